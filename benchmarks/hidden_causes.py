@@ -11,8 +11,8 @@ from itertools import product
 from typing import Any
 
 from benchmarks.study import Line, Study, grouped, markdown, total
+from disco.columns import NO_SOURCE
 from disco.effects import hidden
-from disco.graph import NO_SOURCE
 from disco.refine import Choice, refine
 from disco.refine.fitted_graphs import fitted_graphs
 from disco.simulate import Design, Simulated, simulate

@@ -10,6 +10,12 @@ from typing import Any, Literal
 
 FIT_AGAIN, REFINE_AGAIN, RUN_AGAIN = "fit the table again", "refine the run again", "run the method again"
 WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of text
+# What knowledge says of an edge: nothing; never; always; only this direction.
+FREE, FORBIDDEN, REQUIRED, FIXED = RULES = ("free", "forbidden", "required", "fixed")
+# What gives an edge its direction, the first that applies; empty if it is not known.
+KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
+# Whether the direction of a true edge can be known (`disco.simulate.known`).
+KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 NATS = "%.1f"  # the format of nats, and of mean numbers of edges
 
 

@@ -21,18 +21,13 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, NODE_FACTS
+from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, EXPERIMENT, FREE, NODE_FACTS
 from disco.errors import InputError
 from disco.table import spreadsheets
 
 BOTH, LIKELIHOOD, DISCO = FOUND_BY = ("both", "likelihood", "DISCO")  # in a union of both methods' graphs
-FREE = "free"  # the rule of an edge without knowledge
-# What gives an edge its direction, the first that applies; empty if it is not known.
-KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
 CONTEXT = "context"  # of a node that is one, the source of its edges, and in a truth in place of their direction
 CONTEXTS = "contexts"  # of a graph: how many nodes are contexts
-# Whether the direction of a true edge can be known (`disco.simulate.known`).
-KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 FORMATS = ("csv", "json", "graphml", "dot")
 About = Mapping[str, float | int | str]  # a graph's provenance, by name
 # Characters that XML 1.0 does not allow, even escaped.

@@ -9,11 +9,9 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
-from disco.columns import FIT_AGAIN, WORDS, Schema
+from disco.columns import DIRECTIONS, FIT_AGAIN, RULES, SOURCES, WORDS, Schema
 from disco.errors import InputError
 from disco.files import read_frame
-from disco.graph import DIRECTIONS, SOURCES
-from disco.knowledge.resolved import RULES
 
 _LARGEST = 2**53  # beyond this, floats cannot represent every whole number
 _HUGE = 1e100  # the square of a larger number may overflow

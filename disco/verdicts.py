@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE
+from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE
 from disco.parents import jackknife
 from disco.parents.ocs import frequencies, passes
 from disco.parents.sparse import is_sparse

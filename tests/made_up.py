@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from disco import runs
+from disco.columns import CLASS, NO_SOURCE
 from disco.found import Found
-from disco.graph import CLASS, NO_SOURCE
 from disco.parents.ocs import select, tidy
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided

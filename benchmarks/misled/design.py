@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from disco.graph import UNKNOWN
+from disco.columns import UNKNOWN
 from disco.metrics.classes import equivalence_class
 from disco.simulate import Design as Simulation
 from disco.simulate import simulate

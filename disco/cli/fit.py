@@ -15,11 +15,11 @@ from disco.cli.choices import Part, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
+from disco.columns import REQUIRED
 from disco.errors import InputError
 from disco.hidden.artefacts import looked_for
 from disco.knowledge import Knowledge
 from disco.knowledge.files import read
-from disco.knowledge.resolved import REQUIRED
 from disco.runs import FIT, Run, create_run, open_run
 from disco.runs.artefacts import check_there
 from disco.settings import Settings

@@ -8,9 +8,7 @@ from disco.cli import artefacts, options
 from disco.cli.chosen import chosen_run
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
-from disco.columns import EDGE_LINE, GAIN, STABILITY
-from disco.graph import EXPERIMENT
-from disco.knowledge.resolved import FIXED, FREE, REQUIRED
+from disco.columns import EDGE_LINE, EXPERIMENT, FIXED, FREE, GAIN, REQUIRED, STABILITY
 from disco.refine import Choice, Refined
 from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import REFINE, Run

@@ -17,9 +17,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import EXPERIMENT, FIXED, FREE, KNOWLEDGE, NO_SOURCE
 from disco.experiments.contrasts import contrasts
-from disco.graph import EXPERIMENT, KNOWLEDGE, NO_SOURCE
-from disco.knowledge.resolved import FIXED, FREE, Resolved
+from disco.knowledge.resolved import Resolved
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 from disco.words import how_many, number

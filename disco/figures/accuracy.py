@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles
+from disco.figures import roles, theme
 from disco.metrics.scores import at_threshold
 from disco.words import number, share
 
@@ -52,7 +52,7 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     if best is not None:
         where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
         said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
-    return roles.titled(fig, said, height=360)
+    return theme.titled(fig, said, height=360)
 
 
 def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
@@ -116,7 +116,7 @@ def precision_recall(
         hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     _frame(fig, chance, most)
-    return roles.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
+    return theme.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 
 
 def _frame(fig: go.Figure, chance: float, most: float | None) -> None:

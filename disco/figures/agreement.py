@@ -50,7 +50,7 @@ def agreement(
     fig.update_yaxes(**named_rows(row, 30))
     best = " and ".join(f"{means[name].iloc[0]:.3f} with {name}" for name in names)
     title = f"{means.index[0]}: our mean agreement is {best}"
-    return roles.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
+    return theme.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
 
 
 def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.Figure:
@@ -88,7 +88,7 @@ def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.
     for name, colour, dash in (*key, ("no edge in most graphs", roles.MUTED, "dash")):
         fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2.5})
     title = f"{rows['agree'].sum()} of {rows['orders'].sum()} directions agree, over all runs"
-    return roles.titled(fig, title, height=520)
+    return theme.titled(fig, title, height=520)
 
 
 def ends(table: pd.DataFrame, near: float) -> go.Figure:
@@ -110,7 +110,7 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
     low, high = part[names[0]].min(), part[names[0]].max()
     title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with {names[0]} "
     title += f"agreement from {low:.2f} to {high:.2f}" if high > low else f"agreement {low:.2f}"
-    return roles.titled(fig, title, height=340)
+    return theme.titled(fig, title, height=340)
 
 
 def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
@@ -131,7 +131,7 @@ def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
     fig.layout.yaxis = named_rows(table.index)
     spread = (high - low).mean()
     title = f"A column's position differs by {spread:.1f} between runs, on average" if len(orders) > 1 else "Positions"
-    return roles.titled(fig, title, height=140 + 22 * len(table))
+    return theme.titled(fig, title, height=140 + 22 * len(table))
 
 
 def _dots(fig: go.Figure, x: Any, y: Any, name: str, said: str, marker: dict[str, Any], **more: Any) -> None:

@@ -56,7 +56,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     )
     if drawn != right:
         title += "; only these are drawn"
-    return roles.titled(fig, title, height=340)
+    return theme.titled(fig, title, height=340)
 
 
 def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:

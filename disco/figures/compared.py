@@ -48,7 +48,7 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
     )
     fig.layout.xaxis = dict(type="category", tickangle=-45, showgrid=False)
     fig.layout.yaxis = dict(type="category", autorange="reversed", showgrid=False)
-    return roles.titled(fig, _title(values, what), height=max(320, min(760, 190 + 30 * len(names))), legend=False)
+    return theme.titled(fig, _title(values, what), height=max(320, min(760, 190 + 30 * len(names))), legend=False)
 
 
 def _title(values: pd.DataFrame, what: str) -> str:
@@ -96,7 +96,7 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
         best = rated.iloc[0]
         name = theme.label(best["name"], _LONGEST)
         title = f"Most accurate: {name} (F1 {best['f1']:.2f}, {duration(best['seconds'])})"
-    return roles.titled(fig, title, height=130 + _ROW * max(len(rated), 2))
+    return theme.titled(fig, title, height=130 + _ROW * max(len(rated), 2))
 
 
 def _marks(

@@ -62,4 +62,4 @@ def forest(
     low, high = around([*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0], 1.15)
     fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
     fig.layout.yaxis = named_rows(f"{one.arm} → {one.node}" if several else one.node for one in shown.itertuples())
-    return roles.titled(fig, title, height=170 + 26 * len(shown))
+    return theme.titled(fig, title, height=170 + 26 * len(shown))

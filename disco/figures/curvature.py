@@ -93,7 +93,7 @@ def by_rank(
             fig.update_xaxes(dtick=-(-int(np.ptp(frame["rank"]) + 1) // _MOST_TICKS), col=column)
     fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
     fig.update_yaxes(range=_middle(nodes))
-    roles.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=450)
+    theme.titled(fig, _title(nodes, sink, min_rows, admissible_only), height=450)
     return fig.update_layout(legend={"y": 1.1})  # above the panels' own titles
 
 

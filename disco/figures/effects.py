@@ -96,7 +96,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     )
     figure.layout.xaxis = dict(title=f"{theme.label(parent)} ({unit})")
     figure.layout.yaxis = dict(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
-    return roles.titled(figure, response_words(curve, parent, child), height=260, legend=False)
+    return theme.titled(figure, response_words(curve, parent, child), height=260, legend=False)
 
 
 def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
@@ -152,7 +152,7 @@ def kind(kind: "Kind") -> go.Figure:
     figure.update_xaxes(title=theme.label(kind.node)).update_yaxes(title="probability", rangemode="tozero")
     distance = number(kind.nearest.distance)
     title = f"{theme.label(kind.node)} and its nearest shape, {kind.nearest.words()}: {distance} nats per row apart"
-    return roles.titled(figure, title, height=380)
+    return theme.titled(figure, title, height=380)
 
 
 def _drawn(kind: "Kind") -> "list[Shape]":
@@ -208,7 +208,7 @@ def columns(check: "Check", statistic: str) -> go.Figure:
     words = STATISTIC_WORDS[statistic]
     figure.layout.xaxis = dict(title=f"{words}, simulated", type="log" if is_log else "linear")
     figure.layout.yaxis = dict(title=f"{words}, observed", type="log" if is_log else "linear")
-    return roles.titled(figure, _outside_title(check, statistic, "columns"), height=380)
+    return theme.titled(figure, _outside_title(check, statistic, "columns"), height=380)
 
 
 _LOOKS = ((False, roles.PICKED, "circle", "inside the band"), (True, roles.ACCENT, "x", "outside"))
@@ -255,7 +255,7 @@ def pairs(check: "Check") -> go.Figure:
     low, high = min(values.min(), 0.0) - 0.05, max(values.max(), 0.0) + 0.05
     figure.layout.xaxis = dict(title="Spearman's correlation, simulated", range=[low, high])
     figure.layout.yaxis = dict(title="Spearman's correlation, observed", range=[low, high])
-    return roles.titled(figure, _outside_title(check, "pairs", "pairs"), height=420)
+    return theme.titled(figure, _outside_title(check, "pairs", "pairs"), height=420)
 
 
 def held_out(check: "Check") -> go.Figure:
@@ -277,7 +277,7 @@ def held_out(check: "Check") -> go.Figure:
     )
     figure.layout.xaxis = dict(title=f"nats per row above the {theme.label(first)} graph")
     figure.layout.yaxis = dict(autorange="reversed")
-    return roles.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
+    return theme.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
 
 
 def held_out_words(check: "Check") -> str:
@@ -323,4 +323,4 @@ def margin(check: "Check", node: str) -> go.Figure:
     figure.update_xaxes(title=theme.label(node)).update_yaxes(title="rows", rangemode="tozero")
     outside = int(part["outside"].sum())
     title = f"{theme.label(node)}: {outside} of {len(part)} counts outside the band; {number(check.chance * len(part))}"
-    return roles.titled(figure, f"{title} expected by chance", height=360)
+    return theme.titled(figure, f"{title} expected by chance", height=360)

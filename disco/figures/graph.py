@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_LINE, GAIN
+from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED
 from disco.figures import roles, routing
 from disco.figures.lines import (
     BOTH_ENDS,
@@ -38,9 +38,7 @@ from disco.figures.lines import (
 )
 from disco.figures.placing import HEIGHT, Positions, node_width, short
 from disco.figures.svg import DASHED, document
-from disco.graph import CONTEXT, EXPERIMENT, has_direction
-from disco.knowledge.resolved import REQUIRED
-from disco.parents.ocs import reaches
+from disco.graph import CONTEXT, has_direction
 from disco.words import nats, number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
@@ -50,6 +48,7 @@ MANY_NODES = 40
 LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an open head at its likelier end
 MEMBERS, MERGED = "members", "merged"  # of a box of folded nodes, and of an edge that stands for several
 FULL_NAME = "full_name"  # of a node whose name is a code
+_ALL_FOLDS = 1 - 1e-9  # a frequency of selection is a mean of 0s and 1s, with rounding errors
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _CONTEXT = "context: acts on nodes; no edge enters it"
 
@@ -135,7 +134,7 @@ def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
 
 
 def _is_firm(values: Mapping[str, Any]) -> bool:
-    return values.get("rule") == REQUIRED or "found_by" in values or reaches(values.get("frequency", 1.0), 1.0)
+    return values.get("rule") == REQUIRED or "found_by" in values or values.get("frequency", 1.0) > _ALL_FOLDS
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:

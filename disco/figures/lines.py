@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
+from disco.columns import FIXED, REQUIRED
 from disco.figures import roles, routing
-from disco.knowledge.resolved import FIXED, REQUIRED
 from disco.words import number
 
 UNSURE = (7, 5)  # pixels on and off of a dashed edge

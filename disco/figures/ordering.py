@@ -78,7 +78,7 @@ def scores(
     sink = theme.label(decided.sink, 24)
     why = f"{sink} has the smallest {name}" if decided.margin >= 0 else f"the rules make {sink} the sink"
     title = f"Step {step} of {last}: {why}"
-    return roles.titled(fig, title, height=150 + ROW * (len(rows) + 1))
+    return theme.titled(fig, title, height=150 + ROW * (len(rows) + 1))
 
 
 def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> None:
@@ -232,7 +232,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
     )
     _node_axis(fig, present, set(present), "", None)
     title = _criteria_title(sinks)
-    return roles.titled(fig, title, height=150 + ROW * len(present))
+    return theme.titled(fig, title, height=150 + ROW * len(present))
 
 
 def mean_criteria(frame: pd.DataFrame, step: int) -> pd.DataFrame:

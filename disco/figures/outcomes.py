@@ -43,7 +43,7 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}")
     figure.layout.yaxis.range = [0, 1.05 * min(curve["high"].max(), top)]
     title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
-    return roles.titled(figure, title, height=360, legend=several)
+    return theme.titled(figure, title, height=360, legend=several)
 
 
 def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
@@ -76,7 +76,7 @@ def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
         series([f"{theme.label(name, 24)} = {side[name]:g}" for name in moved]) for side in (effect.do, effect.against)
     )
     title = f"Rows with at least a given count of {theme.label(effect.on)}, at {after} (solid) and {before} (dotted)"
-    return roles.titled(figure, title, height=320, legend=several)
+    return theme.titled(figure, title, height=320, legend=several)
 
 
 def _line(figure: go.Figure, part: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
@@ -146,7 +146,7 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
     figure.layout.xaxis = log_axis(title, first, last, _ticks(first, last))
     names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]
     figure.layout.yaxis = named_rows(names)
-    return roles.titled(figure, _most(shown, on), height=150 + 26 * len(shown))
+    return theme.titled(figure, _most(shown, on), height=150 + 26 * len(shown))
 
 
 def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:

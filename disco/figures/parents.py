@@ -94,7 +94,7 @@ def candidates(
     }
     fig.layout.xaxis = dict(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(shown))
-    return roles.titled(fig, title, height=140 + ROW * max(len(shown), 2))
+    return theme.titled(fig, title, height=140 + ROW * max(len(shown), 2))
 
 
 def _fold_marks(
@@ -197,7 +197,7 @@ def matrix(
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} allowed by the order"
     if side > 1:
         title += f". A cell has {side} × {side} pairs and shows the highest of them"
-    return roles.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
+    return theme.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
 
 
 def _named_cells(order: Sequence[str], side: int) -> list[str]:
@@ -332,4 +332,4 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"
-    return roles.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {tau_z:g}; {moved}", height=360)
+    return theme.titled(fig, f"{how_many(here, 'edge')} at τ_Z = {tau_z:g}; {moved}", height=360)

@@ -4,8 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures.axes import log_ticks
-from disco.figures.roles import titled
-from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label
+from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, titled
 from disco.table.quality import LEVEL, Quality
 from disco.words import how_many
 

@@ -58,7 +58,7 @@ def ranking(
         showgrid=False,
         title=None,
     )
-    return roles.titled(fig, _title(every), height=110 + ROW * len(part), legend=False)
+    return theme.titled(fig, _title(every), height=110 + ROW * len(part), legend=False)
 
 
 def _named(position: int, node: str, marked: str | None) -> str:

@@ -52,7 +52,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
     _depth(fig, history["score"].min(), top)
     fig.layout.xaxis = dict(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
     title = f"{how_many(len(lines), 'search', 'searches')}; the best so far started from {theme.label(best)}"
-    return roles.titled(fig, title, height=340)
+    return theme.titled(fig, title, height=340)
 
 
 def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
@@ -93,7 +93,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
         range=[len(last) - 0.4, -0.6],
     )
     title = f"{near.sum()} of {how_many(len(last), 'search', 'searches')} ended within {bound:g} nats of the best"
-    return roles.titled(fig, title, height=150 + 24 * len(last))
+    return theme.titled(fig, title, height=150 + 24 * len(last))
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
@@ -123,7 +123,7 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
     fig.layout.yaxis = dict(range=[len(moves) + 0.8, 0.2], visible=False)
     who = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
     matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
-    roles.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
+    theme.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
     return fig.update_layout(legend={"y": -0.02, "yanchor": "top"})
 
 

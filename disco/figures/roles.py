@@ -4,13 +4,7 @@ Blue and vermillion are distinguishable with every common form of colour blindne
 word) always repeats the information.
 """
 
-import html
-import textwrap
 from typing import NamedTuple
-
-import plotly.graph_objects as go
-
-from disco.figures import theme
 
 MUTED = "#8C919A"  # not highlighted
 FAINT = "rgba(140,145,154,0.55)"  # removed
@@ -65,23 +59,3 @@ LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]
 # Full at the smallest score, the sink's.
 SINK_SCALE = [[0.0, "#D55E00"], [0.15, "#E89A5B"], [0.5, "#F0CFB0"], [1.0, "#E6E6E4"]]
-
-
-def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
-    """The common layout, with a title that states the finding, wrapped here because Plotly does not wrap it.
-
-    Args:
-        figure: changed in place and returned; its axis titles are kept.
-        title: text in which names are already safe for Plotly.
-    """
-    theme.layout(figure, height=height, x=None, y=None, legend=legend)
-    lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
-    text = "<br>".join(lines)
-    figure.layout.title = {"text": text, "x": 0, "xanchor": "left", "yref": "container", "font": {"size": 15}}
-    figure.layout.margin.t = 30 + 20 * len(lines) + (24 if legend else 0)
-    return figure
-
-
-def title_of(figure: go.Figure) -> str:
-    """The title as plain text, for a page to write above the figure."""
-    return html.unescape((figure.layout.title.text or "").replace("<br>", " "))

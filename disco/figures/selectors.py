@@ -61,7 +61,7 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
     fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
     title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
-    return roles.titled(fig, title, height=360, legend=False)
+    return theme.titled(fig, title, height=360, legend=False)
 
 
 def agreement(
@@ -105,7 +105,7 @@ def agreement(
     title = (
         f"{WORDS[one].name} and {WORDS[other].name} agree on {int(counts.get('both', 0))} of {how_many(union, 'edge')}"
     )
-    return roles.titled(fig, title, height=max(380, min(760, 190 + 26 * len(order))))
+    return theme.titled(fig, title, height=max(380, min(760, 190 + 26 * len(order))))
 
 
 def agreement_words(one: str, other: str) -> dict[str, str]:

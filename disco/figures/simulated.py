@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco import graph as graphs
-from disco.figures import placing, roles, theme
+from disco.figures import placing, theme
 from disco.figures.axes import log_ticks
 from disco.simulate import Simulated, known
 
@@ -73,4 +73,4 @@ def sortable(drawn: Simulated) -> go.Figure:
         tickvals, words = log_ticks(values.min(), values.max())
         figure.update_yaxes(type="log", tickvals=tickvals, ticktext=words)
     figure.layout.xaxis = dict(title_text="position in the causal order, sources first")
-    return roles.titled(figure, "Mean and variance of each column by its position in the causal order", height=260)
+    return theme.titled(figure, "Mean and variance of each column by its position in the causal order", height=260)

@@ -5,6 +5,7 @@ yellow, orange and sky blue do not. Backgrounds are transparent, so a figure tak
 """
 
 import html
+import textwrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -88,3 +89,23 @@ def empty(message: str, height: int = 200) -> go.Figure:
     figure.add_annotation(text=text, showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
     figure.update_xaxes(visible=False).update_yaxes(visible=False)
     return figure
+
+
+def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
+    """The common layout, with a title that states the finding, wrapped here because Plotly does not wrap it.
+
+    Args:
+        figure: changed in place and returned; its axis titles are kept.
+        title: text in which names are already safe for Plotly.
+    """
+    layout(figure, height=height, x=None, y=None, legend=legend)
+    lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
+    text = "<br>".join(lines)
+    figure.layout.title = {"text": text, "x": 0, "xanchor": "left", "yref": "container", "font": {"size": 15}}
+    figure.layout.margin.t = 30 + 20 * len(lines) + (24 if legend else 0)
+    return figure
+
+
+def title_of(figure: go.Figure) -> str:
+    """The title as plain text, for a page to write above the figure."""
+    return html.unescape((figure.layout.title.text or "").replace("<br>", " "))

@@ -11,10 +11,7 @@ from heapq import heappop, heappush
 import numpy as np
 import pandas as pd
 
-from disco.graph import FREE
-
-FORBIDDEN, REQUIRED, FIXED = "forbidden", "required", "fixed"
-RULES = FREE, FORBIDDEN, REQUIRED, FIXED  # for an edge
+from disco.columns import FIXED, FORBIDDEN, FREE, REQUIRED
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from disco.columns import DIRECTIONS, UNKNOWN
 from disco.errors import InputError
 from disco.fields import a_thing
-from disco.graph import CONTEXT, DIRECTIONS, UNKNOWN, between_nodes
+from disco.graph import CONTEXT, between_nodes
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""

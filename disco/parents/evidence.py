@@ -22,8 +22,8 @@ from disco.refine.screen import screen
 from disco.refine.stepwise import NodeFit
 from disco.refine.walks import Walk
 from disco.table.adjustment import Adjustment
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Table, prepare
-from disco.table.ranks import dense_ranks
 
 
 def edges(

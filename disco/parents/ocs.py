@@ -21,8 +21,8 @@ from typing import overload
 import numpy as np
 import pandas as pd
 
+from disco.columns import FORBIDDEN, REQUIRED
 from disco.errors import ScoreUnavailable
-from disco.knowledge.resolved import FORBIDDEN, REQUIRED
 from disco.parents import jackknife
 from disco.settings import Settings
 

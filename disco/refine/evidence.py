@@ -45,8 +45,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from disco.columns import ENDS, EVIDENCE, P_VALUE
-from disco.graph import CLASS, NO_SOURCE
+from disco.columns import CLASS, ENDS, EVIDENCE, NO_SOURCE, P_VALUE
 from disco.knowledge import Resolved
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits

@@ -18,9 +18,9 @@ import networkx as nx
 import numpy as np
 
 from disco.bitsets import members, sorted_nodes
+from disco.columns import NO_SOURCE
 from disco.errors import InputError
 from disco.experiments import learnt_of
-from disco.graph import NO_SOURCE
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.progress import SILENT, Reporter

@@ -7,8 +7,8 @@ from disco.likelihood.design import Design
 from disco.refine.limits import MOST_ROWS
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
-from disco.table.ranks import dense_ranks
 
 _FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from disco.knowledge.resolved import FREE
+from disco.columns import FREE
 from disco.likelihood.batch import Problems
 from disco.likelihood.design import WIDTH, Design, Prior
 from disco.likelihood.newton import Fits, fit

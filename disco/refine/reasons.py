@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.graph import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
+from disco.columns import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, MOST_ROWS, SURER, TIMES, least_lead
 
 

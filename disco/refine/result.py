@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import pandas as pd
 
-from disco.columns import REFINED_EDGES, RULE
+from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE, REFINED_EDGES, RULE
 from disco.found import Found, Note
-from disco.graph import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:

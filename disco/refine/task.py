@@ -7,9 +7,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from disco.columns import CLASS, NO_SOURCE
 from disco.errors import InputError
 from disco.experiments import Learnt, learnt, learnt_of
-from disco.graph import CLASS, NO_SOURCE, check_order
+from disco.graph import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.likelihood.design import Design
@@ -19,8 +20,8 @@ from disco.refine.contexts import Effects, first
 from disco.refine.prior import BEFORE
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
-from disco.table.ranks import dense_ranks
 
 
 @dataclass(frozen=True)

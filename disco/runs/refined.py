@@ -17,10 +17,9 @@ import numpy as np
 import pandas as pd
 
 from disco import columns, found, schema
-from disco.columns import REFINE_AGAIN
+from disco.columns import CLASS, FREE, KNOWLEDGE, NO_SOURCE, REFINE_AGAIN
 from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
-from disco.graph import CLASS, FREE, KNOWLEDGE, NO_SOURCE
 from disco.refine import Choice, Refined
 from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld

@@ -30,7 +30,8 @@ from disco.errors import InputError
 from disco.score.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
 from disco.score.plan import most_evaluated
 from disco.settings import CHOICES, Settings
-from disco.table.ranks import FoldRanks, dense_ranks
+from disco.table.cells import dense_ranks
+from disco.table.ranks import FoldRanks
 
 BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")

@@ -33,8 +33,8 @@ from collections.abc import Iterable, Sequence
 import networkx as nx
 import numpy as np
 
+from disco.columns import BY_EXPERIMENT, DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
 from disco.errors import InputError
-from disco.graph import BY_EXPERIMENT, DIRECTIONS, KNOWN, NOT_PROVED, UNKNOWN
 from disco.simulate.design import Design
 from disco.simulate.ising import KEY as ISING
 from disco.simulate.mechanisms import Mechanism

@@ -163,6 +163,11 @@ def mid_ranks(values: np.ndarray) -> np.ndarray:
     return (np.cumsum(rows) - (rows - 1) / 2)[values]
 
 
+def dense_ranks(values: np.ndarray) -> np.ndarray:
+    """Each value's number among the distinct values of its column, from 0, (rows, nodes)."""
+    return np.column_stack([pd.factorize(column, sort=True)[0] for column in values.T])
+
+
 def is_number(text: str) -> bool:
     """Whether a text reads as a plain number."""
     return bool(re.fullmatch(NUMBER, text))

@@ -22,6 +22,7 @@ from disco.errors import InputError
 from disco.fields import require_types
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
+from disco.table.cells import dense_ranks
 from disco.table.counts import least_rows
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.thinning import halves
@@ -339,11 +340,6 @@ def _one_fold(
 
 def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([rank_on_grid(column, grid) for column, grid in zip(values.T, grids, strict=True)])
-
-
-def dense_ranks(values: np.ndarray) -> np.ndarray:
-    """Each value's number among the distinct values of its column, from 0, (rows, nodes)."""
-    return np.column_stack([pd.factorize(column, sort=True)[0] for column in values.T])
 
 
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:

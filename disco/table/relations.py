@@ -16,8 +16,8 @@ import pandas as pd
 from scipy.linalg import solve_triangular
 
 from disco.progress import SILENT, Reporter
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Table, prepare
-from disco.table.ranks import dense_ranks
 from disco.words import series
 
 _NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero

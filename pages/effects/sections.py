@@ -6,12 +6,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from disco.columns import EXPERIMENT
 from disco.effects.answers import Answer, Effect, Interval
 from disco.effects.sentences import in_parts, short
 from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
-from disco.graph import EXPERIMENT
 from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Found

@@ -6,7 +6,7 @@ import pandas as pd
 
 from benchmarks import contexts, experiments
 from benchmarks.experiments import CASES, ArmTable, counted, measure, table
-from disco.graph import BY_EXPERIMENT
+from disco.columns import BY_EXPERIMENT
 from disco.table.roles import Roles
 
 

@@ -9,7 +9,7 @@ import pytest
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
-from disco.graph import CLASS, NO_SOURCE
+from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.runs import refined
 

@@ -20,8 +20,8 @@ from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run
 from disco.runs.parents import compute_candidates, read_candidates
+from disco.table.cells import dense_ranks
 from disco.table.prepared import prepare, without_interventions
-from disco.table.ranks import dense_ranks
 from disco.table.roles import Roles
 from disco.work.execution import execute
 

@@ -11,7 +11,7 @@ from made_up import HOSTILE, candidates, ordering
 
 from disco import graph as graphs
 from disco import metrics
-from disco.figures import accuracy, arcs, placing, ranking, roles
+from disco.figures import accuracy, arcs, placing, ranking, roles, theme
 from disco.figures import graph as drawing
 from disco.figures import ordering as order_figures
 from disco.figures import parents as parent_figures
@@ -46,7 +46,7 @@ def test_f1_is_marked_at_the_present_choice():
     assert (fig.data[-1].x[0], fig.data[-1].y[0]) == pytest.approx((1.0, now))
     names = {"F1, 1 of 3 folds", "F1, 2 of 3 folds", "F1, all 3 folds", "precision", "recall"}
     assert names <= {trace.name for trace in fig.data}
-    assert f"the highest is {table['f1'].max():.3g}" in roles.title_of(fig)
+    assert f"the highest is {table['f1'].max():.3g}" in theme.title_of(fig)
 
 
 def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
@@ -60,7 +60,7 @@ def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
     assert (now.x[0], now.y[0]) in set(zip(line.x, line.y, strict=True))
     assert max(by_ocs.x) == curve["recall"].max() == pytest.approx(0.8)
     assert set(zip(by_ocs.x, by_ocs.y, strict=True)) <= set(zip(curve["recall"], curve["precision"], strict=True))
-    assert "0.420" in roles.title_of(fig)
+    assert "0.420" in theme.title_of(fig)
 
 
 def test_curves_are_drawn_without_any_true_edge():
@@ -77,7 +77,7 @@ def test_arcs_tell_errors_by_side_and_colour():
     assert np.isnan(above.x).sum() == 4 and np.isnan(below.x).sum() == 1
     assert np.nanmin(below.x) == pytest.approx(4) and np.nanmax(below.x) == pytest.approx(7)
     assert below.line.color == roles.WRONG != above.line.color
-    assert roles.title_of(fig) == "1 of 5 true edges runs against the order"
+    assert theme.title_of(fig) == "1 of 5 true edges runs against the order"
     nodes = next(trace for trace in fig.data if trace.customdata is not None and len(trace.x) == len(ORDER))
     coloured = zip(ORDER, nodes.marker.color, strict=True)
     assert [node for node, colour in coloured if colour == roles.WRONG] == ["x3", "x6"]
@@ -87,7 +87,7 @@ def test_of_very_many_true_edges_only_the_errors_are_drawn(monkeypatch):
     monkeypatch.setattr(arcs, "MOST_ARCS", 3)
     fig = arcs.order_arcs(ORDER, TRUTH)
     assert {trace.name for trace in fig.data if trace.name} == {"child comes first (error)"}
-    assert "only these are drawn" in roles.title_of(fig)
+    assert "only these are drawn" in theme.title_of(fig)
 
 
 def test_names_cut_to_the_same_letters_stay_apart_under_the_arcs():

@@ -6,7 +6,7 @@ import pandas as pd
 from colours import contrast
 
 from disco import graph as graphs
-from disco.figures import compared, roles
+from disco.figures import compared, theme
 from disco.figures import graph as drawing
 from disco.found import Found
 from disco.metrics.several import Comparison
@@ -15,7 +15,7 @@ from disco.metrics.several import Comparison
 def test_the_matrix_names_the_two_that_agree_most():
     values = pd.DataFrame([[1, 0.2, 0.9], [0.2, 1, 0.4], [0.9, 0.4, 1]], index=list("abc"), columns=["a", "b", "<c>"])
     figure = compared.agreement(values, "Orders")
-    assert roles.title_of(figure) == "Orders of 3 methods: a and <c> agree most (0.90)"
+    assert theme.title_of(figure) == "Orders of 3 methods: a and <c> agree most (0.90)"
     np.testing.assert_array_equal(figure.data[0].z, values)
     assert figure.data[0].zmin == 0 and figure.data[0].zmax == 1
     ink = figure.data[0].textfont.color
@@ -24,7 +24,7 @@ def test_the_matrix_names_the_two_that_agree_most():
 
 def test_a_matrix_of_nothing_says_so():
     for values in (pd.DataFrame([[1.0]], columns=["a"]), pd.DataFrame(np.full((2, 2), np.nan), columns=["a", "b"])):
-        assert "fewer than two" in roles.title_of(compared.agreement(values, "Edges"))
+        assert "fewer than two" in theme.title_of(compared.agreement(values, "Edges"))
 
 
 def test_methods_of_the_same_name_stay_apart():
@@ -36,13 +36,13 @@ def test_time_and_f1_tell_controls_from_methods():
     rows = pd.DataFrame({"name": ["one", "sorted", "none"], "seconds": [20.0, 0.0, 3.0], "f1": [0.9, 0.7, np.nan]})
     rows["is_control"] = [False, True, False]
     figure = compared.time_and_f1(rows)
-    assert roles.title_of(figure) == "Most accurate: one (F1 0.90, 20 s)"
+    assert theme.title_of(figure) == "Most accurate: one (F1 0.90, 20 s)"
     assert list(figure.layout.yaxis.ticktext) == ["one", "sorted"]
     f1, time, *controls = figure.data
     assert (f1.x[0], time.x[0], f1.y[0], time.y[0]) == (0.9, 20.0, 0, 0) and f1.customdata[0][0] == "one"
     assert [part.marker.symbol for part in controls] == ["circle-open"] * 2 and controls[1].x[0] > 0
     assert [part.showlegend for part in figure.data] == [True, False, True, False]
-    assert roles.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
+    assert theme.title_of(compared.time_and_f1(rows.assign(f1=np.nan))) == "No method has an F1 yet"
 
 
 def test_methods_with_the_same_numbers_have_a_row_each():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.figures import contrasts as figures
-from disco.figures import roles
+from disco.figures import theme
 
 FOUND = pd.DataFrame(
     {"arm": "kept out", "node": ["mice", "<b>rats</b>", "owls", "bats"], "ratio": [2.0, 1.0, 0.7, 0.0]}
@@ -34,10 +34,10 @@ def test_every_contrast_with_an_interval_is_where_it_is():
         "kept out → &lt;b&gt;rats&lt;/b&gt;",
         "kept out → owls",
     ]
-    assert roles.title_of(fig) == "What each arm changed"
+    assert theme.title_of(fig) == "What each arm changed"
 
 
 def test_nodes_can_have_full_names_and_the_figure_a_title():
     fig = figures.forest(FOUND, 0.1, several=False, names={"mice": "Mus <i>"}, title="More mice")
-    assert fig.layout.yaxis.ticktext[0] == "Mus &lt;i&gt;" and roles.title_of(fig) == "More mice"
+    assert fig.layout.yaxis.ticktext[0] == "Mus &lt;i&gt;" and theme.title_of(fig) == "More mice"
     assert fig.data[0].customdata[0][5] == "kept out: Mus &lt;i&gt;"

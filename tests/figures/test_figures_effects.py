@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.figures import effects, roles
+from disco.figures import effects, theme
 from disco.likelihood.check import check
 from disco.likelihood.kinds import describe
 from disco.likelihood.model import Model
@@ -51,7 +51,7 @@ def test_a_response_has_its_band_and_discs(table, model):
     assert max(band.y) == curve["high"].max() and min(band.y) == curve["low"].min()
     biggest = int(np.argmax(discs.marker.size))
     assert discs.x[biggest] == table["x"].mode()[0]
-    assert "<b>y</b>" not in figure.layout.title.text and "<b>y</b>" in roles.title_of(figure).replace("\n", " ")
+    assert "<b>y</b>" not in figure.layout.title.text and "<b>y</b>" in theme.title_of(figure).replace("\n", " ")
     assert "&lt;b&gt;" in figure.layout.yaxis.title.text
 
 
@@ -72,7 +72,7 @@ def test_statistics_outside_are_marked_and_counted(checked):
     figure = effects.columns(type(checked)(**{**vars(checked), "columns": part}), "ratio")
     inside, outside = figure.data[1:]
     assert len(inside.x) == len(outside.x) == 1 and outside.marker.symbol == "x"
-    assert "1 of 2 columns outside" in roles.title_of(figure) and "0.200 expected" in roles.title_of(figure)
+    assert "1 of 2 columns outside" in theme.title_of(figure) and "0.200 expected" in theme.title_of(figure)
     node = part[rows].iloc[0]
     assert outside.y[0] == node["observed"]
     assert outside.x[0] - outside.error_x.arrayminus[0] == pytest.approx(node["low"])
@@ -82,20 +82,20 @@ def test_statistics_outside_are_marked_and_counted(checked):
 
 def test_pairs_and_margin(checked):
     figure = effects.pairs(checked)
-    assert sum(len(trace.x) for trace in figure.data[1:]) == 1 and "of 1 pairs" in roles.title_of(figure)
+    assert sum(len(trace.x) for trace in figure.data[1:]) == 1 and "of 1 pairs" in theme.title_of(figure)
     margin = effects.margin(checked, "x")
-    assert sum(margin.data[0].y) == 800 and "expected by chance" in roles.title_of(margin)
+    assert sum(margin.data[0].y) == 800 and "expected by chance" in theme.title_of(margin)
 
 
 def test_held_out_bars_say_which_graph_is_better(checked):
     figure = effects.held_out(checked)
     assert list(figure.data[0].y) == ["DISCO", "refined"] and figure.data[0].x[0] == 0 and figure.data[0].x[1] > 0
-    title = roles.title_of(figure)
+    title = theme.title_of(figure)
     assert "refined graph predicts held-out rows better than the DISCO graph" in title
     gap = checked.differences.iloc[-1]["difference"]
     assert f"{gap:.3g}"[:4] in title
     worse = checked.differences.assign(difference=-checked.differences["difference"])
-    assert "worse" in roles.title_of(effects.held_out(replace(checked, differences=worse)))
+    assert "worse" in theme.title_of(effects.held_out(replace(checked, differences=worse)))
 
 
 @pytest.mark.parametrize(("difference", "words"), [(2.1, "better"), (1.9, "No"), (-1.9, "No"), (-2.1, "worse")])

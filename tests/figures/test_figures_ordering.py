@@ -8,7 +8,7 @@ from text_boxes import WIDTH, box, point, text_width
 
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures import ranking, roles
+from disco.figures import ranking, roles, theme
 from disco.score import removals
 from disco.words import number
 
@@ -137,14 +137,14 @@ def test_the_order_is_ranked_from_the_top_and_disagreement_is_marked(ccs):
     agree = dict(zip(steps["sink"], steps["folds_agreeing"] == steps["folds"], strict=True))
     assert all(("disagree" in name) is not agree[node] for node, (_, name) in marks.items())
     close = int((steps["ratio"] < 1.1).sum())
-    assert roles.title_of(fig).startswith(f"At {close} of {len(steps)} steps the runner-up" if close else "At every")
+    assert theme.title_of(fig).startswith(f"At {close} of {len(steps)} steps the runner-up" if close else "At every")
 
 
 def test_a_part_of_the_ranked_order_is_on_the_scale_and_under_the_title_of_all(ccs):
     steps = removals.all_steps(ccs)
     every, part = (ranking.ranking(ORDER, steps, (1, 3), some) for some in (None, range(1, 3)))
     assert part.layout.yaxis.ticktext == every.layout.yaxis.ticktext[1:3]
-    assert part.layout.xaxis == every.layout.xaxis and roles.title_of(part) == roles.title_of(every)
+    assert part.layout.xaxis == every.layout.xaxis and theme.title_of(part) == theme.title_of(every)
     assert {row for one in part.data if one.name for row in one.y} <= {1, 2}
     assert part.layout.height < every.layout.height
 
@@ -164,4 +164,4 @@ def test_curvature_is_drawn_for_few_and_many_ranks(levels):
     frames = {"wide": curvature(levels, 0.8), "narrow": curvature(levels, 0.05, seed=1)}
     fig = by_rank.by_rank(frames, sink="narrow", admissible_only=True)
     assert {note.text for note in fig.layout.annotations} == {"wide: stays", "narrow: the sink"}
-    assert "narrow" in roles.title_of(fig) and by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height
+    assert "narrow" in theme.title_of(fig) and by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height

@@ -6,7 +6,7 @@ import pytest
 from made_up import HOSTILE, candidates
 
 from disco.figures import parents as figures
-from disco.figures import roles
+from disco.figures import theme
 from disco.parents.ocs import frequencies, select, sensitivity, standardise, with_z
 from disco.words import how_many
 
@@ -43,9 +43,9 @@ def test_candidates_say_how_many_are_kept():
     ocs = candidates(ORDER)
     fig = figures.candidates(ocs, "x7", 1.0, 1.0)
     kept = select(ocs[ocs["child"] == "x7"], 1.0, 1.0)
-    assert f"keeps {len(kept)} of 7" in roles.title_of(fig)
+    assert f"keeps {len(kept)} of 7" in theme.title_of(fig)
     assert sum("<b>" in text for text in fig.layout.yaxis.ticktext) == len(kept)
-    assert "2 highest" in roles.title_of(figures.candidates(ocs, "x7", 1.0, 1.0, by="z", most=2))
+    assert "2 highest" in theme.title_of(figures.candidates(ocs, "x7", 1.0, 1.0, by="z", most=2))
 
 
 @pytest.mark.parametrize("by", ["ocs", "z", "frequency"])
@@ -75,7 +75,7 @@ def test_a_matrix_of_many_nodes_has_few_cells_with_the_highest_of_their_values(m
     expected = {tuple(heat.x[names.index(end) // 3] for end in pair) for pair in zip(*_ends(ocs), strict=True)}
     assert set(zip(kept.y, kept.x, strict=True)) == expected and len(kept.x) == len(expected)
     assert (right.y[0], right.x[0], wrong.y[0], wrong.x[0]) == ("x1 … x3", "x1 … x3", "x7 … x7", "x1 … x3")
-    assert "3 × 3 pairs" in roles.title_of(fig) and fig.layout.shapes[0].x0 == 0.5
+    assert "3 × 3 pairs" in theme.title_of(fig) and fig.layout.shapes[0].x0 == 0.5
 
 
 def _ends(ocs: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -103,7 +103,7 @@ def test_the_sensitivity_curve_marks_the_present_choice(tau_z):
     kept = [len(select(ocs, tau, 2 / 3)) for tau in (tau_z, tau_z - 0.25, tau_z + 0.25)]
     fig = figures.sensitivity(ocs, tau_z, 2 / 3)
     title = "{} at τ_Z = {}; {} if it is 0.25 lower, {} if 0.25 higher"
-    assert roles.title_of(fig) == title.format(how_many(kept[0], "edge"), f"{tau_z:g}", *kept[1:])
+    assert theme.title_of(fig) == title.format(how_many(kept[0], "edge"), f"{tau_z:g}", *kept[1:])
     assert fig.data[-1].y[0] == kept[0]
     assert {trace.name for trace in fig.data[:-1]} == {"1 of 3 folds", "2 of 3 folds", "all 3 folds"}
     assert all(max(trace.x) >= tau_z and min(trace.x) == 0 for trace in fig.data[:-1])
@@ -121,7 +121,7 @@ def test_the_curve_and_the_selection_count_the_same_edges_at_every_threshold(rul
         curve = counts[np.isclose(counts["pi_min"], needed)]["edges"].tolist()
         assert curve == [len(select(ocs, tau, pi_min)) for tau in taus]
         for tau in taus[::15]:
-            assert roles.title_of(figures.sensitivity(shown, tau, pi_min)).startswith(f"{curve[taus.index(tau)]} edge")
+            assert theme.title_of(figures.sensitivity(shown, tau, pi_min)).startswith(f"{curve[taus.index(tau)]} edge")
 
 
 def test_equal_scores_draw_without_a_threshold():

@@ -9,7 +9,7 @@ from made_up import HOSTILE, evidence
 
 from disco import metrics
 from disco.figures import graph as drawing
-from disco.figures import placing, roles
+from disco.figures import placing, theme
 from disco.figures import refined as figures
 from disco.graph import build
 from disco.refine.result import ends
@@ -37,7 +37,7 @@ def test_searches_are_drawn_below_the_best_which_stands_out():
     assert max(widths, key=widths.get) == "by mean" and fig.data[-1].name == "by mean"
     assert lines["last"].line.dash != lines["by mean"].line.dash
     assert "&lt;b&gt;x" in fig.to_json() and "<b>x" not in fig.to_json().replace("\\u003c", "<")
-    assert "4 searches; the best so far started from by mean" in roles.title_of(fig)
+    assert "4 searches; the best so far started from by mean" in theme.title_of(fig)
 
 
 def test_no_sweep_yet_is_said():
@@ -62,7 +62,7 @@ def test_the_slope_tells_who_moved_where_and_whether_it_matters():
     assert said["kept its position among the others"][:2] == [2, 4]
     looks = {(trace.line.color, trace.line.dash) for trace in fig.data if trace.mode == "lines+markers"}
     assert len({dash for _, dash in looks}) == 3 and len({colour for colour, _ in looks}) == 4
-    assert "3 of 4 nodes moved; 2 of these moves gained at least 5 nats" in roles.title_of(fig)
+    assert "3 of 4 nodes moved; 2 of these moves gained at least 5 nats" in theme.title_of(fig)
 
 
 def test_many_nodes_name_only_those_that_moved():
@@ -74,7 +74,7 @@ def test_many_nodes_name_only_those_that_moved():
 
 def test_nobody_moved():
     fig = figures.slope(moves([np.nan, np.nan], [1, 2]), 5.0)
-    assert roles.title_of(fig) == "No node moved"
+    assert theme.title_of(fig) == "No node moved"
 
 
 def test_width_is_evidence_and_an_edge_of_unknown_direction_has_no_head():

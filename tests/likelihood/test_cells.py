@@ -8,7 +8,7 @@ from disco.likelihood.batch import Problems
 from disco.likelihood.cells import fit_cells
 from disco.likelihood.design import Design, Prior
 from disco.likelihood.newton import fit
-from disco.table.ranks import dense_ranks
+from disco.table.cells import dense_ranks
 
 PRIOR = Prior(2.0, 5.0, 1.0, mean=0.2, power=0.5)
 

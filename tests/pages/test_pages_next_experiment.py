@@ -8,7 +8,7 @@ import pytest
 from app_world import booted, button, frame_with, press, texts, unfold
 from made_up import HOSTILE, finished_run, refine_by_hand
 
-from disco.graph import CLASS, NO_SOURCE
+from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.refine.orientations import Class
 from disco.runs import refined

@@ -17,7 +17,7 @@ from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment, Covariate
-from disco.table.ranks import dense_ranks
+from disco.table.cells import dense_ranks
 
 ALONE = Choice(folds=0, bootstrap=0)
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import expit, logit
 
 from disco.__main__ import main
+from disco.columns import BY_EXPERIMENT, KNOWN, UNKNOWN
 from disco.errors import InputError
-from disco.graph import BY_EXPERIMENT, KNOWN, UNKNOWN
 from disco.simulate import Design, ising, simulate
 from disco.table.prepared import prepare
 

@@ -8,10 +8,11 @@ import pytest
 
 from disco import metrics
 from disco.__main__ import main
+from disco.columns import BY_EXPERIMENT, KNOWN, NOT_PROVED, UNKNOWN
 from disco.errors import InputError
 from disco.experiments import contrasts
 from disco.experiments.rules import SURE
-from disco.graph import BY_EXPERIMENT, CONTEXT, KNOWN, NOT_PROVED, UNKNOWN, between_nodes
+from disco.graph import CONTEXT, between_nodes
 from disco.simulate import Design, read_edges, read_truth, simulate, truth_of
 from disco.simulate.known import reservation
 from disco.table.prepared import prepare

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from pages.shared.frame.names import plain
 
 
@@ -21,7 +21,7 @@ class Ready(NamedTuple):
 def ready(figure: go.Figure) -> Ready:
     """Separate the title from a figure, which is changed in place."""
     figure.layout.font.color = None  # the page's own colour, which contrasts more than one grey for both themes
-    title = roles.title_of(figure)
+    title = theme.title_of(figure)
     if title:
         above = 34 if figure.layout.showlegend else 14
         figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))

@@ -8,10 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from disco.columns import EDGE_LINE, GAIN, OF_LINK, P_VALUE, STABILITY
+from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, OF_LINK, P_VALUE, STABILITY
 from disco.errors import InputError
 from disco.figures import effects
-from disco.graph import EXPERIMENT
 from disco.refine import Choice, Refined
 from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import Run
