@@ -1,5 +1,5 @@
 // The causal graph as SVG, for a page of the app and for the file that stands alone. Lines, boxes and legend come ready
-// from disco.figures.graph. Names are only ever set as text.
+// from disco.graph.draw.picture. Names are only ever set as text.
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
 const MANY = 30; // nodes; on a phone more of them get a higher canvas

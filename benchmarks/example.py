@@ -11,10 +11,10 @@ from pathlib import Path
 
 from disco import simulate
 from disco.cli.foreground import work_here
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, create_run
 from disco.runs.packing import pack
-from disco.settings import Settings
 
 PLACE = Path(__file__).resolve().parents[1] / "datasets" / "example.zip"
 SOURCE = (

@@ -5,11 +5,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.settings import Settings
+from disco.paper.settings import Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fit.fitted import Fitted, Variant
+    from disco.paper.fitted import Fitted, Variant
     from disco.progress import Event
 
 __all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Variant", "ScoreUnavailable", "Settings"]
@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Imported on first use: they import torch, which takes two seconds and which a list of runs or a queued job does not
 # need.
-_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "fit.fitted", "Variant": "fit.fitted"}
+_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "paper.fitted", "Variant": "paper.fitted"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from disco import graph as graphs
 from disco.devices import choose_device
-from disco.fit.fitted import Variant
-from disco.fit.fitting import fit
+from disco.fitting import fit
+from disco.graph import dag as graphs
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
-from disco.parents import ocs
+from disco.paper import ocs
+from disco.paper.fitted import Variant
+from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
-from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
@@ -37,7 +37,7 @@ class DISCO:
     Attributes (after `fit`):
         order_: node names, source first.
         ccs_, criteria_, ocs_: see `Variant`.
-        edges_, candidates_, training_: see `disco.fit.fitting.FitResult`.
+        edges_, candidates_, training_: see `disco.paper.method.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
         notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), and with experiments
             which rows were used and which of their rules were not, as sentences.

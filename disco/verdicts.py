@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 
 from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE
-from disco.parents import jackknife
-from disco.parents.ocs import frequencies, passes
-from disco.parents.sparse import is_sparse
+from disco.paper import jackknife
+from disco.paper.ocs import frequencies, passes
+from disco.paper.removals import places
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.result import Ends, ends
-from disco.score.removals import places
+from disco.selectors.sparse import is_sparse
 from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
@@ -62,7 +62,7 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     decides is clear.
 
     Args:
-        steps: from `disco.score.removals.all_steps`.
+        steps: from `disco.paper.removals.all_steps`.
         arrows: from `directions`, of the edges kept along the order.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed

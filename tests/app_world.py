@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from disco import runs
+from disco.paper.settings import Settings
 from disco.runs import Run
-from disco.settings import Settings
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import kept as kept_results

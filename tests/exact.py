@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.score.curvature import States
-from disco.table.ranks import Beside, FoldRanks
+from disco.paper.curvature import States
+from disco.paper.ranks import Beside, FoldRanks
 
 
 def generator_matrix(top: int) -> np.ndarray:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 
+from disco.paper.settings import Settings
 from disco.runs import FIT, Run, Work, create_run, list_runs
 from disco.runs.locks import note
-from disco.settings import Settings
 from disco.work import jobs, turns
 
 TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}

@@ -8,14 +8,14 @@ import pandas as pd
 
 from disco import runs
 from disco.columns import CLASS, NO_SOURCE
-from disco.found import Found
-from disco.parents.ocs import select, tidy
+from disco.graph.result import Found
+from disco.paper.ocs import select, tidy
+from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.refine.evidence import decided
 from disco.refine.limits import BOUND, MISFIT
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import digests, refined, results
-from disco.settings import Settings
 
 HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", "a_name_longer_than_an_axis_has_room"]
 

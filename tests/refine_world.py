@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.found import Found
+from disco.graph.result import Found
 from disco.likelihood.design import Design
 from disco.refine import Choice, Refined
 from disco.refine.evidence import evidence, in_classes

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import number, one_of
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare

@@ -15,18 +15,18 @@ from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.errors import FitStopped, InputError
 from disco.fields import a_thing, require_types
-from disco.fit.fitting import fit
+from disco.fitting import fit
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
 from disco.methods import find
-from disco.parents import cam, selectors
+from disco.paper.ranks import transform_table
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.again import adjusted, costs
-from disco.settings import Settings
+from disco.selectors import cam, selection
 from disco.simulate.sampling import simulate
 from disco.studies import lahman
 from disco.table.counts import describe
-from disco.table.ranks import transform_table
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.thinning import thinned
@@ -95,7 +95,7 @@ REFUSED = {
     "order of lists": (lambda: refined(order=[["a"], ["b"]]), "The order must be a list of names; got"),
     "order of a set": (lambda: cam.edges(TABLE, {"a", "b", "c"}), "The order must be a list of names; got"),
     "order of an estimate": (lambda: metrics.evaluate(TRUTH, order=3), "The order must be a list of names; got 3"),
-    "selector": (lambda: selectors.candidates("mle", TABLE, ABC, Settings()), "selector must be one of cam, pcm"),
+    "selector": (lambda: selection.candidates("mle", TABLE, ABC, Settings()), "selector must be one of cam, pcm"),
     "method": (lambda: find(3, TABLE), "argument name must be of type str; got an int"),
     "options": (lambda: find("sort-mean", TABLE, []), "argument changes must be of type Mapping or None; got a list"),
     "direction": (

@@ -12,8 +12,8 @@ from test_repository import DOCUMENTS, ROOT
 from disco.cli import arguments
 from disco.cli.arguments import parse
 from disco.fields import options
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
-from disco.settings import Settings
 from disco.simulate import Design
 from disco.studies import portal
 from disco.users.limits import Limits

@@ -10,8 +10,8 @@ import pytest
 from disco.errors import InputError
 from disco.fields import boolean, changed, check, fingerprint, number, one_of, options, share, whole
 from disco.methods import METHODS
+from disco.paper.settings import Settings
 from disco.refine.choice import Choice
-from disco.settings import Settings
 
 
 @dataclass(frozen=True)

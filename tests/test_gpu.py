@@ -15,11 +15,11 @@ from likelihood_world import close
 
 from disco.errors import FitStopped
 from disco.estimator import DISCO
-from disco.fit.fitted import Fitted
-from disco.fit.stagewise import KINDS, stagewise
+from disco.paper.fitted import Fitted
+from disco.paper.settings import Settings
+from disco.paper.stagewise import KINDS, stagewise
+from disco.paper.update import Update
 from disco.runs import create_run
-from disco.score.update import Update
-from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
 

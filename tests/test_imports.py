@@ -13,10 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 STARTS_THE_APP = "disco.server"  # the one folder of the engine that may import Streamlit
 # The folders and single files of the engine, each of which imports only itself and what stands before it.
 LAYERS = (
-    "errors", "words", "bitsets", "fields", "settings", "system", "files", "columns", "apart", "progress", "devices",
-    "cluster", "table", "graph", "knowledge", "experiments", "schema", "found", "score", "likelihood", "linear",
-    "hidden", "metrics", "effects", "refine", "parents", "fit", "verdicts", "estimator", "continuous", "methods",
-    "simulate", "users", "runs", "work", "studies", "figures", "server", "cli", "__main__",
+    "errors", "words", "bitsets", "fields", "system", "files", "columns", "apart", "progress", "devices",
+    "cluster", "table", "schema", "graph", "knowledge", "experiments", "paper", "likelihood", "linear", "hidden",
+    "metrics", "effects", "refine", "selectors", "fitting", "verdicts", "estimator", "methods", "simulate", "users",
+    "runs", "work", "studies", "figures", "server", "cli", "__main__",
 )  # fmt: skip # a list to read as one
 
 

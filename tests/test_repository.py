@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -107,18 +108,17 @@ def test_the_extra_brings_every_package_that_a_method_needs():
     assert INSTALL == "pip install .[rivals]"
 
 
-def test_an_installed_copy_has_every_file_of_the_app():
-    folders = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
-    listed = {
-        f"{folder}/{path.name}": path.relative_to(ROOT).as_posix()
-        for folder, patterns in folders.items()
-        for pattern in patterns
-        for path in ROOT.glob(pattern)
-    }
-    assert listed == {f"share/disco/{path}": path for path in listed.values()}, "not the layout of the repository"
-    parts = [path for folder in ("assets", "datasets", "docs") for path in (ROOT / folder).rglob("*.*")]
-    needed = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *parts]
-    assert {path.relative_to(ROOT).as_posix() for path in needed} - set(listed.values()) == set()
+def test_a_wheel_has_every_file_of_the_app(tmp_path):
+    """In the layout of the repository, beside the engine."""
+    copy = shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".git", ".venv", "tests", "build"))
+    build = "from setuptools import build_meta as b; b.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = {name.partition(".data/data/share/disco/")[2] or name for name in zipfile.ZipFile(wheel).namelist()}
+    folders = ("pages", "assets", "datasets", "docs", "disco")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts]
+    needed = {path.relative_to(ROOT).as_posix() for path in files} | {"app.py", ".streamlit/config.toml"}
+    assert needed - names == set()
 
 
 def test_the_app_is_private_by_default():

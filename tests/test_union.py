@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.graph import build, union
+from disco.graph.dag import build, union
 
 
 def refined(*edges: tuple[str, str], decided: float = 1.0) -> nx.DiGraph:

@@ -22,19 +22,20 @@ import numpy as np
 import pandas as pd
 
 from disco import DISCO, files
-from disco import graph as graphs
 from disco.errors import FitStopped, InputError, ScoreUnavailable
+from disco.graph import dag as graphs
 from disco.likelihood import kinds
 from disco.likelihood.check import check
 from disco.likelihood.model import Model
 from disco.metrics import average_precision, evaluate, precision_recall
-from disco.parents import ocs, pcm, selectors
+from disco.paper import ocs
+from disco.paper.settings import Settings
 from disco.progress import Event, Reporter
 from disco.refine import Choice, Refined, refine
 from disco.runs import refined as refined_files
 from disco.runs import results
 from disco.runs.counts import write_counts
-from disco.settings import Settings
+from disco.selectors import pcm, selection
 from disco.simulate.edge_files import read_edges
 from disco.table.counts import as_counts, describe
 
@@ -232,17 +233,17 @@ def _ocs(world: World) -> None:
     if world.model is not None:
         settings = world.model.settings_
         thresholds = ocs.own_thresholds(world.model.ocs_, settings)
-        world.candidates["ocs"] = checked(selectors.of_ocs(world.model.ocs_, *thresholds), "score")
+        world.candidates["ocs"] = checked(selection.of_ocs(world.model.ocs_, *thresholds), "score")
 
 
 def _selector(name: str) -> Callable[[World], None]:
     def step(world: World) -> None:
         settings = Settings()
-        selectors.check(name, world.table, settings)
+        selection.check(name, world.table, settings)
         if name == "pcm":
             candidates = pcm.edges(world.table, world.order, trees=world.size.trees, callback=world.callback)
         else:
-            candidates = selectors.candidates(name, world.table, world.order, settings, callback=world.callback)
+            candidates = selection.candidates(name, world.table, world.order, settings, callback=world.callback)
         if name == "evidence":  # NaN means that the screen left the pair out
             checked(candidates)
         else:
@@ -250,9 +251,9 @@ def _selector(name: str) -> Callable[[World], None]:
             if not candidates["p_value"].between(0, 1).all():
                 raise Wrong("A p-value lies outside 0 to 1.")
         world.candidates[name] = candidates
-        selectors.kept(candidates, name, 1.0)
+        selection.kept(candidates, name, 1.0)
         if "ocs" in world.candidates:
-            selectors.compared(candidates, world.candidates["ocs"])
+            selection.compared(candidates, world.candidates["ocs"])
 
     return step
 

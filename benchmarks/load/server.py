@@ -19,9 +19,9 @@ import psutil
 
 from benchmarks.load.session import guest_cookie
 from disco import runs
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import Run
-from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.users import roots
 from disco.work import jobs

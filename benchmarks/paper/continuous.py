@@ -18,11 +18,11 @@ from typing import Any
 import torch
 
 from benchmarks.paper.rows import Method, Row
-from disco.continuous.networks import JointNetwork
-from disco.continuous.noise import LAST, uniform
-from disco.continuous.training import Schedule, train_joint
 from disco.methods import cont, diffan
 from disco.metrics import a_top, controls
+from disco.paper.continuous.networks import JointNetwork
+from disco.paper.continuous.noise import LAST, uniform
+from disco.paper.continuous.training import Schedule, train_joint
 from disco.progress import Reporter
 from disco.simulate import Design, Simulated, simulate
 

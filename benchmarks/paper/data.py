@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.metrics import Edges
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from disco.simulate import Design, simulate
 from disco.studies import lahman
 

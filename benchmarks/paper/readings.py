@@ -23,18 +23,19 @@ from benchmarks.study import timed
 from disco.cli.progress import Progress
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import read_json, write_json
-from disco.fit.fitted import Fitted
-from disco.fit.stagewise import stagewise
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, edges, evaluate, order_agreement, shd
-from disco.parents import cam, evidence, ocs, pcm
+from disco.paper import ocs
+from disco.paper.fitted import Fitted
+from disco.paper.ranks import fold_of_rows, fold_ranks
+from disco.paper.stagewise import stagewise
 from disco.refine import Choice, refine
 from disco.runs import Run
+from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design, Simulated, simulate
 from disco.studies.lahman import R7, R17
 from disco.table.artefacts import ARTEFACTS
-from disco.table.ranks import fold_of_rows, fold_ranks
 from disco.words import duration
 
 Figures = dict[str, Any]

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.paper.data import Cohort, Fit, Known, Source, data
-from disco.settings import Settings
+from disco.paper.ranks import quantile_levels
+from disco.paper.settings import Settings
 from disco.simulate import Design
-from disco.table.ranks import quantile_levels
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Method:
 
     Attributes:
         about: a description for the report.
-        preset: a preset of `disco.settings`.
+        preset: a preset of `disco.paper.settings`.
         recipe: whether to use the settings that the paper changes for one table.
         changes: other settings, such as those of a trial with few epochs.
         starts: number of orders that a refinement searches from; 0 for a method without a refinement.

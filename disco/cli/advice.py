@@ -4,8 +4,8 @@ import contextlib
 import shlex
 
 from disco.errors import InputError
-from disco.parents.sparse import LOWER, is_sparse, other_rules
 from disco.runs import Run
+from disco.selectors.sparse import LOWER, is_sparse, other_rules
 from disco.words import how_many
 
 

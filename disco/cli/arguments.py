@@ -10,7 +10,7 @@ from typing import NoReturn
 from disco import __version__
 from disco.cli import options
 from disco.cli.saying import say, sentence
-from disco.settings import WITHOUT_FIT, Settings
+from disco.paper.settings import WITHOUT_FIT, Settings
 
 _COUNTS = (
     "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
@@ -81,7 +81,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
 
 
 def _graph(command: argparse.ArgumentParser) -> None:
-    from disco.graph import FORMATS
+    from disco.graph.dag import FORMATS
 
     command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
     options.which(command)

@@ -110,7 +110,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     rule = arguments.rule or run.settings.parent_rule
     graph = _of_ocs(run, rule, given) if selector == "ocs" else chosen_parents(run, selector)
     if selector != "ocs":
-        from disco.parents.selectors import CUTS, WORDS
+        from disco.selectors.selection import CUTS, WORDS
 
         parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
         _told(graph, method="DISCO", order=run.own_variant, parents=parents)
@@ -121,8 +121,8 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
     """The DAG of the OCS by a rule, at the given thresholds or the rule's defaults."""
-    from disco.graph import build
-    from disco.parents.ocs import own_thresholds, select, with_z
+    from disco.graph.dag import build
+    from disco.paper.ocs import own_thresholds, select, with_z
 
     run.settings.replace(**given)
     ocs = run.ocs()

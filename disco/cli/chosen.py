@@ -10,8 +10,8 @@ from disco.cli.fit import check_knowledge, folds_of, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
 from disco.errors import InputError
 from disco.knowledge.files import read
+from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.runs import Run, open_run
-from disco.settings import WITHOUT_FIT, Settings
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:

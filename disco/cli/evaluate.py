@@ -11,7 +11,7 @@ from disco.cli.choices import chosen_graph
 from disco.cli.saying import say_json
 from disco.errors import InputError
 from disco.files import plain
-from disco.graph import CONTEXT, between_nodes
+from disco.graph.dag import CONTEXT, between_nodes
 from disco.metrics import evaluate
 from disco.runs import open_run
 from disco.simulate.edge_files import LARGEST_TEXT

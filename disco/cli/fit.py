@@ -20,9 +20,9 @@ from disco.errors import InputError
 from disco.hidden.artefacts import looked_for
 from disco.knowledge import Knowledge
 from disco.knowledge.files import read
+from disco.paper.settings import Settings
 from disco.runs import FIT, Run, create_run, open_run
 from disco.runs.artefacts import check_there
-from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.words import how_many
 
@@ -116,8 +116,8 @@ def folds_of(folder: Path, given: Mapping[str, Any]) -> int:
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Print the expected time and memory of the fit; InputError if memory is too small."""
-    from disco.fit.cost import check_memory
-    from disco.score.plan import Plan
+    from disco.paper.cost import check_memory
+    from disco.paper.plan import Plan
     from disco.work.forecast import about, estimate
 
     rows, nodes = counts.shape
@@ -202,7 +202,7 @@ def print_result(run: Run) -> None:
 
 def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
     """Print the number of rules, and how they changed the order."""
-    from disco.score.ordering import forced
+    from disco.paper.ordering import forced
 
     say(sentence(f"Knowledge: {knowledge}."))
     cost, steps = forced(run.ccs()), len(run.order()) - 1
@@ -228,7 +228,7 @@ def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
 
 
 def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
-    from disco.parents.selectors import CUTS, WORDS
+    from disco.selectors.selection import CUTS, WORDS
 
     words = WORDS[selector]
     say(f"{count} by {words.name}, {words.rule.format(cut=CUTS[selector])}:")

@@ -7,7 +7,7 @@ from disco.cli.choices import chosen_graph
 from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
-from disco.graph import FORMATS, export, with_contexts
+from disco.graph.dag import FORMATS, export, with_contexts
 from disco.runs import open_run
 from disco.runs.about import about
 from disco.runs.refined import read_refined

@@ -13,8 +13,8 @@ from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.metrics import a_top
+from disco.paper.settings import PRESETS, Settings
 from disco.runs import FIT, Run, create_run
-from disco.settings import PRESETS, Settings
 from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own

@@ -11,7 +11,7 @@ from disco.cli.saying import say
 from disco.errors import InputError
 from disco.fields import Option
 from disco.fields import options as declared
-from disco.settings import CHOICES, PRESETS, Settings
+from disco.paper.settings import CHOICES, PRESETS, Settings
 from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
 

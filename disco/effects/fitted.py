@@ -11,7 +11,7 @@ from disco.effects.graphs import Graphs, Path
 from disco.effects.means import Means, Over, Settings
 from disco.effects.nodes import Nodes
 from disco.fields import require, require_types, whole_from
-from disco.graph import require_dag
+from disco.graph.dag import require_dag
 from disco.progress import SILENT, Reporter
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given

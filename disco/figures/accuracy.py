@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
+from disco.graph.draw import colours
 from disco.metrics.scores import at_threshold
 from disco.words import number, share
 
@@ -29,21 +30,21 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
             mode="lines",
             name=f"F1, {words}",
             line={
-                "color": roles.PICKED if bold else roles.MUTED,
+                "color": colours.PICKED if bold else colours.MUTED,
                 "width": 3.5 if bold else 1.8,
                 "dash": ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4],
             },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
         )
     _measures(fig, table[table["pi_min"] == here["pi_min"]])
-    fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(
         x=[tau_z],
         y=[here["f1"]],
         mode="markers",
         showlegend=False,
         hoverinfo="skip",
-        marker={"color": roles.PICKED, "size": 12},
+        marker={"color": colours.PICKED, "size": 12},
     )
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(range=[-0.03, 1.03])
@@ -62,7 +63,7 @@ def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
             y=line[name],
             mode="lines",
             name=name,
-            line={"color": roles.ACCENT, "width": 1.5, "dash": dash},
+            line={"color": colours.ACCENT, "width": 1.5, "dash": dash},
             hovertemplate=f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}<extra></extra>",
         )
 
@@ -94,7 +95,7 @@ def precision_recall(
         mode="lines",
         name="by OCS",
         customdata=shown["threshold"],
-        line={"color": roles.PICKED, "width": 3},
+        line={"color": colours.PICKED, "width": 3},
         hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     line = table[(table["pi_min"] == here["pi_min"]) & table["precision"].notna()]
@@ -104,7 +105,7 @@ def precision_recall(
         mode="lines",
         name="by τ_Z, at this π_min",
         customdata=line["tau_z"],
-        line={"color": roles.ACCENT, "width": 1.8, "dash": "dash"},
+        line={"color": colours.ACCENT, "width": 1.8, "dash": "dash"},
         hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     fig.add_scatter(
@@ -112,7 +113,7 @@ def precision_recall(
         y=[here["precision"]],
         mode="markers",
         name=f"τ_Z = {tau_z:.3g}",
-        marker={"color": roles.ACCENT, "size": 12, "symbol": "diamond"},
+        marker={"color": colours.ACCENT, "size": 12, "symbol": "diamond"},
         hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     _frame(fig, chance, most)
@@ -121,11 +122,11 @@ def precision_recall(
 
 def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
     """The axes, with dotted lines at the precision of a random choice and at the highest possible recall."""
-    words = {"showarrow": False, "font": {"color": roles.MUTED, "size": 12}}
-    fig.add_hline(y=chance, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    words = {"showarrow": False, "font": {"color": colours.MUTED, "size": 12}}
+    fig.add_hline(y=chance, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
     if most is not None:
-        fig.add_vline(x=most, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+        fig.add_vline(x=most, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
         fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
     fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])

@@ -9,16 +9,17 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import named_rows
-from disco.found import Found
+from disco.graph.draw import colours
+from disco.graph.result import Found
 from disco.studies.agreement import support
 from disco.studies.lahman import POSITIONS
 from disco.words import share
 
 _NUMBERS = {("AB", "BB"): 0.82, ("G", "RBI"): 0.5}  # where along an arrow its number stands, to cover no other
-_KEY = {"most orders agree": roles.PICKED, "most orders reverse it": roles.ACCENT, "half agree": roles.MUTED}
-_LOOKS = (("circle", roles.PICKED), ("diamond-open", roles.ACCENT), ("square-open", roles.MUTED))
+_KEY = {"most orders agree": colours.PICKED, "most orders reverse it": colours.ACCENT, "half agree": colours.MUTED}
+_LOOKS = (("circle", colours.PICKED), ("diamond-open", colours.ACCENT), ("square-open", colours.MUTED))
 
 
 def agreement(
@@ -37,10 +38,10 @@ def agreement(
     for column, name in enumerate(names):
         told, sorted_ = ([values[column] for values in shares.values()] for shares in (published, controls))
         for words, where, values, symbol, size, colour in (
-            ("our runs", ours["label"], ours[name], "circle-open", 8, roles.PICKED),
-            ("our mean", means.index, means[name], "circle", 12, roles.PICKED),
-            ("the paper's mean", published, told, "diamond-open", 11, roles.ACCENT),
-            ("sorting control", controls, sorted_, "x-thin-open", 9, roles.MUTED),
+            ("our runs", ours["label"], ours[name], "circle-open", 8, colours.PICKED),
+            ("our mean", means.index, means[name], "circle", 12, colours.PICKED),
+            ("the paper's mean", published, told, "diamond-open", 11, colours.ACCENT),
+            ("sorting control", controls, sorted_, "x-thin-open", 9, colours.MUTED),
         ):
             look = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2}}
             more = {"customdata": list(where), "legendgroup": words, "showlegend": column == 0 and len(where) > 0}
@@ -67,7 +68,7 @@ def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.
     edges = [{frozenset(pair) for pair in one.pairs} for one in results]
     fig = go.Figure()
     for u, v, agree, runs in rows.itertuples(index=False, name=None):
-        colour = roles.PICKED if agree * 2 > runs else roles.ACCENT if agree * 2 < runs else roles.MUTED
+        colour = colours.PICKED if agree * 2 > runs else colours.ACCENT if agree * 2 < runs else colours.MUTED
         is_edge = 2 * sum({u, v} in joined for joined in edges) > len(results)
         (x0, y0), (x1, y1), at = positions[u], positions[v], _NUMBERS.get((u, v), 0.6)
         head = {"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "opacity": 1}
@@ -78,14 +79,14 @@ def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.
         middle = [x0 + at * (x1 - x0)], [y0 + at * (y1 - y0)]
         _drawn(fig, *middle, "markers+text", {"size": 24, "color": colour}, hoverinfo=None, **number)
     x, y = zip(*positions.values(), strict=True)
-    disc = {"size": 40, "color": "#E6EAEC", "line": {"color": roles.MUTED, "width": 1}}
+    disc = {"size": 40, "color": "#E6EAEC", "line": {"color": colours.MUTED, "width": 1}}
     ink = {"color": "#1F2A30", "size": 13}
     _drawn(fig, x, y, "markers+text", disc, text=[theme.label(node) for node in positions], textfont=ink)
     fig.layout.xaxis = dict(visible=False, range=[min(x) - 0.6, max(x) + 0.6])
     fig.layout.yaxis = dict(visible=False, range=[max(y) + 0.5, min(y) - 0.45])
     has_ties = (rows["agree"] * 2 == rows["orders"]).any()
     key = [(*entry, "solid") for entry in list(_KEY.items())[: 3 if has_ties else 2]]
-    for name, colour, dash in (*key, ("no edge in most graphs", roles.MUTED, "dash")):
+    for name, colour, dash in (*key, ("no edge in most graphs", colours.MUTED, "dash")):
         fig.add_scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2.5})
     title = f"{rows['agree'].sum()} of {rows['orders'].sum()} directions agree, over all runs"
     return theme.titled(fig, title, height=520)
@@ -99,7 +100,7 @@ def ends(table: pd.DataFrame, near: float) -> go.Figure:
         near: ends within this many nats of the best are not distinguished from it; shaded.
     """
     fig, names = go.Figure(), list(table.columns[2:])
-    fig.add_vrect(x0=0, x1=near, fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
+    fig.add_vrect(x0=0, x1=near, fillcolor=colours.PICKED, opacity=0.12, line_width=0, layer="below")
     for name, (symbol, colour) in zip(names, cycle(_LOOKS), strict=False):
         look = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}}
         starts, said = table["start"].map(theme.label), "%{customdata}: %{y:.3f}, %{x:.1f} nats below the best"
@@ -119,7 +120,7 @@ def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
     table = table.loc[table.mean(axis=1).sort_values(kind="stable").index]
     fig, rows, low, high = go.Figure(), np.arange(len(table)), table.min(axis=1), table.max(axis=1)
     spans = np.column_stack([low, high, np.full(len(table), np.nan)]).ravel()
-    _drawn(fig, spans, np.repeat(rows, 3), "lines", {}, line={"color": roles.MUTED, "width": 1.5})
+    _drawn(fig, spans, np.repeat(rows, 3), "lines", {}, line={"color": colours.MUTED, "width": 1.5})
     for index, (run, symbol) in enumerate(
         zip(table, cycle(("circle", "square", "diamond", "triangle-up", "cross")), strict=False)
     ):

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.parents import different
+from disco.graph.draw import colours
 from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
 from disco.words import how_many, plural
@@ -30,14 +31,14 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     right = [pair for pair in pairs if pair not in against]
     drawn = right if len(right) <= MOST_ARCS else []
     fig = go.Figure()
-    _arcs(fig, drawn, position, "parent comes first", roles.MUTED, 1, above=True)
-    _arcs(fig, wrong, position, "child comes first (error)", roles.WRONG, 2.5, above=False)
+    _arcs(fig, drawn, position, "parent comes first", colours.MUTED, 1, above=True)
+    _arcs(fig, wrong, position, "child comes first (error)", colours.WRONG, 2.5, above=False)
     fig.add_scatter(
         x=list(position.values()),
         y=[0] * len(order),
         mode="markers",
         showlegend=False,
-        marker={"color": [roles.WRONG if node in ends else roles.MUTED for node in order], "size": 6},
+        marker={"color": [colours.WRONG if node in ends else colours.MUTED for node in order], "size": 6},
         customdata=[theme.label(node) for node in order],
         hovertemplate="position %{x}: %{customdata}<extra></extra>",
     )

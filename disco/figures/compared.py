@@ -5,9 +5,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.figures.parents import different
+from disco.graph.draw import colours
 from disco.words import duration, how_many
 
 _LONGEST = 30  # characters of a method's name
@@ -113,7 +114,7 @@ def _marks(
         customdata=said,
         marker={
             "size": 11,
-            "color": roles.MUTED if is_control else roles.PICKED,
+            "color": colours.MUTED if is_control else colours.PICKED,
             "symbol": "circle-open" if is_control else "circle",
             "line": {"width": 2},
         },

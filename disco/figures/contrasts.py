@@ -5,14 +5,15 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
+from disco.graph.draw import colours
 
 MOST = 40  # rows
 _KINDS = (  # name, which rows, colour, symbol
-    ("changed", "changed", roles.PICKED, "diamond"),
-    ("the same, within the margin", "unchanged", roles.ACCENT, "square"),
-    ("cannot say", None, roles.MUTED, "circle"),
+    ("changed", "changed", colours.PICKED, "diamond"),
+    ("the same, within the margin", "unchanged", colours.ACCENT, "square"),
+    ("cannot say", None, colours.MUTED, "circle"),
 )
 
 
@@ -35,8 +36,8 @@ def forest(
     found = found.assign(node=found["node"].replace(dict(names or {})))
     shown = found.dropna(subset=["low", "high"]).head(MOST).reset_index(drop=True)
     fig = go.Figure()
-    fig.add_vrect(x0=1 / (1 + margin), x1=1 + margin, fillcolor=roles.MUTED, opacity=0.15, line_width=0)
-    fig.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+    fig.add_vrect(x0=1 / (1 + margin), x1=1 + margin, fillcolor=colours.MUTED, opacity=0.15, line_width=0)
+    fig.add_vline(x=1, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
     left = pd.Series(True, index=shown.index)
     for name, column, colour, symbol in _KINDS:
         part = shown[left & (shown[column] if column else True)]
@@ -56,7 +57,7 @@ def forest(
             y=expected.index,
             mode="markers",
             name="predicted from the controls",
-            marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": roles.MUTED}},
+            marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": colours.MUTED}},
             hovertemplate="predicted from the controls, if what was set acts: %{x:.2f}<extra></extra>",
         )
     low, high = around([*shown["low"], *shown["high"], *expected["expected"], 0.5, 2.0], 1.15)

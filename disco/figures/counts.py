@@ -105,7 +105,7 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
     """Distinct values of each column before and after the transform, on one logarithmic axis.
 
     Args:
-        support: from `disco.table.support.level_support`.
+        support: from `disco.paper.support.level_support`.
         most: largest number of columns drawn; those that lose most rows come first.
     """
     part = _drawn(support, most)
@@ -131,7 +131,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
     Columns that lose more than a fifth of their rows are highlighted; the share of rows kept is written beside each.
 
     Args:
-        support: from `disco.table.support.level_support`.
+        support: from `disco.paper.support.level_support`.
         n_min: fewest rows of a usable level.
         most: largest number of columns drawn; those that lose most rows come first.
     """

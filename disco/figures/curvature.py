@@ -12,8 +12,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import evenly
+from disco.graph.draw import colours
 from disco.words import number
 
 MOST_POINTS = 6000  # most points drawn per node; the statistics use every row
@@ -136,7 +137,7 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
     across = drawn["rank"].to_numpy() + (0 if many else _shift(drawn, folds) + jitter)
     counted = drawn["admissible"].to_numpy(dtype=bool) if admissible_only else np.ones(len(drawn), dtype=bool)
     for index, fold in enumerate(folds):
-        colour = roles.MUTED if many else theme.fold_colour(index)
+        colour = colours.MUTED if many else theme.fold_colour(index)
         here = (drawn["fold"] == fold).to_numpy()
         fig.add_scattergl(
             x=across[here],
@@ -198,9 +199,9 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         y=pooled["mean"],
         mode="lines",
         name="mean ± standard deviation within a rank",
-        line={"color": roles.PICKED, "width": 1.5},
+        line={"color": colours.PICKED, "width": 1.5},
         showlegend=column == 1,
-        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": roles.PICKED},
+        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": colours.PICKED},
         hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>",
         row=1,
         col=column,

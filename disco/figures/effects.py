@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import evenly
+from disco.graph.draw import colours
 from disco.words import number
 
 if TYPE_CHECKING:  # these import torch, which drawing does not need
@@ -81,7 +82,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         y=observed["mean"],
         mode="markers",
         name="observed mean (larger = more rows)",
-        marker={"size": size, "color": roles.MUTED, "opacity": 0.55, "line": {"width": 0}},
+        marker={"size": size, "color": colours.MUTED, "opacity": 0.55, "line": {"width": 0}},
         customdata=list(zip(spans, observed["rows"], strict=True)),
         hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
     )
@@ -90,7 +91,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         y=curve["mean"],
         mode="lines",
         name="fitted",
-        line={"color": roles.PICKED, "width": 3},
+        line={"color": colours.PICKED, "width": 3},
         customdata=curve[["low", "high"]].to_numpy(),
         hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
     )
@@ -135,11 +136,11 @@ def kind(kind: "Kind") -> go.Figure:
             x=x,
             y=fitted[kept],
             name="fitted model",
-            marker={"color": roles.MUTED, "opacity": 0.6},
+            marker={"color": colours.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:.3g}<extra>fitted</extra>",
         )
     )
-    for shape, colour, dash in zip(_drawn(kind), (roles.PICKED, roles.ACCENT, theme.GREEN), _DASHES, strict=False):
+    for shape, colour, dash in zip(_drawn(kind), (colours.PICKED, colours.ACCENT, theme.GREEN), _DASHES, strict=False):
         figure.add_scatter(
             x=x,
             y=np.exp(shape.log_probability[middle][kept]),
@@ -182,7 +183,7 @@ def columns(check: "Check", statistic: str) -> go.Figure:
         mode="lines",
         name="observed = simulated",
         hoverinfo="skip",
-        line={"color": roles.MUTED, "dash": "dash", "width": 1.5},
+        line={"color": colours.MUTED, "dash": "dash", "width": 1.5},
     )
     for outside, colour, symbol, name in _LOOKS:
         rows = part[part["outside"] == outside]
@@ -211,7 +212,7 @@ def columns(check: "Check", statistic: str) -> go.Figure:
     return theme.titled(figure, _outside_title(check, statistic, "columns"), height=380)
 
 
-_LOOKS = ((False, roles.PICKED, "circle", "inside the band"), (True, roles.ACCENT, "x", "outside"))
+_LOOKS = ((False, colours.PICKED, "circle", "inside the band"), (True, colours.ACCENT, "x", "outside"))
 
 
 def _outside_title(check: "Check", statistic: str, noun: str) -> str:
@@ -232,7 +233,7 @@ def pairs(check: "Check") -> go.Figure:
         mode="lines",
         name="observed = simulated",
         hoverinfo="skip",
-        line={"color": roles.MUTED, "dash": "dash", "width": 1.5},
+        line={"color": colours.MUTED, "dash": "dash", "width": 1.5},
     )
     for outside, colour, symbol, name in _LOOKS:
         rows = check.pairs[check.pairs["outside"] == outside]
@@ -268,9 +269,9 @@ def held_out(check: "Check") -> go.Figure:
             y=[theme.label(name) for name in rows["graph"]],
             orientation="h",
             width=0.5,
-            marker={"color": roles.PICKED},
+            marker={"color": colours.PICKED},
             showlegend=False,
-            error_x={"type": "data", "array": rows["error"], "color": roles.ACCENT, "thickness": 2, "width": 6},
+            error_x={"type": "data", "array": rows["error"], "color": colours.ACCENT, "thickness": 2, "width": 6},
             customdata=rows["error"],
             hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats per row<extra></extra>",
         )
@@ -299,7 +300,7 @@ def margin(check: "Check", node: str) -> go.Figure:
             x=part["count"],
             y=part["observed"],
             name="observed",
-            marker={"color": roles.MUTED, "opacity": 0.6},
+            marker={"color": colours.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:,} rows<extra>observed</extra>",
         )
     )
@@ -308,7 +309,7 @@ def margin(check: "Check", node: str) -> go.Figure:
         y=part["middle"],
         mode="markers",
         name="simulated",
-        marker={"color": roles.PICKED, "size": 6},
+        marker={"color": colours.PICKED, "size": 6},
         error_y={
             "type": "data",
             "array": part["high"] - part["middle"],
@@ -316,7 +317,7 @@ def margin(check: "Check", node: str) -> go.Figure:
             "arrayminus": part["middle"] - part["low"],
             "thickness": 1.5,
             "width": 3,
-            "color": roles.PICKED,
+            "color": colours.PICKED,
         },
         hovertemplate="%{x}: %{y:,.0f} rows<extra>simulated</extra>",
     )

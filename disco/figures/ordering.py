@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import log_ticks
-from disco.score.removals import Decision, all_steps, fold_scores, step_of
+from disco.graph.draw import colours
+from disco.paper.removals import Decision, all_steps, fold_scores, step_of
 from disco.words import number
 
 CRITERIA = {
@@ -87,7 +88,7 @@ def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> No
         x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
         y=np.repeat([position[node] for node in values.index], 3),
         mode="lines",
-        line={"color": roles.MUTED, "width": 1.5},
+        line={"color": colours.MUTED, "width": 1.5},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -97,7 +98,7 @@ def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> No
             y=[position[node] for node in values.index],
             mode="markers",
             name="each fold",
-            marker={"color": roles.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
+            marker={"color": colours.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
             showlegend=bool(fold == values.columns[0]),
             customdata=[theme.label(node) for node in values.index],
             hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
@@ -105,8 +106,8 @@ def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> No
 
 
 def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: Decision, picked: str | None) -> None:
-    colours = [
-        roles.ACCENT if node == decided.sink else roles.PICKED if node == picked else roles.MUTED
+    marker_colours = [
+        colours.ACCENT if node == decided.sink else colours.PICKED if node == picked else colours.MUTED
         for node in means.index
     ]
     fig.add_scatter(
@@ -114,7 +115,7 @@ def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: 
         y=[position[node] for node in means.index],
         mode="markers",
         name="mean of the folds",
-        marker={"color": colours, "size": 11, "line": {"width": 0}},
+        marker={"color": marker_colours, "size": 11, "line": {"width": 0}},
         customdata=list(means.index),
         text=[theme.label(node) for node in means.index],
         hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
@@ -130,7 +131,7 @@ def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Co
             y=[position[node] for node in drawn],
             mode="markers",
             name="sink in the known graph",
-            marker={"symbol": "circle-open", "size": 18, "color": roles.PICKED, "line": {"width": 2}},
+            marker={"symbol": "circle-open", "size": 18, "color": colours.PICKED, "line": {"width": 2}},
             hoverinfo="skip",
         )
 
@@ -138,7 +139,7 @@ def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Co
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
     """A band from the sink's score to the runner-up's, with their ratio above the nodes."""
     left, right = max(decided.score, low), max(decided.score + decided.margin, low)
-    fig.add_vrect(x0=left, x1=right, fillcolor=roles.ACCENT, opacity=0.15, line_width=0, layer="below")
+    fig.add_vrect(x0=left, x1=right, fillcolor=colours.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
         x=np.log10(right),
         y=-1,
@@ -148,7 +149,7 @@ def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
         showarrow=False,
         xanchor="left" if right**2 < low * high else "right",
         text=f"margin × {number(decided.ratio)}",
-        font={"color": roles.ACCENT, "size": 12},
+        font={"color": colours.ACCENT, "size": 12},
     )
 
 
@@ -176,7 +177,7 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
     def written(node: str) -> str:
         text = theme.label(node, 18)
         if node not in present:
-            return f'<span style="color:{roles.FAINT}">{text}</span>'
+            return f'<span style="color:{colours.FAINT}">{text}</span>'
         return f"<b>{text}</b>" if node in (sink, picked) else text
 
     fig.layout.yaxis = dict(
@@ -215,7 +216,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
             textfont={"size": 12},
             zmin=0,
             zmax=2,
-            colorscale=roles.SINK_SCALE,
+            colorscale=colours.SINK_SCALE,
             showscale=False,
             xgap=2,
             ygap=2,

@@ -7,13 +7,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.effects.answers import Effect
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
+from disco.graph.draw import colours
 from disco.words import number, series
 
 MOST = 15  # drivers drawn
 _TICKS = 8  # most on a short axis
-_COLOURS = (roles.PICKED, roles.ACCENT, theme.GREEN)
+_COLOURS = (colours.PICKED, colours.ACCENT, theme.GREEN)
 _DASHES = ("solid", "dash", "dot")
 _BAND = 0.18  # opacity
 _RARE = 0.005  # counts that fewer rows have are not drawn
@@ -32,7 +33,7 @@ def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.F
     (cause, after), (before,) = next(iter(found.do.items())), found.against.values()
     figure, several = go.Figure(), curve["case"].nunique() > 1
     for at in (before, after):
-        figure.add_vline(x=at, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
+        figure.add_vline(x=at, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
     for case, part in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
         _line(figure, part, _COLOURS[look], _DASHES[look], theme.label(part["when"].iloc[0], 60) or "mean", _MEAN)
@@ -60,7 +61,7 @@ def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
     for case, part in drawn.groupby("case", sort=True):
         colour, when = _COLOURS[int(case) % len(_COLOURS)], theme.label(part["when"].iloc[0], 60)
         for name, dash, shade in (
-            ("against", "dot", colour if several else roles.MUTED),
+            ("against", "dot", colour if several else colours.MUTED),
             ("at_least", "solid", colour),
         ):
             names = {"count": "value", name: "mean", f"{name}_low": "low", f"{name}_high": "high"}
@@ -127,8 +128,8 @@ def drivers(found: pd.DataFrame, on: str) -> go.Figure:
     drawn = shown.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*WIDEST)
     is_sure = (shown["low"] > 1) | (shown["high"] < 1)
     figure = go.Figure()
-    figure.add_vline(x=1, line={"color": roles.MUTED, "dash": "dot", "width": 1.5})
-    sure, unsure = ("clear effect", roles.PICKED, "diamond"), ("may have no effect", roles.MUTED, "circle")
+    figure.add_vline(x=1, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
+    sure, unsure = ("clear effect", colours.PICKED, "diamond"), ("may have no effect", colours.MUTED, "circle")
     for which, (name, colour, symbol) in ((is_sure, sure), (~is_sure, unsure)):
         part = shown[which]
         if part.empty:

@@ -12,10 +12,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.columns import FREQUENCY, OCS, Z
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import log_ticks
-from disco.parents import ocs as scored
-from disco.parents.ocs import frequencies, passes, reaches, robust_scale
+from disco.graph.draw import colours
+from disco.paper import ocs as scored
+from disco.paper.ocs import frequencies, passes, reaches, robust_scale
 from disco.words import how_many, share
 
 ROW = 24  # pixels per candidate
@@ -83,9 +84,9 @@ def candidates(
         if lines is not None and np.isfinite(lines[fold]):
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
     if by == "z":
-        shapes.append(_line(tau_z, roles.MUTED))
+        shapes.append(_line(tau_z, colours.MUTED))
     if by == "curvature":
-        shapes.append(_line(0.0, roles.MUTED))
+        shapes.append(_line(0.0, colours.MUTED))
     _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes, true_parents)
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
@@ -117,7 +118,7 @@ def _line(x: float, colour: str) -> dict:
 
 
 def _band(row: int) -> dict:
-    look = {"fillcolor": roles.PICKED, "opacity": 0.13, "layer": "below", "line": {"width": 0}}
+    look = {"fillcolor": colours.PICKED, "opacity": 0.13, "layer": "below", "line": {"width": 0}}
     return {"type": "rect", "x0": 0, "x1": 1, "xref": "paper", "y0": row - 0.42, "y1": row + 0.42, **look}
 
 
@@ -184,7 +185,7 @@ def matrix(
         marker={
             "symbol": "square-open",
             "size": size,
-            "color": roles.ACCENT,
+            "color": colours.ACCENT,
             "line": {"width": 2 if size > 6 else 1.2},
         },
     )
@@ -192,7 +193,7 @@ def matrix(
         true_dots(fig, truth, position, words, size, side)
     if picked in position:
         at = position[picked] // side
-        fig.add_vrect(x0=at - 0.5, x1=at + 0.5, line={"color": roles.MUTED, "width": 1})
+        fig.add_vrect(x0=at - 0.5, x1=at + 0.5, line={"color": colours.MUTED, "width": 1})
     matrix_axes(fig, words)
     title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} allowed by the order"
     if side > 1:
@@ -227,7 +228,7 @@ def true_dots(
     dot = {"symbol": "circle", "color": "#FFFFFF", "line": {"color": "#1F2A30", "width": 1.2}}
     for those, look, name in (
         (allowed, dot, "true edge"),
-        (~allowed, {"symbol": "x", "color": roles.WRONG}, "true edge against the order"),
+        (~allowed, {"symbol": "x", "color": colours.WRONG}, "true edge against the order"),
     ):
         if those.any():
             fig.add_scatter(
@@ -263,7 +264,7 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         z=drawn.astype(np.float32),
         x=words,
         y=words,
-        colorscale=roles.SEQUENTIAL,
+        colorscale=colours.SEQUENTIAL,
         colorbar=bar,
         hovertemplate="%{y} → %{x}: %{customdata:.3g}<extra>" + MATRIX_VALUES[by] + "</extra>",
         customdata=values.astype(np.float32),
@@ -311,7 +312,7 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
             name=words,
             showlegend=folds > 1,
             line={
-                "color": roles.PICKED if bold else roles.MUTED,
+                "color": colours.PICKED if bold else colours.MUTED,
                 "width": 3 if bold else 1.8,
                 "shape": "hv",
                 "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4],
@@ -320,14 +321,14 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         )
     kept = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
     lower, here, higher = (int(kept[tau]) for tau in asked)
-    fig.add_vline(x=tau_z, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+    fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(
         x=[tau_z],
         y=[here],
         mode="markers",
         showlegend=False,
         hoverinfo="skip",
-        marker={"color": roles.PICKED, "size": 12},
+        marker={"color": colours.PICKED, "size": 12},
     )
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.axes import log_ticks
+from disco.graph.draw import colours
 from disco.verdicts import CLOSE
 from disco.words import share
 
@@ -25,7 +26,7 @@ def ranking(
 
     Args:
         order: all nodes, source first. The first was never removed, so it has no mark.
-        steps: from `disco.score.removals.all_steps`.
+        steps: from `disco.paper.removals.all_steps`.
         wrong: steps that removed a node before one of its true children; marked by crosses.
         part: places in the order, from 0, that are drawn on the scale of all; None draws all.
         marked: a node whose name is bold.
@@ -37,8 +38,8 @@ def ranking(
     agree = drawn["folds_agreeing"] == drawn["folds"]
     fig = go.Figure()
     _stems(fig, drawn)
-    _marks(fig, drawn[agree], "all folds agree", roles.PICKED, "circle")
-    _marks(fig, drawn[~agree], "folds disagree", roles.ACCENT, "circle-open")
+    _marks(fig, drawn[agree], "all folds agree", colours.PICKED, "circle")
+    _marks(fig, drawn[~agree], "folds disagree", colours.ACCENT, "circle-open")
     _crosses(fig, drawn[drawn["step"].isin(wrong)])
     top = max(2.0, float(every["shown"].max()) * 1.2) if len(every) else 2.0
     tickvals, words = log_ticks(1.0, top)
@@ -72,7 +73,7 @@ def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:
         x=np.column_stack([np.ones(len(drawn)), drawn["shown"], gap]).ravel(),
         y=np.column_stack([drawn["row"], drawn["row"], gap]).ravel(),
         mode="lines",
-        line={"color": roles.FAINT, "width": 1.5},
+        line={"color": colours.FAINT, "width": 1.5},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -110,7 +111,12 @@ def _crosses(fig: go.Figure, part: pd.DataFrame) -> None:
             mode="markers",
             name="wrong according to the known graph",
             hoverinfo="skip",
-            marker={"symbol": "x-thin", "size": 13, "color": roles.WRONG, "line": {"width": 3, "color": roles.WRONG}},
+            marker={
+                "symbol": "x-thin",
+                "size": 13,
+                "color": colours.WRONG,
+                "line": {"width": 3, "color": colours.WRONG},
+            },
         )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import placing, roles, theme
+from disco.figures import theme
+from disco.graph.draw import colours, placing
 from disco.words import how_many, number
 
 LABELS = 60  # a slope figure with more nodes names only those that moved
@@ -33,9 +34,9 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
     fig = go.Figure()
     lines = list(history.groupby("start", sort=False))
     for start, part in sorted(lines, key=lambda line: (line[0] == best, line[0] == current)):
-        width, colour, dash = (3.5, roles.PICKED, "solid") if start == best else (1.5, roles.MUTED, "solid")
+        width, colour, dash = (3.5, colours.PICKED, "solid") if start == best else (1.5, colours.MUTED, "solid")
         if start == current and start != best:
-            width, colour, dash = 2.5, roles.ACCENT, "dot"
+            width, colour, dash = 2.5, colours.ACCENT, "dot"
         below = top - part["score"]
         fig.add_scatter(
             x=part["sweep"],
@@ -67,8 +68,8 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     near = below <= bound
     fig = go.Figure()
     for is_near, symbol, colour, name in (
-        (True, "circle", roles.PICKED, f"within {bound:g} nats of the best"),
-        (False, "diamond-open", roles.MUTED, "clearly worse"),
+        (True, "circle", colours.PICKED, f"within {bound:g} nats of the best"),
+        (False, "diamond-open", colours.MUTED, "clearly worse"),
     ):
         rows = np.flatnonzero(near == is_near)
         fig.add_scatter(
@@ -85,7 +86,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     fig.layout.xaxis = dict(
         tickvals=tickvals, ticktext=words, title="nats below the best search", range=[-0.06 * end, 1.06 * end]
     )
-    fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=roles.PICKED, opacity=0.12, line_width=0, layer="below")
+    fig.add_vrect(x0=0, x1=float(_height(bound)), fillcolor=colours.PICKED, opacity=0.12, line_width=0, layer="below")
     fig.layout.yaxis = dict(
         tickvals=list(range(len(last))),
         ticktext=[theme.label(start, 24) for start in last.index],
@@ -108,10 +109,10 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
     matters = moved & (moves["gain_nats"] >= bound)
     up = moves["after"] < moves["before"]
     kinds = (
-        (~moved, "kept its position among the others", roles.FAINT, 1.0, "solid"),
-        (moved & ~matters, f"moved, gaining less than {bound:g} nats", roles.MUTED, 2.0, "dot"),
-        (matters & up, "moved towards the sources", roles.PICKED, 3.0, "solid"),
-        (matters & ~up, "moved towards the sinks", roles.ACCENT, 3.0, "dash"),
+        (~moved, "kept its position among the others", colours.FAINT, 1.0, "solid"),
+        (moved & ~matters, f"moved, gaining less than {bound:g} nats", colours.MUTED, 2.0, "dot"),
+        (matters & up, "moved towards the sources", colours.PICKED, 3.0, "solid"),
+        (matters & ~up, "moved towards the sinks", colours.ACCENT, 3.0, "dash"),
     )
     for mask, name, colour, width, dash in kinds:
         _slopes(fig, moves[mask], name, {"color": colour, "width": width, "dash": dash})

@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import roles, theme
+from disco.figures import theme
 from disco.figures.parents import different, matrix_axes, true_dots
-from disco.parents.selectors import AGREEMENT, WORDS
+from disco.graph.draw import colours
+from disco.selectors.selection import AGREEMENT, WORDS
 from disco.words import how_many, number
 
 # Shape, fill and colour: any one of the three distinguishes them.
 _MARKS = {
-    "both": {"symbol": "square", "color": roles.PICKED},
-    "one": {"symbol": "triangle-up", "color": roles.ACCENT},
+    "both": {"symbol": "square", "color": colours.PICKED},
+    "one": {"symbol": "triangle-up", "color": colours.ACCENT},
     "other": {"symbol": "diamond-open", "color": "#AA4499"},
 }
 
@@ -23,7 +24,7 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
     """Number of edges kept at each cut-off; the current one is marked.
 
     Args:
-        found: from `disco.parents.selectors.candidates`.
+        found: from `disco.selectors.selection.candidates`.
         choices: the cut-offs to draw, ascending.
     """
     if selector == "evidence":
@@ -42,20 +43,20 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
         mode="lines+markers",
         showlegend=False,
         customdata=words,
-        line={"color": roles.PICKED, "width": 2.5},
+        line={"color": colours.PICKED, "width": 2.5},
         marker={"size": 6},
         hovertemplate="cut-off %{customdata}: %{y} edges<extra></extra>",
     )
     if cut in choices:
         position = list(choices).index(cut)
-        fig.add_vline(x=position, line={"color": roles.MUTED, "width": 1, "dash": "dot"})
+        fig.add_vline(x=position, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
         fig.add_scatter(
             x=[position],
             y=[here],
             mode="markers",
             showlegend=False,
             hoverinfo="skip",
-            marker={"color": roles.PICKED, "size": 13},
+            marker={"color": colours.PICKED, "size": 13},
         )
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
@@ -70,7 +71,7 @@ def agreement(
     """The edges of two selectors, parents as rows and children as columns, both in causal order.
 
     Args:
-        compared: from `disco.parents.selectors.compared`.
+        compared: from `disco.selectors.selection.compared`.
         one, other: the selectors.
         truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
     """

@@ -6,9 +6,10 @@ import networkx as nx
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco import graph as graphs
-from disco.figures import placing, theme
+from disco.figures import theme
 from disco.figures.axes import log_ticks
+from disco.graph import dag as graphs
+from disco.graph.draw import placing
 from disco.simulate import Simulated, known
 
 MOST_NODES = 200  # largest graph that a picture can show

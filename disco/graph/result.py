@@ -19,10 +19,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco import graph as graphs
 from disco.columns import EDGE_NUMBERS, EDGE_WORDS, Schema
 from disco.errors import InputError, printable
 from disco.files import write_frame
+from disco.graph import dag as graphs
 from disco.schema import check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
@@ -151,7 +151,7 @@ class Found:
         return matrix
 
     def graph(self) -> nx.DiGraph:
-        """The DAG: nodes in causal order with their misfit, edges with their numbers (`disco.graph.build`)."""
+        """The DAG: nodes in causal order with their misfit, edges with their numbers (`disco.graph.dag.build`)."""
         return graphs.build(self.nodes, self.edges, self.misfit)
 
     def drawn(self, order: Sequence[str]) -> nx.DiGraph:

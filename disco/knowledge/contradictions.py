@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from disco.errors import InputError
-from disco.graph import cycle_words
+from disco.graph.dag import cycle_words
 from disco.knowledge.resolved import closure
 from disco.words import plural, series
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.files import plain
-from disco.graph import positions
+from disco.graph.dag import positions
 from disco.knowledge.contradictions import EdgeRule, check, pairs_of
 from disco.knowledge.resolved import Resolved, closure
 from disco.table.roles import Roles

@@ -5,7 +5,7 @@ values. If the model had generated the observed table, each number would lie out
 2 / (S + 1). Since the model was fitted to the same table, fewer outside are expected; more indicate a misfit.
 
 *Held-out rows.* Every graph is fitted on all folds but one and predicts the rows of that one. A count that does not
-occur in the training rows gets a rank from `disco.table.ranks.rank_on_grid`: the lowest below the grid, the highest
+occur in the training rows gets a rank from `disco.paper.ranks.rank_on_grid`: the lowest below the grid, the highest
 above, and between two counts that of the lower one, but never the lowest. The rule and the grid are the same for all
 graphs.
 """
@@ -19,10 +19,10 @@ import pandas as pd
 from disco.fields import require, whole_from
 from disco.likelihood.design import Prior
 from disco.likelihood.model import WEAK, Model
+from disco.paper.ranks import fold_of_rows
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.ranks import fold_of_rows
 
 STATISTICS = ("mean", "ratio", "zeros")
 SIMULATIONS = 39  # so that one number in twenty is outside by chance

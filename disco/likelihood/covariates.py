@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from disco.likelihood.design import Beside, Design, Prior
-from disco.settings import Settings
+from disco.paper.ranks import transform_table
+from disco.paper.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.prepared import Prepared
-from disco.table.ranks import transform_table
 
 EXPOSURE = "exposure"  # the name of an exposure's smooth
 _KNOTS = 7  # of a spline, including its ends; it has one column fewer

@@ -22,8 +22,8 @@ from scipy.special import ndtri, softmax
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import WIDTH, Design, orthonormal
 from disco.likelihood.newton import fit
+from disco.paper.ranks import fold_of_rows
 from disco.progress import SILENT, Reporter
-from disco.table.ranks import fold_of_rows
 
 _GROUPS = 6
 _COLUMNS = 60  # largest number of functions of the parents

@@ -16,18 +16,18 @@ import pandas as pd
 from scipy.special import ndtri
 
 from disco.errors import InputError
-from disco.graph import require_dag
+from disco.graph.dag import require_dag
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
 from disco.likelihood.design import WIDTH, Design, Prior
 from disco.likelihood.distribution import Distribution
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
+from disco.paper.ranks import rank_on_grid
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.cells import names_of
 from disco.table.prepared import Table, prepare
-from disco.table.ranks import rank_on_grid
 
 _TOLERANCE = 1e-8
 WEAK = Prior(0.1, 1.0, 4.0)

@@ -1,6 +1,6 @@
 """python -m disco.methods.alone FOLDER: run the method that FOLDER/request.json names on FOLDER/table.parquet.
 
-The result is written to the folder (`disco.found`). Stdout carries one JSON object per line: while the method runs an
+The result (`disco.graph.result`) is written there. Stdout carries one JSON object per line: while the method runs an
 event (stage, done, total, progress, message), at the end {"seconds", "notes"}, or {"error"} with a sentence. Output of
 libraries goes to stderr. The process ends when its stdin closes, that is, when its caller has ended.
 """
@@ -63,7 +63,7 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
     import pandas as pd
 
     from disco.files import plain, read_json
-    from disco.found import write
+    from disco.graph.result import write
     from disco.knowledge import Knowledge
     from disco.methods import find
     from disco.table.artefacts import ARTEFACTS

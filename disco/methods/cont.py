@@ -7,7 +7,7 @@ units,
 
     H_j,R = −(∂ε_φ,j / ∂x_j) / (σ_t s_j²),
 
-and the node with the smallest CCS, S_j(R) = E[Var{H_j,R | X_j}] (`disco.continuous.ccs`), is placed last and removed.
+and the node with the smallest CCS, S_j(R) = E[Var{H_j,R | X_j}] (`continuous.ccs`), is placed last and removed.
 Neither network is refitted. Unlike DiffAN's criterion, this one allows the curvature of a leaf to depend on its own
 value, as it does outside additive Gaussian noise: a Gamma leaf of shape α has H = −(α − 1) / x².
 
@@ -26,16 +26,16 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.continuous.ccs import Conditional, fold_of_rows
-from disco.continuous.curvature import diagonal, lowest
-from disco.continuous.networks import JointNetwork, ProjectionNetwork
-from disco.continuous.noise import LAST, deviation, mixture, uniform
-from disco.continuous.training import Schedule, train_joint, train_projection
 from disco.devices import DEVICES, choose_device
 from disco.fields import boolean, check, number, one_of, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
+from disco.paper.continuous.ccs import Conditional, fold_of_rows
+from disco.paper.continuous.curvature import diagonal, lowest
+from disco.paper.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.paper.continuous.noise import LAST, deviation, mixture, uniform
+from disco.paper.continuous.training import Schedule, train_joint, train_projection
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared

@@ -1,12 +1,12 @@
 """DiffAN: an order from the curvature of the log density (Sanchez et al., 2023), and parents by CAM along it.
 
 In a nonlinear model with additive Gaussian noise, x_j = f_j(x_pa) + ε_j, a node l is a leaf if and only if
-∂²log p / ∂x_l² is constant. A network predicts the noise of a diffusion (`disco.continuous`). At each of several noise
+∂²log p / ∂x_l² is constant. A network predicts the noise of a diffusion (`paper.continuous`). At each of several noise
 levels, the remaining node whose ∂ε_l / ∂x_l varies least over the rows gets a vote; the node with most votes is placed
 last and removed. The option `removal` says how it is removed from the others' scores:
 
     masking   its input is set to 0, its mean,
-    residue   the other nodes' predictions are corrected (`disco.continuous.curvature.without`),
+    residue   the other nodes' predictions are corrected (`disco.paper.continuous.curvature.without`),
     both      both,
     greedy    no removal: the nodes are sorted once by that variance.
 
@@ -25,15 +25,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.continuous.curvature import Noise, diagonal, lowest, without
-from disco.continuous.networks import JointNetwork
-from disco.continuous.noise import LAST, uniform
-from disco.continuous.training import Schedule, train_joint
 from disco.devices import DEVICES, choose_device
 from disco.errors import InputError
 from disco.fields import boolean, check, number, one_of, share, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.sorting import along, check_rows
+from disco.paper.continuous.curvature import Noise, diagonal, lowest, without
+from disco.paper.continuous.networks import JointNetwork
+from disco.paper.continuous.noise import LAST, uniform
+from disco.paper.continuous.training import Schedule, train_joint
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require_types
-from disco.found import Found, Note
+from disco.graph.result import Found, Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method

@@ -21,7 +21,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare

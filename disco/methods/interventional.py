@@ -16,7 +16,7 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.fields import check, one_of
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter

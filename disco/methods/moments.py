@@ -12,8 +12,8 @@ import numpy as np
 
 from disco.methods.families import Counts, GLMFamily
 from disco.methods.glm import maximised
-from disco.parents.smooths import SPANNED
 from disco.progress import Reporter
+from disco.selectors.smooths import SPANNED
 
 STOPPED = "The method was stopped during {stage}, at {unit} {done} of {total}. Nothing was kept."
 LEAST = 0.05  # smallest mean, since least squares can be negative

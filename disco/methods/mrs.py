@@ -23,7 +23,7 @@ from scipy.special import hyp1f1
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.families import (
     BINOMIAL,
     FAMILIES,
@@ -37,8 +37,8 @@ from disco.methods.families import (
 from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, likeliest, order
 from disco.methods.skeleton import SKELETONS, joined
 from disco.methods.sorting import check_rows
-from disco.parents import cam
 from disco.progress import Callback, Reporter
+from disco.selectors import cam
 from disco.table.prepared import Prepared, Table
 
 HYPER_POISSON = "hyper-poisson"

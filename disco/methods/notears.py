@@ -21,7 +21,7 @@ import pandas as pd
 
 from disco.errors import FitStopped, InputError
 from disco.fields import check, number, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter

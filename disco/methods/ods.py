@@ -19,13 +19,13 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import anything, check, number, one_of, whole
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods import lasso
 from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
 from disco.methods.sorting import check_rows
-from disco.parents import cam
 from disco.progress import Callback, Reporter
+from disco.selectors import cam
 from disco.table.prepared import Prepared, Table
 
 _TIMES = {"linear": 1.0, "glm": 5.0, "lasso": 500.0}  # time of the order, relative to 1 for cam

@@ -8,13 +8,13 @@ from disco.devices import DEVICES
 from disco.errors import InputError
 from disco.estimator import DISCO
 from disco.fields import anything, check, one_of, whole
-from disco.fit.stagewise import KINDS, stagewise
-from disco.found import Found
+from disco.graph.result import Found
 from disco.knowledge import Knowledge
-from disco.parents import ocs
+from disco.paper import ocs
+from disco.paper.settings import CHOICES, PRESETS
+from disco.paper.stagewise import KINDS, stagewise
 from disco.progress import Callback, Reporter
 from disco.refine import Choice, refine
-from disco.settings import CHOICES, PRESETS
 from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Prepared, Table, prepare
 
@@ -40,7 +40,7 @@ class Options:
         "amortised",
         ("amortised", *KINDS),
         help="amortised, as the settings say; or direct or recursive, a projection network trained further after "
-        "every removal of a node (`disco.fit.stagewise`).",
+        "every removal of a node (`disco.paper.stagewise`).",
     )
     settings: Mapping[str, Any] = anything(dict, help="Other settings of the fit that differ from the preset.")
     device: str = one_of("auto", DEVICES, help="Of the fit: auto, cpu or cuda.")

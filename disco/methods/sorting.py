@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
-from disco.parents import cam, smooths
 from disco.progress import Callback
+from disco.selectors import cam, smooths
 from disco.table.prepared import Prepared, Table, prepare
 
 _SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from disco.errors import InputError
-from disco.graph import positions
+from disco.graph.dag import positions
 from disco.metrics.classes import class_shd, equivalence_class, skeleton_f1
 from disco.metrics.edges import (
     Counts,

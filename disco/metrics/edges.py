@@ -17,7 +17,7 @@ import pandas as pd
 from disco.columns import DIRECTIONS, UNKNOWN
 from disco.errors import InputError
 from disco.fields import a_thing
-from disco.graph import CONTEXT, between_nodes
+from disco.graph.dag import CONTEXT, between_nodes
 
 Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 """A table with columns parent and child, a square 0/1 matrix (rows are parents), a graph, or pairs (parent, child)."""
@@ -215,7 +215,7 @@ def undirected(truth: Edges) -> set[tuple[str, str]]:
     """The true edges whose direction cannot be known; none without a column `direction`.
 
     Raises:
-        InputError: the column has a word that is not in `disco.graph.DIRECTIONS`.
+        InputError: the column has a word that is not in `disco.graph.dag.DIRECTIONS`.
     """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()

@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from disco.errors import InputError
-from disco.graph import cycle_words, find_cycle
+from disco.graph.dag import cycle_words, find_cycle
 from disco.metrics.edges import Edges, Pairs, both, names
 
 

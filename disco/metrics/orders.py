@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.graph import positions
+from disco.graph.dag import positions
 from disco.metrics.edges import Edges, Pairs, again, known, oriented, read, same_names, share, undirected
 from disco.table.prepared import Prepared, Table, finite
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from disco.columns import EDGE_NUMBERS
 from disco.errors import InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics.edges import CHANGES, Pairs, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
 

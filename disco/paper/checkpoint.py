@@ -19,9 +19,9 @@ from torch import Tensor
 
 from disco.errors import InputError
 from disco.files import check_place, check_regular
+from disco.paper.ordering import COMBINATIONS, SinkScores
+from disco.paper.training import Training, keep_folds
 from disco.progress import Callback, Event
-from disco.score.ordering import COMBINATIONS, SinkScores
-from disco.score.training import Training, keep_folds
 
 _FORMAT = 1
 

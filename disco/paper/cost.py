@@ -4,14 +4,11 @@ A multiply and an add count as two operations; a training step costs three forwa
 counted, so the figures are lower bounds. Covariates and exposure are ignored: they are few inputs of wide networks.
 """
 
-import math
-
 from disco import cluster
-from disco.score.plan import Plan, most_evaluated
-from disco.settings import Settings
+from disco.paper.plan import Plan, most_evaluated
+from disco.paper.settings import Settings
 
 STAGES = ("joint", "projection", "ordering", "parents")
-_FOREST_OWN = 2  # cost of a tree besides its splits, in columns to split
 
 
 def _weights(inputs: int, outputs: int, settings: Settings) -> int:
@@ -50,22 +47,11 @@ def _evaluated(plan: Plan, nodes: int) -> int:
     return min(plan.evaluated, most_evaluated(plan.settings, nodes) or plan.evaluated)
 
 
-def forest_looks(plan: Plan, nodes: int) -> float:
-    """Number of split evaluations in PCM's forests: rows tried, over all nodes, trees and depths; 0 without PCM."""
-    if plan.settings.selector != "pcm":
-        return 0.0
-    from disco.parents.pcm import TREES  # slow to import
-
-    half = plan.parent_rows // 2
-    columns = sum(candidates + _FOREST_OWN for candidates in range(1, nodes))
-    return float(TREES * columns * half * math.log2(max(half, 2)))
-
-
 def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
     """A generous estimate of a fit's memory on its device (cpu or cuda), in bytes, without the libraries."""
-    from disco.score.curvature import ROWS_AT_ONCE  # these three import torch
-    from disco.score.losses import BLOCK_ENTRIES
-    from disco.score.training import MONITOR_ROWS
+    from disco.paper.curvature import ROWS_AT_ONCE  # these three import torch
+    from disco.paper.losses import BLOCK_ENTRIES
+    from disco.paper.training import MONITOR_ROWS
 
     settings, train, evaluated = plan.settings, plan.train, _evaluated(plan, nodes)
     folds, width = settings.folds, settings.width

@@ -27,11 +27,11 @@ import torch
 from torch import Tensor
 
 from disco.errors import InputError
-from disco.score.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
-from disco.score.plan import most_evaluated
-from disco.settings import CHOICES, Settings
+from disco.paper.networks import UP, FoldedMLP, JointNetwork, ProjectionNetwork
+from disco.paper.plan import most_evaluated
+from disco.paper.ranks import FoldRanks
+from disco.paper.settings import CHOICES, Settings
 from disco.table.cells import dense_ranks
-from disco.table.ranks import FoldRanks
 
 BOUNDARIES, CRITERIA = CHOICES["boundary"], CHOICES["criterion"]
 PAIR_SCORES = ("ocs", "curvature")

@@ -18,12 +18,11 @@ import torch
 from torch import Tensor
 
 from disco.experiments import Learnt, learnt_of
-from disco.fit.cost import stage_flops
 from disco.knowledge import Knowledge
 from disco.knowledge.resolved import Resolved
-from disco.parents import ocs
-from disco.progress import Callback, Reporter
-from disco.score.curvature import (
+from disco.paper import ocs
+from disco.paper.cost import stage_flops
+from disco.paper.curvature import (
     HeldOut,
     NetworkScores,
     counted,
@@ -32,14 +31,15 @@ from disco.score.curvature import (
     off_diagonal_scores,
     sink_scores,
 )
-from disco.score.marginals import Marginals
-from disco.score.networks import Networks, new_networks
-from disco.score.ordering import Leaving, Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
-from disco.score.plan import Plan
-from disco.settings import Settings
+from disco.paper.marginals import Marginals
+from disco.paper.networks import Networks, new_networks
+from disco.paper.ordering import Leaving, Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
+from disco.paper.plan import Plan
+from disco.paper.ranks import Folds
+from disco.paper.settings import Settings
+from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, Table, prepare, without_interventions
-from disco.table.ranks import Folds
 
 STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
 
@@ -223,7 +223,7 @@ class Fitted:
         return pd.DataFrame({**columns, "curvature": values[fold, index], "admissible": inside[fold, index]})
 
     def sink_scores(self, remaining: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
-        """Scores of every node of a remaining set, from `disco.score.curvature.sink_scores`."""
+        """Scores of every node of a remaining set, from `disco.paper.curvature.sink_scores`."""
         key = tuple(remaining)
         if key not in self.sinks:
             curvature = self._diagonal(key, key)
@@ -231,7 +231,7 @@ class Fitted:
         return self.sinks[key]
 
     def pair_scores(self, child: int, remaining: Sequence[int], left: Sequence[int]) -> ocs.PairScores:
-        """Scores of a child with every other node of R, from `disco.score.curvature.off_diagonal_scores`.
+        """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`.
 
         Args:
             child, remaining: node numbers.

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from disco.errors import ScoreUnavailable
-from disco.fit.fitted import Fitted
+from disco.paper.fitted import Fitted
+from disco.paper.networks import Networks
+from disco.paper.ordering import order_of, remove_sinks
+from disco.paper.training import Training
 from disco.progress import Sketch
-from disco.score.networks import Networks
-from disco.score.ordering import order_of, remove_sinks
-from disco.score.training import Training
 
 _ROWS = 200  # per fold at which curvature is evaluated: a small part of the time between two orders
 _NODES = 300  # most for which that is so: the time of an order grows with their third power

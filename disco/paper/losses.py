@@ -19,9 +19,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from disco.score.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
-from disco.score.networks import JointNetwork, ProjectionNetwork, stream
-from disco.settings import Settings
+from disco.paper.corruption import corrupt, log_ratios, neighbour_mask, sigma_at
+from disco.paper.networks import JointNetwork, ProjectionNetwork, stream
+from disco.paper.settings import Settings
 
 BLOCK_ENTRIES = 1 << 22  # rank entries corrupted at once, to limit memory
 _LOG_RATIO_BOUND = 30.0  # keeps exp finite in float32

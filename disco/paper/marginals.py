@@ -17,7 +17,7 @@ from threading import RLock
 import torch
 from torch import Tensor
 
-from disco.score.curvature import ConcreteScores, HeldOut, by_parts, full_float32
+from disco.paper.curvature import ConcreteScores, HeldOut, by_parts, full_float32
 
 SHARE = 0.5  # λ
 _UPPER = 0.8  # quantile of H_kk over the rows at which it is cut

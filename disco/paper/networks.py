@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from disco.settings import Settings
-from disco.table.ranks import FoldRanks
+from disco.paper.ranks import FoldRanks
+from disco.paper.settings import Settings
 
 _STD_FLOOR = 1e-4
 _LEAST_LEFT = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's

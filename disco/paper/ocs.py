@@ -8,7 +8,7 @@ with s_i their interquartile range, falling back to the scaled median absolute d
 deviation and 1 where it is degenerate. A single candidate is not centred and takes the median scale of the
 children with two or more candidates. An edge is kept when Z > τ_Z in a share π_min of the folds.
 
-This is the rule `iqr`. The rule `jackknife` (`disco.parents.jackknife`) has another Z, with a threshold from a local
+This is the rule `iqr`. The rule `jackknife` (`disco.paper.jackknife`) has another Z, with a threshold from a local
 false discovery rate. All users of Z are the same for both.
 
 With knowledge or experiments, a candidate has a `rule` (`disco.experiments.Learnt.marked`): forbidden ones are never
@@ -23,8 +23,8 @@ import pandas as pd
 
 from disco.columns import FORBIDDEN, REQUIRED
 from disco.errors import ScoreUnavailable
-from disco.parents import jackknife
-from disco.settings import Settings
+from disco.paper import jackknife
+from disco.paper.settings import Settings
 
 _DEGENERATE = 1e-12
 _ROUNDING = 1e-9  # of a selection frequency
@@ -41,7 +41,7 @@ def candidate_scores(
 
     Args:
         evaluate: (child, R ascending, all other nodes, the last of the order first) → its scores, as from
-            `disco.score.curvature.off_diagonal_scores`.
+            `disco.paper.curvature.off_diagonal_scores`.
         order: node numbers, source first.
 
     Yields:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from disco.errors import ScoreUnavailable
 from disco.knowledge import Resolved
-from disco.score.curvature import BOUNDARIES, CRITERIA
+from disco.paper.curvature import BOUNDARIES, CRITERIA
 
 COMBINATIONS = [(criterion, boundary) for criterion in CRITERIA for boundary in BOUNDARIES]
 

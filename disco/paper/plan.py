@@ -16,8 +16,8 @@ Folds differ by at most one row, unless rows of a group stay together: then the 
 import math
 from dataclasses import dataclass
 
-from disco.settings import Settings
-from disco.table.ranks import Folds
+from disco.paper.ranks import Folds
+from disco.paper.settings import Settings
 
 _MOST_SECOND = 1 << 28  # second differences in memory at once, 1 GB
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require_types
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks
 from disco.table.counts import least_rows

@@ -26,17 +26,17 @@ from torch import Tensor
 
 from disco.errors import InputError
 from disco.fields import require, whole_from
-from disco.fit.fitted import Fitted
+from disco.paper.curvature import HeldOut, NetworkScores, diagonal, sink_scores
+from disco.paper.fitted import Fitted
+from disco.paper.losses import Clean, ProjectionBatch, draw_projection, epoch_batches, masked_losses
+from disco.paper.networks import JointNetwork, ProjectionNetwork
+from disco.paper.ordering import ccs_frame, order_of, remove_sinks
+from disco.paper.training import Training, TrainingRows, one_epoch
 from disco.progress import Callback, Reporter
-from disco.score.curvature import HeldOut, NetworkScores, diagonal, sink_scores
-from disco.score.losses import Clean, ProjectionBatch, draw_projection, epoch_batches, masked_losses
-from disco.score.networks import JointNetwork, ProjectionNetwork
-from disco.score.ordering import ccs_frame, order_of, remove_sinks
-from disco.score.training import Training, TrainingRows, one_epoch
 
 KINDS = ("direct", "recursive")
 EPOCHS_SHARE = 8  # the fit's projection epochs divided by those after each removal
-_STAGE = 23  # stage key of the random streams, different from those in `disco.score.training`
+_STAGE = 23  # stage key of the random streams, different from those in `disco.paper.training`
 
 Target = Callable[[ProjectionBatch], Tensor]
 
@@ -100,7 +100,7 @@ class Stages:
         self.before: Sequence[int] = ()
 
     def scores(self, remaining: Sequence[int]) -> dict[tuple[str, str], np.ndarray]:
-        """As `disco.score.curvature.sink_scores`; V is scored by the fit itself."""
+        """As `disco.paper.curvature.sink_scores`; V is scored by the fit itself."""
         nodes = len(self.fitted.names)
         if len(remaining) == nodes:
             found = self.fitted.sink_scores(remaining)

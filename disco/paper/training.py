@@ -6,7 +6,7 @@ network stops early on its internal holdout and uses its best validated state; t
 
 Every draw of an epoch comes from the stream (seed, stage, fold, epoch). So a resumed fit equals an uninterrupted one,
 and a fold does not depend on the others in its batch. Each fold visits as many rows per epoch as the smallest fold has
-(`disco.score.plan`): if folds differ by one row, the larger ones skip a random row in each epoch.
+(`disco.paper.plan`): if folds differ by one row, the larger ones skip a random row in each epoch.
 """
 
 import math
@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from disco.errors import InputError
-from disco.score.adam import Adam
-from disco.score.losses import (
+from disco.paper.adam import Adam
+from disco.paper.losses import (
     Batch,
     Clean,
     draw_joint,
@@ -29,11 +29,11 @@ from disco.score.losses import (
     projection_losses,
     stacked,
 )
-from disco.score.networks import JointNetwork, stream
-from disco.score.plan import Plan, Schedule
-from disco.score.update import Loss, Update
-from disco.settings import Settings
-from disco.table.ranks import FoldRanks
+from disco.paper.networks import JointNetwork, stream
+from disco.paper.plan import Plan, Schedule
+from disco.paper.ranks import FoldRanks
+from disco.paper.settings import Settings
+from disco.paper.update import Loss, Update
 
 _JOINT, _PROJECTION, _VALIDATION = 20, 21, 22  # stage keys of the random streams
 MONITOR_ROWS = 1024  # about the smallest number of noisy draws averaged in a validation loss

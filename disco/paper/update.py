@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from disco.score.adam import Adam
-from disco.score.losses import Batch, divided
+from disco.paper.adam import Adam
+from disco.paper.losses import Batch, divided
 
 Loss = Callable[[nn.Module, Batch, Batch], Tensor]
 

@@ -13,9 +13,10 @@ from dataclasses import replace
 import pandas as pd
 
 from disco.fields import require_types
-from disco.found import Found
+from disco.graph.result import Found
 from disco.knowledge import Knowledge
 from disco.metrics import changes
+from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.refine.choice import QUICK, Choice
 from disco.refine.memory import Memory
@@ -25,7 +26,6 @@ from disco.refine.screen import screen, widened
 from disco.refine.search import STOPPED, Optimum, search
 from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
-from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import Table, prepare

@@ -49,6 +49,7 @@ from disco.columns import CLASS, ENDS, EVIDENCE, NO_SOURCE, P_VALUE
 from disco.knowledge import Resolved
 from disco.likelihood.design import STRAIGHT, Design, Prior
 from disco.likelihood.misfit import misfits
+from disco.paper.support import is_part
 from disco.progress import Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out
 from disco.refine.limits import (
@@ -73,7 +74,6 @@ from disco.refine.searches import Searched
 from disco.refine.stepwise import NodeFit, predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
-from disco.table.support import is_part
 
 CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first

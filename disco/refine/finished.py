@@ -7,7 +7,7 @@ from itertools import chain
 
 import pandas as pd
 
-from disco.found import Found, Note
+from disco.graph.result import Found, Note
 from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged

@@ -4,9 +4,9 @@ import numpy as np
 
 from disco.likelihood.covariates import seen
 from disco.likelihood.design import Design
+from disco.paper.settings import Settings
 from disco.refine.limits import MOST_ROWS
 from disco.refine.prior import BEFORE
-from disco.settings import Settings
 from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
 

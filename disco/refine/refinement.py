@@ -11,7 +11,7 @@ from disco.cluster import check_memory, each
 from disco.experiments import contrasts, remarks
 from disco.fields import require_types
 from disco.files import check_place
-from disco.found import Note
+from disco.graph.result import Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
@@ -19,6 +19,7 @@ from disco.likelihood.cpu import threads_at_the_rows
 from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.metrics import Edges
+from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.refine import cost, stability
 from disco.refine.choice import Choice
@@ -33,7 +34,6 @@ from disco.refine.screen import screen
 from disco.refine.search import STOPPED
 from disco.refine.searches import Searched, search_everywhere
 from disco.refine.task import Task
-from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given

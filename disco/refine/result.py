@@ -8,7 +8,7 @@ import networkx as nx
 import pandas as pd
 
 from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE, REFINED_EDGES, RULE
-from disco.found import Found, Note
+from disco.graph.result import Found, Note
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from disco.likelihood.design import Design
+from disco.paper.ranks import fold_of_rows
 from disco.progress import Reporter
 from disco.refine.choice import Choice
 from disco.refine.limits import KINDS
 from disco.refine.memory import Drawn, Memory
 from disco.refine.scores import SEARCHING, Scores, resolve
 from disco.refine.search import Optimum, search
-from disco.table.ranks import fold_of_rows
 
 _SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches with shared batches of fits

@@ -10,15 +10,15 @@ import pandas as pd
 from disco.columns import CLASS, NO_SOURCE
 from disco.errors import InputError
 from disco.experiments import Learnt, learnt, learnt_of
-from disco.graph import check_order
+from disco.graph.dag import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.covariates import around, ranks_of, rates, seen
 from disco.likelihood.design import Design
 from disco.metrics.edges import Edges, read
+from disco.paper.settings import Settings
 from disco.refine.choice import Choice
 from disco.refine.contexts import Effects, first
 from disco.refine.prior import BEFORE
-from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared

@@ -19,8 +19,8 @@ from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, RUN_A
 from disco.errors import InputError, printable
 from disco.fields import number, require
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
-from disco.found import MOST_SCORES, Found, write
-from disco.found import read as read_found
+from disco.graph.result import MOST_SCORES, Found, write
+from disco.graph.result import read as read_found
 from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
 from disco.metrics.edges import read as read_edges

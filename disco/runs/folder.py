@@ -13,7 +13,7 @@ import pandas as pd
 from disco import columns, schema
 from disco.errors import InputError
 from disco.files import inside, unwritten, write_frame
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics.edges import known
 from disco.runs import beside, digests, results
 from disco.runs.counts import read_counts, read_nodes, read_shape
@@ -30,8 +30,8 @@ from disco.users.roots import runs_root, user
 if TYPE_CHECKING:
     import networkx as nx
 
-    from disco.fit.fitted import Variant
     from disco.knowledge import Knowledge
+    from disco.paper.fitted import Variant
 
 _MOST_TRUE_EDGES = 1_000_000
 
@@ -329,7 +329,7 @@ class Run:
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
     ) -> "nx.DiGraph":
         """The DAG of `edges`, all nodes in causal order."""
-        from disco.graph import build
+        from disco.graph.dag import build
 
         return build(self.order(variant), self.edges(tau_z, pi_min, variant))
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from disco.errors import InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.runs import artefacts, compared, stamps
 from disco.runs.folder import Run
 from disco.runs.refined import read_refined

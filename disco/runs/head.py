@@ -13,8 +13,8 @@ from disco.devices import DEVICES
 from disco.errors import InputError, printable
 from disco.fields import older
 from disco.files import read_bytes, read_record, unwritten, write_bytes
+from disco.paper.settings import Settings
 from disco.schema import record
-from disco.settings import Settings
 
 FORMAT = 1  # of a run folder; increased when older versions of DISCO can no longer read it
 

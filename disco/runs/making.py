@@ -24,6 +24,7 @@ from disco.columns import TRUTH
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
 from disco.hidden.artefacts import Artefacts, looked_for
+from disco.paper.settings import Settings
 from disco.runs import artefacts, beside, digests
 from disco.runs import origin as origins
 from disco.runs.counts import write_counts
@@ -33,7 +34,6 @@ from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
 from disco.runs.status import FIT, unasked, write_status
 from disco.schema import check_kept
-from disco.settings import Settings
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
 from disco.table.prepared import Prepared, Table, prepare
@@ -136,8 +136,8 @@ def _write_known(folder: Path, truth: pd.DataFrame | None, knowledge: "Knowledge
 
 def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None) -> Prepared:
     """The checked table; InputError if a fit with these settings, knowledge and roles would refuse it."""
+    from disco.paper.ranks import check_split
     from disco.table.counts import least_rows
-    from disco.table.ranks import check_split
 
     required = least_rows(settings.folds)
     if settings.max_rows is not None and settings.max_rows < required:
@@ -148,9 +148,9 @@ def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", ro
         knowledge.resolve(list(counts.columns), roles)
     check_split(counts, settings)
     if settings.selector != "ocs" or settings.disjoint_rows:
-        from disco.parents import selectors
+        from disco.selectors import selection
 
-        selectors.check(settings.selector, counts, settings, prepared.adjustment)
+        selection.check(settings.selector, counts, settings, prepared.adjustment)
     return prepared
 
 

@@ -22,7 +22,7 @@ def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
     Raises:
         InputError: the run has no such variant, or the selector has no candidates of its own.
     """
-    from disco.parents.selectors import CUTS
+    from disco.selectors.selection import CUTS
 
     if selector not in CUTS:
         raise InputError(f"A selector computed along an order is one of {', '.join(CUTS)}; got {selector!r}.")
@@ -54,13 +54,13 @@ def compute_candidates(
         InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
         FitStopped: the callback stopped the work; nothing is kept.
     """
-    from disco.parents import selectors
+    from disco.selectors import selection
 
     run.check_own()
     path = path_of(run, selector, variant)
     table, settings = run.table(), run.settings
-    selectors.check(selector, table, settings, run.adjustment)
-    candidates = selectors.candidates(
+    selection.check(selector, table, settings, run.adjustment)
+    candidates = selection.candidates(
         selector,
         table,
         run.order(variant),
@@ -78,7 +78,7 @@ def compute_candidates(
 
 
 def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
-    """The edges of a computed selector, as from `disco.parents.selectors.edges`.
+    """The edges of a computed selector, as from `disco.selectors.selection.edges`.
 
     Args:
         cut: the cut-off, by default the selector's own.
@@ -86,16 +86,16 @@ def selected_edges(run: Run, selector: str, cut: float | None = None, variant: s
     Raises:
         InputError: as `path_of`, or it has not been computed.
     """
-    from disco.parents import selectors
+    from disco.selectors import selection
 
     candidates = read_candidates(run, selector, variant)
     if candidates is None:
         raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
-    return selectors.edges(selectors.kept(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
+    return selection.edges(selection.kept(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
 
 
 def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:
     """The DAG of `selected_edges`, all nodes in causal order."""
-    from disco.graph import build
+    from disco.graph.dag import build
 
     return build(run.order(variant), selected_edges(run, selector, cut, variant))

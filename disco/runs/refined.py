@@ -16,10 +16,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco import columns, found, schema
+from disco import columns, schema
 from disco.columns import CLASS, FREE, KNOWLEDGE, NO_SOURCE, REFINE_AGAIN
 from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
+from disco.graph import result as graph_result
 from disco.refine import Choice, Refined
 from disco.refine.limits import MISFIT, MOST_PARENTS
 from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
@@ -59,7 +60,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
     for name in ("refined.json", "refined_check.json"):  # old and new files must not be mixed
         (folder / name).unlink(missing_ok=True)
-    found.write(folder, result.found, PREFIX)
+    graph_result.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
     for name in FRAMES:
         frame = getattr(result, name)
@@ -93,7 +94,7 @@ def read_refined(run: Run) -> Refined:
     digests.check_table(path, head.digests, run.digests, REFINE_AGAIN)
     for name in FILES:
         digests.checked(folder / name, head.digests, REFINE_AGAIN)
-    graph = found.read(folder, nodes, columns.REFINED_ORDER, columns.REFINED_EDGES, prefix=PREFIX)
+    graph = graph_result.read(folder, nodes, columns.REFINED_ORDER, columns.REFINED_EDGES, prefix=PREFIX)
     if head.edges not in (None, len(graph.edges)):
         what = f"it has {len(graph.edges):,} edges, but refined.json says {head.edges:,}"
         raise damaged(folder / "refined_edges.csv", what, REFINE_AGAIN)
@@ -104,7 +105,7 @@ def read_refined(run: Run) -> Refined:
         edges=_edges(graph.edges),
         method=METHOD,
         choices=head.choice,
-        notes=tuple(starmap(found.Note, zip(words, _kinds(head), strict=False))),
+        notes=tuple(starmap(graph_result.Note, zip(words, _kinds(head), strict=False))),
         misfit=frames.pop("nodes"),
     )
     starts = read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS)

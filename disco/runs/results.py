@@ -15,19 +15,19 @@ import pandas as pd
 from disco import columns
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
-from disco.found import Found
-from disco.found import read as read_found
-from disco.found import write as write_found
+from disco.graph.result import Found
+from disco.graph.result import read as read_found
+from disco.graph.result import write as write_found
 from disco.knowledge import Knowledge
+from disco.paper.removals import places
+from disco.paper.settings import CHOICES, Settings
 from disco.runs import digests
 from disco.schema import check_edges, check_order, damaged, fits, read
-from disco.score.removals import places
-from disco.settings import CHOICES, Settings
 from disco.table.roles import Roles
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.fit.fitted import Variant
+    from disco.paper.fitted import Variant
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 
@@ -138,14 +138,14 @@ def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[
 
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     """The edges that pass both thresholds (paper, Parent Selection)."""
-    from disco.parents.ocs import select as select_edges
+    from disco.paper.ocs import select as select_edges
 
     return select_edges(ocs, tau_z, pi_min)
 
 
 def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
     """(τ_Z, π_min) of a fit."""
-    from disco.parents.ocs import own_thresholds as of_fit
+    from disco.paper.ocs import own_thresholds as of_fit
 
     return of_fit(ocs, settings)
 

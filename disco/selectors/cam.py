@@ -26,8 +26,9 @@ from scipy.linalg.lapack import dtrtri
 from scipy.special import fdtrc
 
 from disco.fields import between, require, whole_from
-from disco.parents import STOPPED
-from disco.parents.smooths import (
+from disco.progress import Callback, Reporter
+from disco.selectors import STOPPED
+from disco.selectors.smooths import (
     SPANNED,
     beside_nodes,
     check_rows,
@@ -38,7 +39,6 @@ from disco.parents.smooths import (
     spline_basis,
     unexplained,
 )
-from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table
 

@@ -10,17 +10,17 @@ from itertools import count
 import numpy as np
 import pandas as pd
 
-from disco.graph import check_order
+from disco.graph.dag import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.covariates import around, ranks_of, rates
 from disco.likelihood.design import Design
-from disco.parents import STOPPED
 from disco.progress import Callback, Reporter
 from disco.refine.prior import BEFORE, fitted_to, log_odds
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.stepwise import NodeFit
 from disco.refine.walks import Walk
+from disco.selectors import STOPPED
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks
 from disco.table.prepared import Table, prepare

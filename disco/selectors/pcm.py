@@ -34,8 +34,10 @@ from scipy.special import ndtr
 from sklearn.ensemble import RandomForestRegressor
 
 from disco.fields import between, require, whole_from
-from disco.parents import STOPPED
-from disco.parents.smooths import (
+from disco.paper.ranks import fold_of_groups
+from disco.progress import Callback, Reporter
+from disco.selectors import STOPPED
+from disco.selectors.smooths import (
     SPANNED,
     beside_nodes,
     check_rows,
@@ -46,10 +48,8 @@ from disco.parents.smooths import (
     spline_basis,
     unexplained,
 )
-from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table
-from disco.table.ranks import fold_of_groups
 
 TREES = 500  # per forest, as in the paper
 _FLOOR = 1e-3  # of v in units of the mean square, so that rows fitted exactly by a forest do not get all the weight

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from disco.errors import InputError
-from disco.graph import check_order
+from disco.graph.dag import check_order
 from disco.table.adjustment import CATEGORICAL, Adjustment
 from disco.table.prepared import Table, finite
 

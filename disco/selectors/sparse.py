@@ -7,8 +7,8 @@ an empty graph, not the table.
 
 import pandas as pd
 
-from disco.parents.ocs import own_thresholds, select, with_z
-from disco.settings import Settings
+from disco.paper.ocs import own_thresholds, select, with_z
+from disco.paper.settings import Settings
 
 LOWER = (1.0, 1.0)  # (τ_Z, π_min): better than the default in the paper's own comparison, in three families
 

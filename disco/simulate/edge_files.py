@@ -11,7 +11,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import check_size, read_regular
-from disco.graph import CONTEXT
+from disco.graph.dag import CONTEXT
 from disco.metrics.edges import known
 from disco.simulate.graphs import own_graph
 from disco.simulate.known import check as check_direction
@@ -53,7 +53,7 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
     """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction.
 
     Raises:
-        InputError: as for `read_edges`, or a direction is none of `disco.graph.DIRECTIONS`.
+        InputError: as for `read_edges`, or a direction is none of `disco.graph.dag.DIRECTIONS`.
     """
     edges, names = read_edges(text)
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.graph import cycle_words, find_cycle
+from disco.graph.dag import cycle_words, find_cycle
 
 LARGEST_GRAPH = 5000  # nodes: coefficients are drawn for every pair, 200 MB
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require, require_types, whole_from
-from disco.graph import CONTEXT
+from disco.graph.dag import CONTEXT
 from disco.simulate import calibration, ising, sources, surroundings
 from disco.simulate.arms import Arms, Everywhere
 from disco.simulate.design import Design
@@ -46,7 +46,7 @@ class Simulated:
 
     @property
     def told(self) -> pd.DataFrame:
-        """The truth followed by what contexts act on, with the direction `disco.graph.CONTEXT`."""
+        """The truth followed by what contexts act on, with the direction `disco.graph.dag.CONTEXT`."""
         if self.context_edges.empty:
             return self.truth
         return pd.concat([self.truth, self.context_edges.assign(direction=CONTEXT)], ignore_index=True)

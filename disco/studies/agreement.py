@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics import a_top, order_by_excess, order_by_mean
 from disco.studies.lahman import REFERENCES
 

@@ -15,8 +15,8 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require, whole_from
+from disco.paper.settings import Settings
 from disco.runs.origin import FromLahman, Origin
-from disco.settings import Settings
 
 COLUMNS = (
     "G", "AB", "R", "H", "2B", "3B", "HR", "RBI", "SB", "CS", "BB", "SO", "IBB", "HBP", "SH", "SF", "GIDP",

@@ -13,8 +13,8 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.files import HOMES
+from disco.paper.settings import Settings
 from disco.runs.origin import FromPortal, Origin
-from disco.settings import Settings
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from disco.words import how_many

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from disco import cluster, system
-from disco.fit.cost import forest_looks, peak_bytes, stage_flops
-from disco.score.plan import Plan
-from disco.settings import Settings
+from disco.paper.cost import peak_bytes, stage_flops
+from disco.paper.plan import Plan
+from disco.paper.settings import Settings
 from disco.work.speeds import SPEEDS
 
 _LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # used by Python, torch and pandas before a fit
@@ -74,7 +74,11 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
         stage: (flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage]) / faster for stage in flops
     }
     if settings.selector == "pcm":
-        by_stage["selector"] = forest_looks(plan, nodes) * speed.forest / threads  # each grows one tree at a time
+        from disco.selectors import selection  # slow to import
+
+        by_stage["selector"] = (
+            selection.forest_splits(plan, nodes) * speed.forest / threads
+        )  # each grows one tree at a time
     needed = peak_bytes(plan, nodes, kind) + _LIBRARY_BYTES[kind]
     free = cluster.free_bytes(kind)
     seconds = sum(by_stage.values())

@@ -26,10 +26,10 @@ import numpy as np
 import pandas as pd
 
 from disco.knowledge import Knowledge
+from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter, Sketch
 from disco.refine import Choice, cost
 from disco.runs import Run
-from disco.settings import Settings
 from disco.system import threads
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given

@@ -20,7 +20,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.fields import fingerprint
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
-from disco.found import Found
+from disco.graph.result import Found
 from disco.progress import ENOUGH
 from disco.refine.result import METHOD
 from disco.runs import artefacts

@@ -16,7 +16,7 @@ class Speed:
     Attributes:
         pace: stage → floating-point operations per second.
         cost: stage → additional seconds per step (`disco.work.forecast.stage_steps`).
-        forest: seconds per split evaluation of PCM's forests (`disco.fit.cost.forest_looks`), always on one CPU thread.
+        forest: seconds per split evaluation of PCM's forests (`forest_splits`), always on one CPU thread.
     """
 
     pace: dict[str, float]

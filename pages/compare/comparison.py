@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import placing
+from disco.graph.draw import placing
 from disco.methods import GROUPS, METHODS
 from disco.metrics.several import Comparison
 from disco.runs import Run, compared, found, stamps

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco import graph as graphs
-from disco.graph import DISCO
+from disco.graph import dag as graphs
+from disco.graph.dag import DISCO
 from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views

@@ -6,9 +6,9 @@ import networkx as nx
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco import graph as graphs
-from disco.figures import graph as drawing
-from disco.graph import BOTH, CONTEXT, DISCO
+from disco.graph import dag as graphs
+from disco.graph.dag import BOTH, CONTEXT, DISCO
+from disco.graph.draw import picture as drawing
 from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco import verdicts
-from disco.figures import graph as drawing
-from disco.graph import BOTH, DISCO, LIKELIHOOD, union
+from disco.graph.dag import BOTH, DISCO, LIKELIHOOD, union
+from disco.graph.draw import picture as drawing
 from disco.refine.result import METHOD, WITH_FIT
 from disco.verdicts import Verdict
 from disco.words import share

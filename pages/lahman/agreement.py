@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import agreement as figures
-from disco.found import Found
+from disco.graph.result import Found
 from disco.refine import Refined
 from disco.refine.limits import BOUND, decided_means
 from disco.studies import agreement

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from disco.settings import PRESETS
+from disco.paper.settings import PRESETS
 from disco.studies import lahman
 from pages.shared.frame import answers
 from pages.shared.frame.glossary import define

@@ -5,13 +5,13 @@ import contextlib
 import streamlit as st
 
 from disco.errors import InputError
-from disco.found import Found
-from disco.parents.sparse import is_sparse
+from disco.graph.result import Found
+from disco.paper.settings import CHOICES
 from disco.refine import Choice, Refined
 from disco.refine.limits import ASSUMED
 from disco.runs import Run
 from disco.runs.origin import FromLahman
-from disco.settings import CHOICES
+from disco.selectors.sparse import is_sparse
 from disco.studies import lahman
 from disco.studies.matching import Group
 from disco.words import how_many

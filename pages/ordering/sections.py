@@ -10,8 +10,8 @@ from disco.figures import arcs, ranking
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
 from disco.metrics import order_agreement
+from disco.paper import removals
 from disco.runs import Run, stamps
-from disco.score import removals
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
@@ -84,7 +84,7 @@ def knowledge(result: Result) -> None:
     what = " and ".join(name for name, is_there in told.items() if is_there)
     if not what:
         return
-    from disco.score.ordering import forced  # loads torch
+    from disco.paper.ordering import forced  # loads torch
 
     cost = forced(result.ccs)
     steps_ = how_many(len(result.order) - 1, "step")

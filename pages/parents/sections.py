@@ -13,8 +13,8 @@ from disco.columns import CURVATURE, ENDS, OCS, P_OF_SELECTOR, SCORE, SELECTED, 
 from disco.figures import accuracy
 from disco.figures import parents as figures
 from disco.figures import selectors as cut_figures
-from disco.graph import DISCO
-from disco.parents.selectors import WORDS
+from disco.graph.dag import DISCO
+from disco.selectors.selection import WORDS
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.frame import answers, columns, figure, intro

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.columns import ENDS, VERDICT
 from disco.figures import selectors as figures
-from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
+from disco.selectors.selection import AGREEMENT, SELECTORS, WORDS, compared
 from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session
@@ -25,7 +25,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
         shown: the selector shown on the rest of the page.
     """
     pair = _pair(result, shown)
-    found = [selectors.selection(result, selector) for selector in pair]
+    found = [selectors.selected_edges(result, selector) for selector in pair]
     if None in found:
         for selector, one in zip(pair, found, strict=True):
             if one is None and selector == shown:

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics.several import Comparison
 from disco.progress import Callback
 from disco.refine import again

@@ -11,7 +11,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.figures import placing
+from disco.graph.draw import placing
 
 _DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
 

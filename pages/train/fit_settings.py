@@ -3,8 +3,8 @@
 import streamlit as st
 
 from disco.fields import changed, options
-from disco.score.plan import Plan
-from disco.settings import PRESETS, Settings
+from disco.paper.plan import Plan
+from disco.paper.settings import PRESETS, Settings
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.work import choices

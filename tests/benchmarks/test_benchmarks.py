@@ -20,11 +20,11 @@ from benchmarks.paper.rows import METHODS, Method, Row, Table
 from benchmarks.paper.tables import TABLES
 from benchmarks.study import numbers
 from disco.errors import FitStopped, InputError, ScoreUnavailable
-from disco.fit.fitted import Fitted
-from disco.parents import cam, evidence, pcm
+from disco.paper.fitted import Fitted
+from disco.paper.settings import Settings
 from disco.refine import refine
 from disco.runs import create_run
-from disco.settings import Settings
+from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design
 from disco.work.execution import execute
 

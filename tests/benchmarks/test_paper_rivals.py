@@ -11,7 +11,7 @@ from benchmarks.paper.data import Known
 from benchmarks.paper.rows import METHODS, Row
 from benchmarks.paper.tables import TABLES
 from disco.errors import InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.simulate import Design, simulate
 
 

@@ -9,9 +9,9 @@ from browser_world import FAULT, click_edge, counts, press
 from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, TimeoutError, expect
 
+from disco.paper.settings import Settings
 from disco.runs import create_run
 from disco.runs.refined import read_refined
-from disco.settings import Settings
 
 pytestmark = pytest.mark.browser
 

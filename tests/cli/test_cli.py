@@ -26,12 +26,12 @@ from disco.cli.options import parsed
 from disco.cli.progress import Progress
 from disco.errors import InputError
 from disco.fields import options
+from disco.paper.settings import PRESETS, Settings
 from disco.progress import Event
 from disco.runs import FIT, create_run, list_runs, open_run
 from disco.runs.about import about
 from disco.runs.origin import FromFile, Origin
 from disco.server import start
-from disco.settings import PRESETS, Settings
 from disco.table import prepared
 from disco.table.counts import problems
 from disco.work import jobs

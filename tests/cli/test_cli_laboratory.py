@@ -13,8 +13,8 @@ from made_up import finished_run
 from disco import metrics
 from disco.__main__ import main
 from disco.files import read_frame
+from disco.paper.settings import Settings
 from disco.runs import create_run, open_run
-from disco.settings import Settings
 from disco.simulate import FAMILIES, Design, read_edges, simulate
 
 pytestmark = pytest.mark.usefixtures("single_threaded")

@@ -9,9 +9,9 @@ from disco.cli.arguments import parse
 from disco.cli.options import add, given
 from disco.errors import InputError
 from disco.fields import Option, options
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs.script.shell import _given as words
-from disco.settings import Settings
 from disco.simulate import Design
 from disco.users.limits import Limits
 

@@ -12,9 +12,9 @@ from disco import metrics
 from disco.__main__ import main
 from disco.cli import selector as command
 from disco.errors import FitStopped
-from disco.parents import cam, evidence
 from disco.runs import open_run
 from disco.runs.parents import read_candidates
+from disco.selectors import cam, evidence
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 

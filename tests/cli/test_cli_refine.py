@@ -11,11 +11,11 @@ from disco.__main__ import main
 from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.files import read_frame
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.limits import decided_means
 from disco.runs import create_run, open_run
 from disco.runs.refined import choice_of, read_refined
-from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.work.refining import refine_run
 

@@ -19,10 +19,10 @@ from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
+from disco.paper.settings import Settings
 from disco.refine.fitted_graphs import fitted_graphs
 from disco.runs import create_run
 from disco.runs.script import Facts, shell
-from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.words import of_graphs
 

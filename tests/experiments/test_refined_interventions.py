@@ -8,14 +8,14 @@ from refine_world import QUICK
 
 from disco import DISCO, Settings
 from disco.experiments import learnt_of
-from disco.fit.fitting import fit as fit_networks
+from disco.fitting import fit as fit_networks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import around
 from disco.likelihood.design import Design
 from disco.likelihood.newton import fit
 from disco.methods import find
-from disco.parents.ocs import select
+from disco.paper.ocs import select
 from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run

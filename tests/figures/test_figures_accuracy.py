@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates, ordering
 
-from disco import graph as graphs
 from disco import metrics
-from disco.figures import accuracy, arcs, placing, ranking, roles, theme
-from disco.figures import graph as drawing
+from disco.figures import accuracy, arcs, ranking, theme
 from disco.figures import ordering as order_figures
 from disco.figures import parents as parent_figures
-from disco.parents.ocs import frequencies, select
-from disco.score import removals
+from disco.graph import dag as graphs
+from disco.graph.draw import colours, placing
+from disco.graph.draw import picture as drawing
+from disco.paper import removals
+from disco.paper.ocs import frequencies, select
 
 ORDER = [f"x{k}" for k in range(8)]
 TRUTH = pd.DataFrame(
@@ -76,11 +77,11 @@ def test_arcs_tell_errors_by_side_and_colour():
     assert np.nanmin(above.y) >= -1e-12 and np.nanmax(below.y) <= 1e-12
     assert np.isnan(above.x).sum() == 4 and np.isnan(below.x).sum() == 1
     assert np.nanmin(below.x) == pytest.approx(4) and np.nanmax(below.x) == pytest.approx(7)
-    assert below.line.color == roles.WRONG != above.line.color
+    assert below.line.color == colours.WRONG != above.line.color
     assert theme.title_of(fig) == "1 of 5 true edges runs against the order"
     nodes = next(trace for trace in fig.data if trace.customdata is not None and len(trace.x) == len(ORDER))
     coloured = zip(ORDER, nodes.marker.color, strict=True)
-    assert [node for node, colour in coloured if colour == roles.WRONG] == ["x3", "x6"]
+    assert [node for node, colour in coloured if colour == colours.WRONG] == ["x3", "x6"]
 
 
 def test_of_very_many_true_edges_only_the_errors_are_drawn(monkeypatch):
@@ -138,9 +139,9 @@ def test_verdicts_differ_by_colour_and_by_dash_in_every_picture():
     assert len(lines) == 8 and len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == 5
     # The tails of the reversed edge and of the one right either way.
     assert len(root.findall(".//{http://www.w3.org/2000/svg}g/{http://www.w3.org/2000/svg}circle")) == 2
-    for meaning in (verdict.meaning for verdict in roles.VERDICTS.values()):
+    for meaning in (verdict.meaning for verdict in colours.VERDICTS.values()):
         assert f">{meaning}<" in text
-    assert all(verdict.colour in text for verdict in roles.VERDICTS.values())
+    assert all(verdict.colour in text for verdict in colours.VERDICTS.values())
 
 
 def test_a_plain_graph_is_drawn_without_verdicts():

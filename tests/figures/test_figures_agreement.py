@@ -3,8 +3,9 @@
 import pandas as pd
 
 from disco.figures import agreement as figures
-from disco.figures import roles, theme
-from disco.found import Found
+from disco.figures import theme
+from disco.graph.draw import colours
+from disco.graph.result import Found
 from disco.studies import lahman
 
 FIRST = list(lahman.COLUMNS)
@@ -19,10 +20,10 @@ def test_arrows_are_coloured_by_agreement_and_dashed_without_an_edge():
     found = [Found(order, edges(*ends)) for order, ends in ((down, ["AB", "H"]), (down, ["H", "AB"]), (up, []))]
     fig = figures.reference(found, (("AB", "H"), ("BB", "IBB")))
     arrows = [trace for trace in fig.data if trace.mode == "lines+markers"]
-    assert [arrow.line.color for arrow in arrows] == [roles.PICKED, roles.PICKED]
+    assert [arrow.line.color for arrow in arrows] == [colours.PICKED, colours.PICKED]
     assert [arrow.line.dash for arrow in arrows] == ["solid", "dash"]
     reversed_ = figures.reference(found[2:], (("AB", "H"),))
-    assert reversed_.data[0].line.color == roles.ACCENT and "0 of 1" in theme.title_of(reversed_)
+    assert reversed_.data[0].line.color == colours.ACCENT and "0 of 1" in theme.title_of(reversed_)
 
 
 def test_agreement_shows_runs_means_paper_and_controls():

@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 from colours import contrast
 
-from disco import graph as graphs
 from disco.figures import compared, theme
-from disco.figures import graph as drawing
-from disco.found import Found
+from disco.graph import dag as graphs
+from disco.graph.draw import picture as drawing
+from disco.graph.result import Found
 from disco.metrics.several import Comparison
 
 

@@ -8,8 +8,8 @@ from colours import contrast
 
 from disco.figures import counts as figures
 from disco.figures import theme
+from disco.paper.support import level_support
 from disco.table.counts import describe
-from disco.table.support import level_support
 
 
 @pytest.mark.parametrize("colour", theme.FOLD_COLOURS)

@@ -8,8 +8,9 @@ from text_boxes import WIDTH, box, point, text_width
 
 from disco.figures import curvature as by_rank
 from disco.figures import ordering as figures
-from disco.figures import ranking, roles, theme
-from disco.score import removals
+from disco.figures import ranking, theme
+from disco.graph.draw import colours
+from disco.paper import removals
 from disco.words import number
 
 ORDER = ["a", "b", "c", "d", "e"]
@@ -100,7 +101,7 @@ def test_means_and_folds_are_drawn_where_they_are(ccs):
     means = next(trace for trace in fig.data if trace.name == "mean of the folds")
     expected = removals.fold_scores(ccs, 1).loc[ORDER].mean(axis=1)
     assert np.allclose(means.x, expected) and list(means.customdata) == ORDER
-    assert means.marker.color[4] == roles.ACCENT and means.marker.color[1] == roles.PICKED
+    assert means.marker.color[4] == colours.ACCENT and means.marker.color[1] == colours.PICKED
 
 
 def test_criteria_are_multiples_of_each_rules_smallest():

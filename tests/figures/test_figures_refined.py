@@ -8,10 +8,11 @@ import pytest
 from made_up import HOSTILE, evidence
 
 from disco import metrics
-from disco.figures import graph as drawing
-from disco.figures import placing, theme
 from disco.figures import refined as figures
-from disco.graph import build
+from disco.figures import theme
+from disco.graph.dag import build
+from disco.graph.draw import picture as drawing
+from disco.graph.draw import placing
 from disco.refine.result import ends
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}

@@ -7,7 +7,7 @@ import pytest
 from made_up import candidates, finished_run, refine_by_hand
 
 from disco import verdicts
-from disco.found import Note
+from disco.graph.result import Note
 from disco.refine.result import EARLY
 from disco.runs.refined import read_refined
 

@@ -4,8 +4,8 @@ import math
 
 import networkx as nx
 
-from disco.figures import folding
-from disco.figures import graph as drawing
+from disco.graph.draw import folding
+from disco.graph.draw import picture as drawing
 
 
 def test_names_that_begin_alike_make_a_group():

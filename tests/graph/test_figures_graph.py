@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates
 
-from disco import graph as graphs
-from disco.figures import graph as drawing
-from disco.figures import placing, roles, simulated
-from disco.figures.folding import folded
-from disco.figures.lines import TIES
-from disco.figures.network import vis
-from disco.parents.ocs import frequencies, select
+from disco.figures import simulated
+from disco.graph import dag as graphs
+from disco.graph.draw import colours, placing
+from disco.graph.draw import picture as drawing
+from disco.graph.draw.folding import folded
+from disco.graph.draw.lines import TIES
+from disco.graph.draw.notebook import vis
+from disco.paper.ocs import frequencies, select
 from disco.simulate import Design, known, simulate
 
 ORDER = [f"x{k}" for k in range(30)]
@@ -125,7 +126,7 @@ def union() -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:
 def test_colour_and_dash_say_who_found_an_edge_and_a_missing_head_that_its_direction_is_not_known():
     graph, places = union()
     drawn = {edge.found_by: edge for edge in drawing.edges(graph)}
-    assert {edge.look[0] for edge in drawn.values()} == {role.colour for role in roles.FOUND_BY.values()}
+    assert {edge.look[0] for edge in drawn.values()} == {role.colour for role in colours.FOUND_BY.values()}
     assert len({edge.look[1] for edge in drawn.values()}) == 3 and not any(edge.has_dot for edge in drawn.values())
     assert "<circle" not in drawing.svg(graph, places)  # a mark at an end reads as a PAG's uncertain end
     assert {name for name, edge in drawn.items() if edge.head == drawing.NONE} == {"likelihood"}
@@ -142,7 +143,7 @@ def test_colour_and_dash_say_who_found_an_edge_and_a_missing_head_that_its_direc
     assert "OCS 0.300" in drawn["both"].words() and "direction undecided" in drawn["likelihood"].words()
     assert drawn["DISCO"].words() == "c → a (by DISCO alone): OCS 0.200, Z 3.00, in 67% of folds"
     text = drawing.svg(graph, places)
-    for role in roles.FOUND_BY.values():
+    for role in colours.FOUND_BY.values():
         assert f">{role.meaning}</text>" in text and role.colour in text
     assert ">no arrow head: direction not known</text>" in text and "b -&gt;" not in text
     assert '"b" -> "c"' in graphs.export(graph, "dot") and graphs.export(graph, "dot").count("dir=none") == 1
@@ -153,7 +154,7 @@ def test_the_legend_holds_what_is_drawn_and_no_more():
     words = [key.words for key in drawing.legend(graph, drawing.edges(graph))]
     assert words == ["passed in all folds", "thicker line = higher OCS"]
     words = [key.words for key in drawing.legend(union()[0], drawing.edges(union()[0]))]
-    assert words[:3] == [role.meaning for role in roles.FOUND_BY.values()]
+    assert words[:3] == [role.meaning for role in colours.FOUND_BY.values()]
     told = ["arrow: direction decided", "no arrow head: direction not known", "thicker line = stronger evidence"]
     assert words[3:] == told
 

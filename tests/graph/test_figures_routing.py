@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.figures import placing, routing
-from disco.figures.placing import HEIGHT, node_width
-from disco.figures.routing import passes, routes
+from disco.graph.draw import placing, routing
+from disco.graph.draw.placing import HEIGHT, node_width
+from disco.graph.draw.routing import passes, routes
 
 DATASETS = Path(__file__).resolve().parents[2] / "datasets"
 

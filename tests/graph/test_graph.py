@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco import graph as graphs
 from disco.cli.evaluate import read_names
 from disco.errors import InputError
-from disco.graph import find_cycle
+from disco.graph import dag as graphs
+from disco.graph.dag import find_cycle
 from disco.simulate.edge_files import read_edges
 from disco.table import spreadsheets
 

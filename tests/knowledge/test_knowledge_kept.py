@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from knowledge_world import World, worlds
 
-from disco.parents import ocs, selectors
+from disco.paper import ocs
+from disco.paper.ordering import order_of, remove_sinks
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.moves import put_back
 from disco.refine.turned import Turned
-from disco.score.ordering import order_of, remove_sinks
-from disco.settings import Settings
+from disco.selectors import selection
 
 EXAMPLES = 25
 kept = settings(
@@ -53,9 +54,9 @@ def test_orders_and_edges_by_curvature(world, seed, rule):
 def test_parents_by_regressions_and_by_the_likelihood(world, seed):
     order = ordered(world, np.random.default_rng(seed))
     for selector, cuts in (("cam", (0.0, 0.001, 1.0)), ("evidence", (-5.0, 0.0, 50.0))):
-        found = selectors.candidates(selector, world.table, order, Settings(), knowledge=world.knowledge)
+        found = selection.candidates(selector, world.table, order, Settings(), knowledge=world.knowledge)
         for cut in cuts:
-            again = selectors.kept(found, selector, cut)
+            again = selection.kept(found, selector, cut)
             edges = again[again["selected"]]
             assert world.broken(order, zip(edges["parent"], edges["child"], strict=True)) == []
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, packing
 from disco.runs.compared import Asked
 from disco.runs.locks import note
-from disco.settings import Settings
 from disco.system import INHERITS_LOCKS, kill
 from disco.table.read import read_table
 from disco.work import jobs

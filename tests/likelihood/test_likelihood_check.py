@@ -71,7 +71,7 @@ def test_held_out_rows_prefer_the_true_graph(found):
 
 def test_held_out_likelihood_by_hand():
     """Two folds, with `Model` fitted on one and evaluated on the other."""
-    from disco.table.ranks import fold_of_rows
+    from disco.paper.ranks import fold_of_rows
 
     table, fold = chain(400), fold_of_rows(400, 2, 0)
     total = 0.0

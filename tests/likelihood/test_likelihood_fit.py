@@ -32,8 +32,8 @@ from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.design import FREE, STRAIGHT, Design, Prior
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions
-from disco.settings import Settings
-from disco.table.ranks import transform_table
+from disco.paper.ranks import transform_table
+from disco.paper.settings import Settings
 
 
 def means(design, fits, *problem):

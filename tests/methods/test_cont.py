@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 import torch
 
-from disco.continuous.noise import deviation
 from disco.methods import cont, find
 from disco.methods.diffan import standardised
+from disco.paper.continuous.noise import deviation
 from disco.progress import Reporter
 
 QUIET = Reporter(None, {"ordering": 1.0}, "")

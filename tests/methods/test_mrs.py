@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods import METHODS, find
 from disco.methods.mrs import ratio, second_moment
 from disco.methods.skeleton import joined

@@ -6,9 +6,9 @@ import pytest
 
 from disco import DISCO
 from disco.errors import FitStopped, InputError
-from disco.fit.stagewise import stagewise
 from disco.knowledge import Knowledge
 from disco.methods import find, options_of
+from disco.paper.stagewise import stagewise
 from disco.refine import Choice, refine
 
 SHORT = {"joint_epochs": 3, "joint_steps": 0, "projection_epochs": 3, "projection_steps": 0, "width": 16}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.knowledge import Knowledge
 from disco.methods import METHODS, find, options_of
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
-from disco import graph as graphs
 from disco import metrics
 from disco.errors import InputError
+from disco.graph import dag as graphs
 
 TRUTH = [("a", "b"), ("b", "c"), ("a", "c")]
 ESTIMATE = [("a", "b"), ("c", "b"), ("a", "d")]

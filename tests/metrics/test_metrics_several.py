@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics import changes
 from disco.metrics.several import Comparison
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE
 
-from disco import graph as graphs
-from disco.figures import routing
+from disco.graph import dag as graphs
+from disco.graph.draw import routing
 from pages.shared.graph import arranging, canvas, layout, standalone
 
 

@@ -7,7 +7,7 @@ from app_world import TINY, booted, button, csv, frame_with, numbers, poisson, t
 from made_up import HOSTILE, finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 
-from disco.found import Found
+from disco.graph.result import Found
 from disco.methods import METHODS
 from disco.runs import COMPARE, Run, compared, create_run
 from disco.runs.compared import Asked, Ended

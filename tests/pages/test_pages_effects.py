@@ -16,9 +16,9 @@ from disco.effects.drivers import drivers
 from disco.effects.effect import effect
 from disco.effects.sentences import in_words
 from disco.effects.strength import strength
+from disco.paper.settings import Settings
 from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
-from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
 from pages.shared.refined import asking

@@ -8,10 +8,10 @@ import pytest
 from app_world import booted, button, texts
 from test_pages_ordering import opened
 
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.runs import REFINE, create_run, list_runs
 from disco.runs.refined import save
-from disco.settings import Settings
 from disco.table.roles import Roles
 from pages.shared.graph import canvas, contexts, strongest
 from pages.shared.refined import refinement

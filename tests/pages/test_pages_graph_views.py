@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
 from disco.columns import GAIN
+from disco.paper.settings import Settings
 from disco.runs import FIT, REFINE, list_runs
-from disco.settings import Settings
 from disco.work import jobs
 
 PAGE = "pages/graph/page.py"

@@ -8,9 +8,9 @@ from test_pages_ordering import opened
 
 from disco import runs
 from disco.files import write_frame
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics import a_top
-from disco.parents.ocs import select
+from disco.paper.ocs import select
 from disco.refine import Choice, Refined
 from disco.runs import FIT, REFINE, results
 from disco.runs import refined as stored

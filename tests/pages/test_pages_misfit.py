@@ -11,7 +11,7 @@ from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE
 
 from disco.columns import P_VALUE, STABILITY
-from disco.figures import graph as drawing
+from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
 from disco.runs.refined import read_refined, save

@@ -10,9 +10,9 @@ from test_pages_ordering import opened
 from disco import runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.paper.settings import Settings
 from disco.refine import QUICK
 from disco.runs import create_run
-from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.work import jobs
 from pages.shared.frame.names import plain

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.files import write_frame
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
 from pages.ordering import sections

@@ -6,9 +6,9 @@ from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
-from disco.parents import jackknife
-from disco.parents.ocs import own_thresholds, select, with_z
-from disco.settings import Settings
+from disco.paper import jackknife
+from disco.paper.ocs import own_thresholds, select, with_z
+from disco.paper.settings import Settings
 
 PAGE = "pages/parents/page.py"
 

@@ -11,7 +11,7 @@ from app_world import HOSTILE, booted, box, poisson, written_run
 from disco import words
 from disco.errors import InputError
 from disco.knowledge import Knowledge
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from disco.table import spreadsheets
 from disco.table.roles import Roles
 from pages.shared.frame import answers, errors, figure, names, table

@@ -8,7 +8,7 @@ import pytest
 from app_world import booted, button, texts
 
 from disco import runs
-from disco.found import Found
+from disco.graph.result import Found
 from disco.refine import QUICK, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import REFINE

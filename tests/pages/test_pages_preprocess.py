@@ -8,8 +8,8 @@ import pytest
 from app_world import booted, button, draft_of, drafted, frame_with, poisson, texts, written_run
 from made_up import finished_run
 
-from disco.settings import Settings
-from disco.table.ranks import split_ranks
+from disco.paper.ranks import split_ranks
+from disco.paper.settings import Settings
 
 
 def test_each_transform_says_what_it_keeps():

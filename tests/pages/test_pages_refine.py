@@ -22,10 +22,10 @@ from app_world import (
 from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import REFINE, create_run
 from disco.runs.refined import read_refined, save
-from disco.settings import Settings
 from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
 from disco.work.turns import Ticket, Wait

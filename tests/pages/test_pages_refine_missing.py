@@ -10,8 +10,8 @@ from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE, edges_shown
 
-from disco.figures import graph as drawing
-from disco.graph import export
+from disco.graph.dag import export
+from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.runs import Run
 from disco.runs import refined as stored

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.columns import OF_DIRECTION
-from disco.found import Found
+from disco.graph.result import Found
+from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.runs import refined as stored
 from disco.runs import stamps
-from disco.settings import Settings
 from pages.shared.frame.names import code
 from pages.shared.refined import evidence_words
 from pages.shared.work import machine

@@ -19,12 +19,12 @@ from disco.cli.arguments import parse
 from disco.cli.choices import chosen_columns
 from disco.cli.foreground import work_here
 from disco.knowledge import Knowledge
+from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, open_run, origin
 from disco.runs.compared import Asked
 from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
 from disco.runs.script import TABLE, Facts, python, shell
-from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.studies import portal
 from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied

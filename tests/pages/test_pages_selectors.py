@@ -9,11 +9,11 @@ from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
 from disco.figures import selectors as figures
-from disco.parents import cam, evidence, selectors
-from disco.parents.ocs import select
+from disco.paper.ocs import select
+from disco.paper.settings import Settings
 from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
-from disco.settings import Settings
+from disco.selectors import cam, evidence, selection
 from disco.simulate import Design, simulate
 from pages.shared.refined.evidence_words import SAME_ROWS
 from pages.shared.work import background
@@ -82,7 +82,7 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     assert len(app.dataframe[0].value) == int(expected["selected"].sum())
     cut = {"cam": 1e-12, "evidence": 20.0}[selector]
     app.select_slider(key=f"cut_{selector}_{run.id}").set_value(cut).run()
-    fewer = selectors.kept(expected, selector, cut)["selected"].sum()
+    fewer = selection.kept(expected, selector, cut)["selected"].sum()
     assert kept(app) == fewer != expected["selected"].sum()
     assert len(app.dataframe[0].value) == fewer
     app.toggle(key=f"selector_every_{selector}").set_value(True).run()
@@ -94,12 +94,12 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
 def test_two_selectors_are_counted_and_scored(run):
     found = {name: compute_candidates(run, name) for name in ("cam", "evidence")}
     app = part(opened(run, PAGE), "Two selectors")
-    by_ocs = selectors.of_ocs(run.ocs(), *run.thresholds())
+    by_ocs = selection.of_ocs(run.ocs(), *run.thresholds())
     for pair in (("ocs", "evidence"), ("cam", "evidence")):
         one, other = (by_ocs if name == "ocs" else found[name] for name in pair)
         kept = (one[one["selected"]], other[other["selected"]])
         chosen = [set(zip(edges["parent"], edges["child"], strict=True)) for edges in kept]
-        words = [selectors.WORDS[name].name for name in pair]
+        words = [selection.WORDS[name].name for name in pair]
         assert numbers(app)["Both"] == str(len(chosen[0] & chosen[1]))
         assert numbers(app)[f"Only {words[0]}"] == str(len(chosen[0] - chosen[1]))
         assert numbers(app)[f"Only {words[1]}"] == str(len(chosen[1] - chosen[0]))
@@ -114,7 +114,7 @@ def test_two_selectors_are_counted_and_scored(run):
     app.selectbox(key=f"compared_0_{run.id}").set_value("evidence").run()  # the same one twice swaps the two
     assert app.selectbox(key=f"compared_1_{run.id}").value == "cam" and not app.exception
     shown(app, run, "cam").select_slider(key=f"cut_cam_{run.id}").set_value(1e-12).run()
-    strict = selectors.kept(found["cam"], "cam", 1e-12)["selected"].sum()
+    strict = selection.kept(found["cam"], "cam", 1e-12)["selected"].sum()
     assert int(numbers(app)["Both"]) + int(numbers(app)["Only CAM"]) == strict
 
 
@@ -155,7 +155,7 @@ def test_cuts_count_as_the_selector_does(run):
     for selector, choices in (("cam", (1e-8, 1e-3, 0.2)), ("evidence", (0.0, 5.0, 20.0))):
         found = compute_candidates(run, selector)
         fig = figures.cuts(found, selector, choices[1], choices)
-        expected = [int(selectors.kept(found, selector, cut)["selected"].sum()) for cut in choices]
+        expected = [int(selection.kept(found, selector, cut)["selected"].sum()) for cut in choices]
         assert list(fig.data[0].y) == expected and fig.data[1].y[0] == expected[1] and len(set(expected)) > 1
 
 
@@ -163,7 +163,7 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     page = "pages/graph/page.py"
     run = of_design(Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, selector="cam"))
     found = compute_candidates(run, "cam")
-    edges = selectors.edges(found, run.ocs(), run.thresholds()[0])
+    edges = selection.edges(found, run.ocs(), run.thresholds()[0])
     results._frames(run.path, ORDER, run.ccs(), run.criteria(), run.ocs(), edges)
     assert run.graph().number_of_edges() == len(edges)
     app = opened(run, page)

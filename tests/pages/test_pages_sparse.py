@@ -14,8 +14,8 @@ from test_pages_lahman import PAGE as LAHMAN
 from test_pages_lahman import batting, finished  # noqa: F401 - a fixture
 from test_pages_ordering import opened
 
+from disco.paper.settings import Settings
 from disco.runs import Run, create_run
-from disco.settings import Settings
 from disco.words import how_many
 
 NAMES = ["x1", "x2", "x3"]

@@ -12,9 +12,9 @@ from made_up import finished_run
 from disco import cluster, runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
+from disco.paper.plan import Plan
+from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.score.plan import Plan
-from disco.settings import Settings
 from disco.work import jobs, order_so_far, where
 from pages.shared.frame.names import plain
 from pages.shared.work import setting_words

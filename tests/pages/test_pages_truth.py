@@ -5,7 +5,7 @@ from app_world import box, numbers, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened, section
 
-from disco.graph import FORMATS, export
+from disco.graph.dag import FORMATS, export
 from disco.runs.about import about
 from pages.shared.result.known import Known
 

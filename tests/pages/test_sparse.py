@@ -11,10 +11,10 @@ from test_pages_ordering import opened
 
 from disco.__main__ import main
 from disco.files import write_frame
-from disco.parents.ocs import own_thresholds, select, with_z
-from disco.parents.sparse import LOWER, is_sparse, other_rules
+from disco.paper.ocs import own_thresholds, select, with_z
+from disco.paper.settings import Settings
 from disco.runs import Run
-from disco.settings import Settings
+from disco.selectors.sparse import LOWER, is_sparse, other_rules
 
 NEVER = 1000.0  # a τ_Z that no candidate passes
 PARENTS, GRAPH = "pages/parents/page.py", "pages/graph/page.py"

@@ -6,7 +6,7 @@ import sys
 import torch
 from torch import nn
 
-from disco.score.adam import Adam
+from disco.paper.adam import Adam
 
 
 def test_steps_are_those_of_torchs_class():
@@ -29,7 +29,7 @@ def test_steps_are_those_of_torchs_class():
 
 def test_the_compiler_is_not_imported():
     code = (
-        "import sys; from torch import nn; from disco.score.adam import Adam; network = nn.Linear(1, 1); "
+        "import sys; from torch import nn; from disco.paper.adam import Adam; network = nn.Linear(1, 1); "
         "network.weight.sum().backward(); Adam(network.parameters()).step(); print('torch._dynamo' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from disco.continuous.ccs import Conditional, fold_of_rows
+from disco.paper.continuous.ccs import Conditional, fold_of_rows
 
 RNG = np.random.default_rng(0)
 X, OTHER = RNG.normal(size=(2, 4000))

@@ -3,7 +3,7 @@ import pytest
 import torch
 from scipy.linalg import expm
 
-from disco.score.corruption import (
+from disco.paper.corruption import (
     corrupt,
     fold_onto_grid,
     image_sums,

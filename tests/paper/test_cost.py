@@ -3,13 +3,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from disco import DISCO
-from disco.fit.cost import peak_bytes, stage_flops
-from disco.score.curvature import HeldOut, NetworkScores, diagonal, off_diagonal
-from disco.score.networks import new_networks
-from disco.score.plan import Plan
-from disco.score.training import Training, TrainingRows, train_joint, train_projection
-from disco.settings import Settings
-from disco.table.ranks import fold_of_rows, fold_ranks
+from disco.paper.cost import peak_bytes, stage_flops
+from disco.paper.curvature import HeldOut, NetworkScores, diagonal, off_diagonal
+from disco.paper.networks import new_networks
+from disco.paper.plan import Plan
+from disco.paper.ranks import fold_of_rows, fold_ranks
+from disco.paper.settings import Settings
+from disco.paper.training import Training, TrainingRows, train_joint, train_projection
 
 SETTINGS = Settings.of(
     "paper", width=32, joint_epochs=1, projection_epochs=1, validation_start=2, monitor_every=5, noise_levels=2

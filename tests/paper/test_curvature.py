@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from disco.errors import InputError
-from disco.parents.ocs import candidate_scores
-from disco.score.curvature import ROWS_AT_ONCE, HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
-from disco.score.marginals import Marginals
-from disco.score.ordering import order_of, remove_sinks
-from disco.settings import Settings
+from disco.paper.curvature import ROWS_AT_ONCE, HeldOut, diagonal, off_diagonal, off_diagonal_scores, sink_scores
+from disco.paper.marginals import Marginals
+from disco.paper.ocs import candidate_scores
+from disco.paper.ordering import order_of, remove_sinks
+from disco.paper.settings import Settings
 from tests.exact import ExactScores, fold_of
 
 SETTINGS = Settings.of("paper", noise_levels=2)

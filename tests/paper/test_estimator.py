@@ -11,11 +11,11 @@ from sklearn.base import clone
 from torch import OutOfMemoryError
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
-from disco.fit import order_so_far as order_so_far_of
-from disco.fit.fitted import Fitted
-from disco.fit.order_so_far import order_so_far
-from disco.score.training import Training
-from disco.settings import Settings
+from disco.paper import interim_order as order_so_far_of
+from disco.paper.fitted import Fitted
+from disco.paper.interim_order import order_so_far
+from disco.paper.settings import Settings
+from disco.paper.training import Training
 from disco.table.artefacts import ARTEFACTS
 
 TINY = {
@@ -339,7 +339,7 @@ def test_an_unavailable_score_stops_with_its_column(table):
 
 
 def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
-    monkeypatch.setattr("disco.fit.cost.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
+    monkeypatch.setattr("disco.paper.cost.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
     asked = (
         "A fit of 150 rows × 4 columns needs about 1,000,000.0 GB of memory, and .* Use at most 3 columns or fewer rows"
     )
@@ -351,7 +351,7 @@ def test_a_gpu_that_runs_out_of_memory_in_training_is_a_sentence(table, monkeypa
     def too_much(*_):
         raise OutOfMemoryError
 
-    monkeypatch.setattr("disco.score.training.joint_losses", too_much)
+    monkeypatch.setattr("disco.paper.training.joint_losses", too_much)
     with pytest.raises(InputError, match="ran out of memory: end other programs .* resumes after its last checkpoint"):
         DISCO(**TINY).fit(table)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from disco.score import marginals
-from disco.score.curvature import HeldOut, diagonal, off_diagonal, sink_scores
-from disco.score.marginals import Marginals
-from disco.settings import Settings
+from disco.paper import marginals
+from disco.paper.curvature import HeldOut, diagonal, off_diagonal, sink_scores
+from disco.paper.marginals import Marginals
+from disco.paper.settings import Settings
 from tests.exact import ExactScores, fold_of
-from tests.score.test_curvature import glm_table
+from tests.paper.test_curvature import glm_table
 
 ONE = Settings(noise_levels=1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from disco.continuous.noise import LAST, corrupted, deviation, log_kept, mixture, time_of, uniform
+from disco.paper.continuous.noise import LAST, corrupted, deviation, log_kept, mixture, time_of, uniform
 
 
 def kept_by_product() -> np.ndarray:

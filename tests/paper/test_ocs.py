@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from disco.errors import ScoreUnavailable
-from disco.parents import jackknife
-from disco.parents.ocs import (
+from disco.paper import jackknife
+from disco.paper.ocs import (
     check_available,
     frequencies,
     means,
@@ -16,7 +16,7 @@ from disco.parents.ocs import (
     tidy,
     with_z,
 )
-from disco.settings import Settings
+from disco.paper.settings import Settings
 
 
 def test_z_is_median_and_interquartile_range():

@@ -3,7 +3,7 @@ import pytest
 
 from disco.errors import ScoreUnavailable
 from disco.knowledge import Knowledge
-from disco.score.ordering import Leaving, ccs_frame, forced, order_of, remove_sinks
+from disco.paper.ordering import Leaving, ccs_frame, forced, order_of, remove_sinks
 
 NAMES = ["a", "b", "c", "d"]
 

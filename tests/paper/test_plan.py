@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from disco.score.plan import Plan, most_evaluated
-from disco.settings import Settings
-from disco.table.ranks import Folds, fold_of_rows
+from disco.paper.plan import Plan, most_evaluated
+from disco.paper.ranks import Folds, fold_of_rows
+from disco.paper.settings import Settings
 
 
 @pytest.mark.parametrize(

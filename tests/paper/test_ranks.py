@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from disco import InputError, Settings
-from disco.table.ranks import (
+from disco.paper.ranks import (
     Folds,
     check_split,
     fold_of_rows,

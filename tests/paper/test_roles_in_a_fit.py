@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from disco import DISCO, FitStopped, InputError
-from disco.fit.fitted import Fitted
-from disco.score.losses import Clean, draw_joint, draw_projection, epoch_batches
-from disco.score.plan import Plan
-from disco.score.training import TrainingRows
-from disco.settings import Settings
+from disco.paper.fitted import Fitted
+from disco.paper.losses import Clean, draw_joint, draw_projection, epoch_batches
+from disco.paper.plan import Plan
+from disco.paper.ranks import Folds
+from disco.paper.settings import Settings
+from disco.paper.training import TrainingRows
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.artefacts import ARTEFACTS
 from disco.table.prepared import prepare
-from disco.table.ranks import Folds
 
 SMALL = {
     "width": 16, "joint_epochs": 6, "projection_epochs": 6, "batch_size": 64, "validation_start": 2,

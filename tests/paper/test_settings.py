@@ -4,7 +4,7 @@ import pytest
 
 from disco import DISCO, InputError, Settings
 from disco.cli.arguments import parse
-from disco.settings import PRESETS
+from disco.paper.settings import PRESETS
 from disco.studies import lahman
 
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from disco import DISCO, FitStopped, InputError
-from disco.fit.stagewise import Stages, stagewise
+from disco.paper.curvature import NetworkScores, States, full_float32
+from disco.paper.stagewise import Stages, stagewise
 from disco.progress import Reporter
-from disco.score.curvature import NetworkScores, States, full_float32
-from tests.score.test_trained_scores import SETTINGS, STATES, TOLERANCE, distance, drawn, exact, table
+from tests.paper.test_trained_scores import SETTINGS, STATES, TOLERANCE, distance, drawn, exact, table
 
 EPOCHS = 30
 

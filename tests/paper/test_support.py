@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from disco.table.support import is_part
+from disco.paper.support import is_part
 
 
 def test_a_part_never_exceeds_its_total(rng):

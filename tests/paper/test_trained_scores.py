@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from disco.score.curvature import NetworkScores, States, full_float32
-from disco.score.networks import new_networks
-from disco.score.plan import Plan
-from disco.score.training import Training, TrainingRows, train_joint, train_projection
-from disco.settings import Settings
+from disco.paper.curvature import NetworkScores, States, full_float32
+from disco.paper.networks import new_networks
+from disco.paper.plan import Plan
+from disco.paper.settings import Settings
+from disco.paper.training import Training, TrainingRows, train_joint, train_projection
 from tests.exact import ExactScores, fold_of
 
 SIGMAS = (0.3, 0.6, 1.2)

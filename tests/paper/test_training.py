@@ -8,10 +8,10 @@ from scipy.linalg import expm
 
 from disco import DISCO
 from disco.errors import InputError
-from disco.score.adam import Adam
-from disco.score.checkpoint import pack_training, unpack_training
-from disco.score.corruption import neighbour_mask
-from disco.score.losses import (
+from disco.paper.adam import Adam
+from disco.paper.checkpoint import pack_training, unpack_training
+from disco.paper.corruption import neighbour_mask
+from disco.paper.losses import (
     Clean,
     ProjectionBatch,
     divided,
@@ -25,9 +25,11 @@ from disco.score.losses import (
     score_entropy,
     stacked,
 )
-from disco.score.networks import new_networks
-from disco.score.plan import Plan
-from disco.score.training import (
+from disco.paper.networks import new_networks
+from disco.paper.plan import Plan
+from disco.paper.ranks import fold_of_rows, fold_ranks
+from disco.paper.settings import Settings
+from disco.paper.training import (
     Training,
     TrainingRows,
     cosine,
@@ -36,9 +38,7 @@ from disco.score.training import (
     train_joint,
     train_projection,
 )
-from disco.score.update import clip_gradients
-from disco.settings import Settings
-from disco.table.ranks import fold_of_rows, fold_ranks
+from disco.paper.update import clip_gradients
 from tests.exact import generator_matrix
 
 SETTINGS = Settings.of(
@@ -192,7 +192,7 @@ def test_a_gpu_without_memory_goes_on_in_parts(folds, failing, monkeypatch):
     seen = {}
     for losses in (joint_losses, projection_losses):
         seen[losses] = []
-        monkeypatch.setattr(f"disco.score.training.{losses.__name__}", failing_some(losses, seen[losses]))
+        monkeypatch.setattr(f"disco.paper.training.{losses.__name__}", failing_some(losses, seen[losses]))
     again, there = trained()
     assert all(max(sizes[-8:]) == 16 // 2 ** len(failing) for sizes in seen.values())
     for one, other in zip(epochs, again, strict=True):

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco.paper.settings import Settings
 from disco.refine import Choice, cost, many_rows, refine
 from disco.refine.limits import MOST_ROWS
 from disco.refine.many_rows import searched_rows
-from disco.settings import Settings
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "many-columns.jsonl"
 QUICK = Choice(bootstrap=0, folds=0)

@@ -12,10 +12,10 @@ from disco.likelihood.design import Design
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
 from disco.metrics.several import Comparison
-from disco.parents import evidence
+from disco.paper.settings import Settings
 from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
-from disco.settings import Settings
+from disco.selectors import evidence
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.cells import dense_ranks
 

@@ -15,9 +15,10 @@ from made_up import finished_run, of_an_older_version, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import write_bytes
-from disco.fit.fitted import Variant
-from disco.found import Found
+from disco.graph.result import Found
 from disco.knowledge import Knowledge
+from disco.paper.fitted import Variant
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.prior import BEFORE
 from disco.runs import Run, artefacts, compared, create_run, digests, origin, refined, results, stamps
@@ -25,7 +26,6 @@ from disco.runs.compared import Ended
 from disco.runs.packing import pack, unpack
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.runs.refined import dismiss, read_check, read_refined, save_check
-from disco.settings import Settings
 from disco.table.roles import Roles
 
 NODES = ["x1", "x2", "x3", "x4"]

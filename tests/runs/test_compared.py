@@ -10,7 +10,7 @@ from made_up import finished_run, of_an_older_version
 
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
-from disco.found import Found
+from disco.graph.result import Found
 from disco.runs import Run, artefacts, compared
 from disco.runs.compared import Asked, Ended, read_all, read_one, read_scores, save, table
 

@@ -8,12 +8,12 @@ from made_up import candidates, finished_run, of_an_older_version, ordering, ref
 
 from disco.errors import InputError
 from disco.files import write_frame, write_json
+from disco.paper.settings import Settings
 from disco.runs import Run
 from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.runs.found import FITTED, REFINED, names, read
 from disco.runs.results import _frames
 from disco.runs.summary import Summary, edge_counts
-from disco.settings import Settings
 
 
 def fitted(order: list[str], edges: list[tuple[str, str]], name: str = "made up", **settings: object) -> Run:

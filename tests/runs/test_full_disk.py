@@ -8,9 +8,9 @@ import pytest
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes
+from disco.paper.settings import Settings
 from disco.runs import FIT, REFINE, create_run, find_runs, list_runs, runs_root
 from disco.runs import events as losses
-from disco.settings import Settings
 from disco.work import jobs
 from disco.work.execution import execute
 

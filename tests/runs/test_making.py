@@ -16,9 +16,9 @@ from job_world import ENDLESS, FOREVER, PATIENCE, few_threads, wait
 
 from disco.__main__ import main
 from disco.errors import InputError
+from disco.paper.settings import Settings
 from disco.runs import REFINE, Run, create_run, find_runs, list_runs, making, open_run, runs_root
 from disco.runs.locks import Lock
-from disco.settings import Settings
 
 assert few_threads  # used by every test here
 
@@ -27,7 +27,7 @@ KILLED = """
 import os, signal, sys
 import pandas as pd
 from disco.runs import create_run, making
-from disco.settings import Settings
+from disco.paper.settings import Settings
 
 def dies(*arguments, **named):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -18,14 +18,14 @@ from safetensors.numpy import save
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.found import Found
+from disco.graph.result import Found
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
 from disco.runs.compared import Ended
 from disco.runs.packing import pack, unpack
 from disco.runs.refined import read_refined
 from disco.runs.refined import save as save_refined
-from disco.settings import Settings
 from disco.table.roles import Roles
 
 EXAMPLE = (HOMES[0] / "datasets" / "example.zip").read_bytes()

@@ -13,11 +13,11 @@ from disco import files
 from disco.errors import FitStopped, InputError
 from disco.estimator import DISCO
 from disco.files import plain, read_frame, write_bytes, write_frame
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import Run, create_run, list_runs, open_run, runs_root
 from disco.runs import events as losses
 from disco.runs.locks import Lock, held
-from disco.settings import Settings
 from disco.work.execution import execute
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}

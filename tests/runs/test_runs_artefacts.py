@@ -12,6 +12,7 @@ from made_up import of_an_older_version
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.hidden.artefacts import looked_for
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.result import withheld
 from disco.runs import artefacts, create_run, found, origin, stamps
@@ -19,7 +20,6 @@ from disco.runs.about import about
 from disco.runs.folder import Run
 from disco.runs.packing import pack
 from disco.runs.refined import agree, dismiss, read_refined, save
-from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS
 from disco.table.edits import AddKinds

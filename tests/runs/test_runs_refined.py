@@ -10,12 +10,12 @@ from made_up import finished_run, of_an_older_version, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import read_frame
-from disco.found import Note
+from disco.graph.result import Note
+from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.result import EARLY, EDGE_COLUMNS, POOR
 from disco.runs import REFINE, create_run
 from disco.runs.refined import choice_of, read_refined, save
-from disco.settings import Settings
 from disco.work import jobs
 
 EDGES = [("x1", "x2"), ("x2", "x4"), ("x1", "x3")]

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from disco.errors import FitStopped, InputError
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import FIT, REFINE, Run, Status, Work, create_run
 from disco.runs.locks import note
-from disco.settings import Settings
 from disco.work import execution, jobs, refining
 from disco.work.recording import Recorder
 

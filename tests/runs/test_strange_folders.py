@@ -9,9 +9,9 @@ import pytest
 
 from disco.__main__ import main
 from disco.errors import InputError
+from disco.paper.settings import Settings
 from disco.runs import create_run, find_runs, open_run, runs_root
 from disco.runs.locks import held, note
-from disco.settings import Settings
 from disco.work import turns
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)

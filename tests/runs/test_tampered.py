@@ -16,6 +16,7 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes, write_frame, write_json
 from disco.knowledge import Knowledge
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, compared, create_run, find_runs, list_runs, open_run, results, runs_root
 from disco.runs.about import about
@@ -23,7 +24,6 @@ from disco.runs.compared import Ended
 from disco.runs.parents import compute_candidates, read_candidates, selected_graph
 from disco.runs.refined import choice_of, read_check, read_refined, save_check
 from disco.runs.summary import Summary, edge_counts
-from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.work import jobs, refining, serving
 from disco.work.execution import execute

@@ -6,11 +6,11 @@ import pytest
 from scipy import stats
 
 from disco.errors import InputError
-from disco.parents import cam, pcm, selectors
-from disco.parents.smooths import beside_nodes
-from disco.settings import Settings
+from disco.paper.ranks import split_rows
+from disco.paper.settings import Settings
+from disco.selectors import cam, pcm, selection
+from disco.selectors.smooths import beside_nodes
 from disco.table.adjustment import Adjustment, Covariate
-from disco.table.ranks import split_rows
 
 SELECTORS = {"cam": cam.edges, "pcm": lambda *given, **named: pcm.edges(*given, trees=0, **named)}
 
@@ -160,6 +160,6 @@ def test_too_many_columns_are_refused_before_a_fit_as_after_it(rng, selector):
     adjustment = Adjustment(38, (batch, age), rng.uniform(1, 2, 38))
     words = "on 2 nodes and the covariates has 37 columns, too many for"
     with pytest.raises(InputError, match=words):
-        selectors.check(selector, table, Settings(), adjustment)
+        selection.check(selector, table, Settings(), adjustment)
     with pytest.raises(InputError, match=words):
-        selectors.candidates(selector, table, list("abc"), Settings(), adjustment=adjustment)
+        selection.candidates(selector, table, list("abc"), Settings(), adjustment=adjustment)

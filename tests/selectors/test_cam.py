@@ -10,7 +10,7 @@ from scipy import stats
 
 from disco.errors import InputError
 from disco.metrics import f1
-from disco.parents.cam import edges
+from disco.selectors.cam import edges
 from disco.simulate import Design, poisson_er, simulate
 
 

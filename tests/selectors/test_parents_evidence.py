@@ -6,7 +6,7 @@ import pytest
 
 from disco.errors import FitStopped, InputError
 from disco.metrics import f1
-from disco.parents import evidence
+from disco.selectors import evidence
 from disco.simulate import Design, simulate
 
 

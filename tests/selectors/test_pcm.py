@@ -10,8 +10,8 @@ from scipy import stats
 
 from disco.errors import InputError
 from disco.metrics import counts
-from disco.parents import pcm
-from disco.parents.pcm import edges
+from disco.selectors import pcm
+from disco.selectors.pcm import edges
 from disco.simulate import Design, simulate
 
 

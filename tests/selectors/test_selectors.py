@@ -9,15 +9,16 @@ import pytest
 from made_up import of_an_older_version
 
 from disco import DISCO, FitStopped, InputError, Settings
-from disco.fit.fitting import fingerprint
-from disco.graph import export
-from disco.parents import cam, evidence, ocs, pcm, selectors
+from disco.fitting import fingerprint
+from disco.graph.dag import export
+from disco.paper import ocs
+from disco.paper.ranks import other_ranks, rank_on_grid, split_rows
 from disco.progress import Event
 from disco.runs import Run, create_run
 from disco.runs.parents import compute_candidates, path_of, read_candidates, selected_edges
+from disco.selectors import cam, evidence, pcm, selection
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import as_counts
-from disco.table.ranks import other_ranks, rank_on_grid, split_rows
 from disco.work.execution import execute
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 1, "device": "cpu"}
@@ -300,21 +301,21 @@ def test_another_cut_fits_nothing_anew(small_table):
     order = ["a", "b", "c", "d", "e"]
     found = cam.edges(small_table, order)
     for cut in (1e-30, 0.2):
-        assert selectors.kept(found, "cam", cut).equals(cam.edges(small_table, order, cutoff=cut))
+        assert selection.kept(found, "cam", cut).equals(cam.edges(small_table, order, cutoff=cut))
     weighed = evidence.edges(small_table, order)
     least = weighed.loc[weighed["selected"], "score"].min() + 1e-6
-    worth = selectors.kept(weighed, "evidence", least)
+    worth = selection.kept(weighed, "evidence", least)
     assert worth["selected"].sum() == weighed["selected"].sum() - 1 > 0
-    assert selectors.kept(weighed, "evidence", 0.0).equals(weighed)
-    assert selectors.kept(weighed, "evidence", -5.0)["selected"].equals(weighed["selected"])
+    assert selection.kept(weighed, "evidence", 0.0).equals(weighed)
+    assert selection.kept(weighed, "evidence", -5.0)["selected"].equals(weighed["selected"])
 
 
 def test_two_selectors_side_by_side():
     pairs = {"parent": ["a", "a", "b", "b"], "child": ["b", "c", "c", "d"]}
     one = pd.DataFrame({**pairs, "score": [1.0, 2, 3, 4], "selected": [True, True, False, False]})
     other = pd.DataFrame({**pairs, "score": [5.0, 6, 7, -np.inf], "selected": [True, False, True, False]})
-    found = selectors.compared(one, other.sample(frac=1, random_state=0))
+    found = selection.compared(one, other.sample(frac=1, random_state=0))
     assert found["selected_by"].tolist() == ["both", "one", "other", "neither"]
     assert found["score_one"].tolist() == [1, 2, 3, 4] and found["score_other"].tolist()[:3] == [5, 6, 7]
     with pytest.raises(InputError, match="not computed along the same order"):
-        selectors.compared(one, other.iloc[1:])
+        selection.compared(one, other.iloc[1:])

@@ -12,7 +12,7 @@ from disco.columns import BY_EXPERIMENT, KNOWN, NOT_PROVED, UNKNOWN
 from disco.errors import InputError
 from disco.experiments import contrasts
 from disco.experiments.rules import SURE
-from disco.graph import CONTEXT, between_nodes
+from disco.graph.dag import CONTEXT, between_nodes
 from disco.simulate import Design, read_edges, read_truth, simulate, truth_of
 from disco.simulate.known import reservation
 from disco.table.prepared import prepare

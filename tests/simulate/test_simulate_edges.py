@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from disco.errors import InputError
-from disco.graph import build, export
+from disco.graph.dag import build, export
 from disco.simulate import Design, read_edges, simulate
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from disco.found import Found
+from disco.graph.result import Found
 from disco.metrics import a_top
 from disco.studies import agreement, lahman
 

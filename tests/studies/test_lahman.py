@@ -3,7 +3,7 @@
 import pytest
 
 from disco.errors import InputError
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from disco.studies import lahman
 
 HAS_2025 = lahman.seasons()[1] >= 2025

@@ -5,9 +5,9 @@ import pandas as pd
 from made_up import candidates, ordering
 
 from disco.knowledge import Knowledge
-from disco.parents.ocs import select
+from disco.paper.ocs import select
+from disco.paper.settings import Settings
 from disco.runs import FIT, REFINE, create_run, results
-from disco.settings import Settings
 from disco.studies import matching
 from disco.table.roles import Roles
 

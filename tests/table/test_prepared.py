@@ -16,11 +16,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from disco import DISCO, metrics
+from disco import DISCO, fitting, metrics
 from disco.effects.fitted import FittedGraphs
 from disco.errors import FitStopped, InputError
-from disco.fit import fitting
-from disco.fit.fitted import Fitted
 from disco.hidden import artefacts as hidden
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
@@ -42,17 +40,18 @@ from disco.methods import cont as disco_cont
 from disco.methods.families import usable
 from disco.methods.general import Options as General
 from disco.metrics import evaluate
-from disco.parents import cam, evidence, pcm, selectors
+from disco.paper.fitted import Fitted
+from disco.paper.ranks import transform_table
+from disco.paper.settings import Settings
 from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
-from disco.settings import Settings
+from disco.selectors import cam, evidence, pcm, selection
 from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
 from disco.table.continuous import as_numbers, is_continuous, no_counts
 from disco.table.prepared import Prepared, finite, prepare
-from disco.table.ranks import transform_table
 
 COUNTS = pd.DataFrame(np.random.default_rng(0).poisson([[3.0, 5.0, 4.0, 6.0]] * 40), columns=list("abcd"))
 SMALL = {"joint_epochs": 1, "joint_steps": 0, "projection_epochs": 1, "projection_steps": 0, "width": 8}
@@ -93,8 +92,8 @@ Entries = dict[str, Callable[[object], object]]
 # A graph is looked for in the counts: at least two columns, none constant.
 GRAPHS: Entries = {
     "disco.estimator.DISCO.fit": lambda table: DISCO("tuned", "cpu", **SMALL).fit(table, callback=stop),
-    "disco.fit.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
-    "disco.fit.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
+    "disco.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
+    "disco.paper.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
     "disco.refine.refinement.refine": lambda table: refine(table, callback=stop),
     "disco.refine.again.adjusted": lambda table: adjusted(table, around(table), callback=stop),
     "disco.refine.again.costs": lambda table: costs(table, Knowledge(), callback=stop),
@@ -125,17 +124,17 @@ WHOLE: Entries = {
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),
     "disco.table.thinning.halves": thinning.halves,
-    "disco.table.ranks.transform_table": lambda table: transform_table(table, Settings()),
+    "disco.paper.ranks.transform_table": lambda table: transform_table(table, Settings()),
     "disco.likelihood.model.Model.of": lambda table: Model.of(table, {}, reporter=Reporter(stop, {"": 1.0}, "")),
     "disco.likelihood.check.check": lambda table: check(table, {"one": {}}, callback=stop),
-    "disco.parents.evidence.edges": lambda table: evidence.edges(table, names(table), callback=stop),
-    "disco.parents.selectors.candidates": lambda table: selectors.candidates("cam", table, names(table), Settings()),
+    "disco.selectors.evidence.edges": lambda table: evidence.edges(table, names(table), callback=stop),
+    "disco.selectors.selection.candidates": lambda table: selection.candidates("cam", table, names(table), Settings()),
 }
 
 # Any finite numbers will do.
 NUMBERS: Entries = {
-    "disco.parents.cam.edges": lambda table: cam.edges(table, names(table)),
-    "disco.parents.pcm.edges": lambda table: pcm.edges(table, names(table), trees=0),
+    "disco.selectors.cam.edges": lambda table: cam.edges(table, names(table)),
+    "disco.selectors.pcm.edges": lambda table: pcm.edges(table, names(table), trees=0),
     "disco.metrics.orders.order_by_mean": metrics.order_by_mean,
     "disco.metrics.orders.order_by_variance": metrics.order_by_variance,
     "disco.metrics.orders.order_by_excess": metrics.order_by_excess,
@@ -163,14 +162,14 @@ LOOKING: Entries = {
 
 # What only gets a table that one of those has checked, or one that a file's reader has made.
 INSIDE = {
-    "disco.fit.fitted": {"by_name"},
-    "disco.fit.fitting": {"fingerprint"},
+    "disco.paper.fitted": {"by_name"},
+    "disco.fitting": {"fingerprint"},
     "disco.likelihood.covariates": {"on_grids"},
     "disco.likelihood.model": {"Model.held_out", "Model.row_log_likelihood"},  # tried below
     "disco.metrics.scores": {"at_threshold"},  # of accuracies
-    "disco.parents.ocs": {"allowed", "passes"},  # a table of edges
-    "disco.parents.selectors": {"check", "rows_of"},
-    "disco.parents.smooths": {"in_order"},
+    "disco.paper.ocs": {"allowed", "passes"},  # a table of edges
+    "disco.selectors.selection": {"check", "rows_of"},
+    "disco.selectors.smooths": {"in_order"},
     "disco.refine.starts": {"first_orders"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
     "disco.refine.fitted_graphs": {"fitted_graphs"},
@@ -208,7 +207,7 @@ INSIDE = {
             "with_counts_behind",
         ),
     },
-    "disco.table.ranks": {"check_split"},
+    "disco.paper.ranks": {"check_split"},
     "disco.table.reshape": {
         *(
             "described_by",
@@ -340,7 +339,7 @@ def test_a_huge_number_is_refused_in_a_sentence(case):
 @pytest.mark.parametrize("case", LONE)
 def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
     assert is_sentence(only({**GRAPHS, **NUMBERS_OF_GRAPHS}, LONE[case]))
-    of_graphs = {"disco.likelihood.model.Model.of", "disco.likelihood.check.check", "disco.parents.evidence.edges"}
+    of_graphs = {"disco.likelihood.model.Model.of", "disco.likelihood.check.check", "disco.selectors.evidence.edges"}
     for name, call in {**WHOLE, **NUMBERS}.items():
         if name not in of_graphs and len(names(LONE[case])) > 1:
             assert said(call, LONE[case]) is None, name
@@ -349,7 +348,7 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
 NEEDED = ("missing: pip install", "give a column the role intervention")
 HEAVY = {
     "disco.estimator.DISCO.fit",
-    "disco.fit.fitting.fit",
+    "disco.fitting.fit",
     "disco.methods.interventional.find",
     *(f"find {name}" for name in METHODS),
 }
@@ -435,7 +434,7 @@ def test_a_prepared_table_passes_without_another_check(monkeypatch):
     given = prepare(COUNTS)
     monkeypatch.setattr("disco.table.prepared.problems", None)
     assert prepare(given) is given and finite(given) is given.counts
-    for entry in ("disco.refine.refinement.refine", "disco.table.relations.relations", "disco.parents.cam.edges"):
+    for entry in ("disco.refine.refinement.refine", "disco.table.relations.relations", "disco.selectors.cam.edges"):
         said(ANY[entry], given)
 
 

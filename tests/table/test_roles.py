@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
+from disco.paper.ranks import fold_of_rows
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import prepare
-from disco.table.ranks import fold_of_rows
 from disco.table.roles import Roles, computed
 
 

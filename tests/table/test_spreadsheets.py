@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco import graph as graphs
 from disco.__main__ import main
 from disco.cli.evaluate import read_names
+from disco.graph import dag as graphs
 from disco.simulate import read_edges
 from disco.table import spreadsheets
 from disco.table.counts import read_table

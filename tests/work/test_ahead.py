@@ -11,11 +11,11 @@ from unittest.mock import Mock
 import pytest
 
 from disco.errors import FitStopped
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
 from disco.runs import REFINE, create_run
 from disco.runs.locks import Lock
-from disco.settings import Settings
 from disco.work import ahead, jobs
 
 AGAIN = """

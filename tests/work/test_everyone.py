@@ -4,10 +4,10 @@ import pytest
 from job_world import TINY, new
 
 from disco.files import write_json
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Run
 from disco.runs.compared import ASKED, Asked
-from disco.settings import Settings
 from disco.users import roots
 from disco.work import everyone, jobs, turns
 

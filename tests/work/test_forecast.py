@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from disco.fit.cost import stage_flops
+from disco.paper.cost import stage_flops
+from disco.paper.plan import Plan
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import create_run
-from disco.score.plan import Plan
-from disco.settings import Settings
 from disco.work.execution import execute
 from disco.work.forecast import about, crowding, estimate, span, stage_steps
 from disco.work.pace import Pace

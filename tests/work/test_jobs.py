@@ -13,12 +13,12 @@ import pytest
 from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, place, wait, wait_for  # noqa: F401 - a fixture
 
 from disco.errors import FitStopped, InputError
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, results
 from disco.runs.compared import Asked
 from disco.runs.locks import note
-from disco.settings import Settings
 from disco.work import jobs, turns
 from disco.work.execution import execute
 

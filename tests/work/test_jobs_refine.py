@@ -13,12 +13,12 @@ from made_up import finished_run
 
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
+from disco.paper.settings import Settings
 from disco.progress import Sketch
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, create_run
 from disco.runs.locks import note
 from disco.runs.refined import choice_of, read_refined
-from disco.settings import Settings
 from disco.simulate import Design, simulate
 from disco.work import jobs, recording, refine_forecast, refining, turns
 from disco.work.refine_forecast import Trial

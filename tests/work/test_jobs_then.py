@@ -4,10 +4,10 @@ import pytest
 from job_world import ENDLESS, TINY, few_threads, new, wait
 
 from disco.errors import InputError
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE
 from disco.runs.refined import read_refined
-from disco.settings import Settings
 from disco.work import jobs
 
 assert few_threads  # used by every test here

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from disco.paper.settings import Settings
 from disco.runs import create_run
-from disco.settings import Settings
 from disco.work import order_so_far
 
 

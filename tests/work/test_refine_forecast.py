@@ -14,8 +14,8 @@ import pytest
 from disco.errors import FitStopped
 from disco.knowledge import Knowledge
 from disco.likelihood import newton
+from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
-from disco.settings import Settings
 from disco.work import refine_forecast
 from disco.work.refine_forecast import Trial, trial
 

@@ -12,9 +12,9 @@ from made_up import of_an_older_version
 
 from disco.errors import InputError
 from disco.estimator import DISCO
-from disco.fit.fitted import Fitted
+from disco.paper.fitted import Fitted
+from disco.paper.settings import Settings
 from disco.runs import Run, create_run
-from disco.settings import Settings
 from disco.work import serving
 from disco.work.execution import execute
 

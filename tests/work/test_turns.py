@@ -10,10 +10,10 @@ import pytest
 from job_world import TINY, new
 
 from disco.errors import FitStopped
+from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import COMPARE, FIT, REFINE, Run, Work
 from disco.runs.locks import Lock
-from disco.settings import Settings
 from disco.work import turns
 from disco.work.turns import SHORT_SECONDS
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import networkx as nx
 
-from disco.figures.graph import MEMBERS, MERGED, strength
-from disco.figures.lines import TIES
-from disco.graph import has_direction
+from disco.graph.dag import has_direction
+from disco.graph.draw.lines import TIES
+from disco.graph.draw.picture import MEMBERS, MERGED, strength
 
 FEWEST = 3  # nodes of a group that is offered
 _START = re.compile(r"(.*?[^\W_])(?:[\s_.:/-]+|(?<=\D)(?=\d))")  # up to the first separator, or to the first number

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 
 from disco.columns import FIXED, REQUIRED
-from disco.figures import roles, routing
+from disco.graph.draw import colours, routing
 from disco.words import number
 
 UNSURE = (7, 5)  # pixels on and off of a dashed edge
@@ -35,8 +35,8 @@ class Edge:
         width: pixels.
         is_firm: whether it passed in all folds.
         scores: its numbers as text.
-        verdict: the result of a comparison with a truth or another graph, a key of `roles.LOOKS`; None without one.
-        found_by: which methods found it, a key of `roles.FOUND_BY`; None in a graph of one method.
+        verdict: the result of a comparison with a truth or another graph, a key of `colours.LOOKS`; None without one.
+        found_by: which methods found it, a key of `colours.FOUND_BY`; None in a graph of one method.
         rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
         is_shown: whether an experiment shows its direction, marked by a diamond at its tail.
         head: full if its direction is known; otherwise none, or open at the likelier end; both ends of a tie.
@@ -54,9 +54,9 @@ class Edge:
     head: str = FULL
 
     @property
-    def role(self) -> roles.Verdict | None:
+    def role(self) -> colours.Verdict | None:
         """The meaning of its colour; None for an edge that is neither compared nor in a union."""
-        return roles.LOOKS[self.verdict] if self.verdict else roles.FOUND_BY.get(self.found_by or "")
+        return colours.LOOKS[self.verdict] if self.verdict else colours.FOUND_BY.get(self.found_by or "")
 
     def words(self) -> str:
         """The hover text."""
@@ -91,7 +91,7 @@ class Edge:
 
 def is_absent(verdict: str | None) -> bool:
     """Whether a verdict says that only the truth or the compared graph has an edge."""
-    return verdict is not None and roles.LOOKS[verdict].is_absent
+    return verdict is not None and colours.LOOKS[verdict].is_absent
 
 
 def ties(graph: nx.DiGraph) -> list[Edge]:

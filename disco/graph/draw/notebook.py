@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from disco.figures.graph import edges
-from disco.figures.placing import Positions, short
+from disco.graph.draw.picture import edges
+from disco.graph.draw.placing import Positions, short
 
 if TYPE_CHECKING:
     from pyvis.network import Network
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def vis(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> "Network":
     """The graph for pyvis: `vis(graph, positions).show("graph.html")` shows it in a notebook.
 
-    Its lines are straight and may run behind nodes; the app and `disco.figures.svg` route them around.
+    Its lines are straight and may run behind nodes; the app and `disco.graph.draw.svg` route them around.
 
     Args:
         graph: of a run, a fit or a refinement.
-        positions: of all its nodes (`disco.figures.placing.positions`).
+        positions: of all its nodes (`disco.graph.draw.placing.positions`).
         strongest: the strength of the thickest line; by default that of the strongest edge.
     """
     from pyvis.network import Network  # imports IPython, needed only in notebooks

@@ -6,8 +6,8 @@ the link. The same holds in a union of both methods' graphs, where an edge's col
 In a graph compared with a truth or another graph, colour, dash and ends of an edge show its verdict instead. In a graph
 of several methods the width shows how many have the edge. A square at the tail marks an edge required by knowledge, a
 diamond one whose direction an experiment shows. A dashed outline marks a node that the model does not fit, a round one
-a context, which no edge enters. A dotted line with two heads is a tie (`disco.figures.lines`). `placing` positions the
-nodes, `routing` routes the edges around them. Names are escaped everywhere; no picture loads anything from the network.
+a context, which no edge enters. A dotted line with two heads is a tie (`lines`). `placing` positions the nodes,
+`routing` routes the edges around them. Names are escaped everywhere; no picture loads anything from the network.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED
-from disco.figures import roles, routing
-from disco.figures.lines import (
+from disco.graph.dag import CONTEXT, has_direction
+from disco.graph.draw import colours, routing
+from disco.graph.draw.lines import (
     BOTH_ENDS,
     BY_EXPERIMENT,
     BY_RULE,
@@ -36,9 +37,8 @@ from disco.figures.lines import (
     line,
     ties,
 )
-from disco.figures.placing import HEIGHT, Positions, node_width, short
-from disco.figures.svg import DASHED, document
-from disco.graph import CONTEXT, has_direction
+from disco.graph.draw.placing import HEIGHT, Positions, node_width, short
+from disco.graph.draw.svg import DASHED, document
 from disco.words import nats, number
 
 THIN, THICK = 1.0, 7.0  # pixels of the weakest and the strongest edge; the latter is halved with many nodes
@@ -221,7 +221,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     """The meaning of the lines and outlines that occur in a drawn graph."""
     keys = []
     present = {edge.verdict or edge.found_by for edge in drawn if edge.role}
-    for name, role in (roles.LOOKS | roles.FOUND_BY).items():
+    for name, role in (colours.LOOKS | colours.FOUND_BY).items():
         if name in present:
             keys.append(Key(role.meaning, 3, role.colour, role.dash, role.has_dot))
     plain = [edge for edge in drawn if not edge.verdict]

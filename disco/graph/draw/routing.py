@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from disco.figures.placing import HEIGHT, Positions, node_width, pooled
+from disco.graph.draw.placing import HEIGHT, Positions, node_width, pooled
 
 CLEAR, MARGIN = 7, 13  # pixels between an edge and the boxes that it passes, and at turns
 APART = 10  # pixels between the ends of edges on one side of a box, if there is room

@@ -1,11 +1,11 @@
-"""A picture of a graph (`disco.figures.graph.picture`) as an SVG document: no scripts, no links, all names escaped."""
+"""A picture of a graph (`picture`) as an SVG document: no scripts, no links, all names escaped."""
 
 import html
 import json
 import textwrap
 from collections.abc import Mapping
 
-from disco.graph import NOT_XML
+from disco.graph.dag import NOT_XML
 
 FONT = 14  # pixels of a node's name
 LETTER, LINE = 9.0, 22  # pixels of a wide letter of the title, and between lines

@@ -8,7 +8,7 @@ that a fit does not depend on other random draws of the program.
 import torch
 from torch import Tensor, nn
 
-from disco.continuous.noise import deviation
+from disco.paper.continuous.noise import deviation
 
 
 class JointNetwork(nn.Module):

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from disco.continuous.networks import JointNetwork, ProjectionNetwork
-from disco.continuous.noise import Times, corrupted
+from disco.paper.adam import Adam
+from disco.paper.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.paper.continuous.noise import Times, corrupted
 from disco.progress import Reporter
-from disco.score.adam import Adam
 
 _EVERY = 10  # epochs between two validations
 _FULL = 0.2  # share of rows whose mask is replaced by all columns (paper, Mask Distribution)

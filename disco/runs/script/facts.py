@@ -8,13 +8,13 @@ from typing import Any
 
 from disco.fields import changed
 from disco.knowledge import Knowledge
+from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.runs import artefacts, compared, origin, stamps
 from disco.runs.compared import Ended
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
 from disco.runs.status import FIT
-from disco.settings import WITHOUT_FIT, Settings
 from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
 

@@ -17,7 +17,7 @@ _WHERE = {  # how a name begins in the script → the module that has it
     "Settings": "disco",
     "Knowledge": "disco.knowledge",
     "find": "disco.methods",
-    "candidates": "disco.parents.selectors",
+    "candidates": "disco.selectors.selection",
     "Choice": "disco.refine",
     "refine": "disco.refine",
     "Design": "disco.simulate",
@@ -147,8 +147,8 @@ def _fit(facts: Facts, script: _Script, own: str) -> None:
 
 def _computed(run: Run) -> list[str]:
     """The selectors whose candidates were computed after the fit."""
-    from disco.parents.selectors import CUTS
     from disco.runs.parents import read_candidates
+    from disco.selectors.selection import CUTS
 
     return [name for name in CUTS if name != run.settings.selector and read_candidates(run, name) is not None]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from disco import __version__
 from disco.fields import options
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.runs.script.facts import Facts
-from disco.settings import Settings
 from disco.table.edits import AsNumbers, Columns, LeaveOut, RowNames, Transpose
 from disco.table.rows import Stretches
 

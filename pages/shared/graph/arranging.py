@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from disco.figures import folding
+from disco.graph.draw import folding
 from pages.shared.graph import layout
 from pages.shared.graph.layout import Placed
 

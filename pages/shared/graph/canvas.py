@@ -1,6 +1,6 @@
 """The interactive graph, a component of the page itself: SVG drawn by our own script, without network access.
 
-Nodes are placed by the layout or the reader, and `disco.figures.routing` leads edges around them, as in every exported
+Nodes are placed by the layout or the reader, and `graph.draw.routing` leads edges around them, as in every exported
 picture. A click returns the picked node or, where edges can be picked, the picked edge; a drag returns the node's new
 position.
 """
@@ -12,10 +12,10 @@ from pathlib import Path
 import networkx as nx
 import streamlit as st
 
-from disco.figures import graph as drawing
-from disco.figures import roles
-from disco.figures.lines import BOTH_ENDS
-from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
+from disco.graph.dag import CONTEXT, CONTEXTS, has_direction, joined
+from disco.graph.draw import colours
+from disco.graph.draw import picture as drawing
+from disco.graph.draw.lines import BOTH_ENDS
 from disco.words import how_many, listed
 from pages.shared.frame.names import code
 from pages.shared.graph import arranging, layout, picked
@@ -199,7 +199,7 @@ def shown_data(
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
-        "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
+        "roles": {} if is_coloured else {"parent": colours.PARENT, "child": colours.CHILD},
         "label": f"The causal graph: {said}.",
         **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
         **{

@@ -3,8 +3,8 @@
 import networkx as nx
 import streamlit as st
 
-from disco.figures.placing import above
-from disco.graph import with_contexts
+from disco.graph.dag import with_contexts
+from disco.graph.draw.placing import above
 from disco.runs import Run
 from disco.table.adjustment import RANDOMISED
 from disco.words import how_many, number, plural, series

@@ -11,10 +11,10 @@ import networkx as nx
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from disco import graph as graphs
 from disco.errors import InputError
-from disco.figures import graph as drawing
-from disco.found import placed
+from disco.graph import dag as graphs
+from disco.graph.draw import picture as drawing
+from disco.graph.result import placed
 from disco.runs import Run
 from disco.runs.about import about
 from disco.table import spreadsheets

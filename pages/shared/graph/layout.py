@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.figures import placing
-from disco.figures.folding import folded
-from disco.figures.lines import TIES
-from disco.graph import CONTEXT
+from disco.graph.dag import CONTEXT
+from disco.graph.draw import placing
+from disco.graph.draw.folding import folded
+from disco.graph.draw.lines import TIES
 from disco.runs import Run
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"

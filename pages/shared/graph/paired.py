@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import ENDS, OF_EDGES
-from disco.figures import graph as drawing
-from disco.figures import placing
+from disco.graph.draw import picture as drawing
+from disco.graph.draw import placing
 from disco.metrics.several import Comparison
 from disco.words import how_many, number
 from pages.shared.frame import columns, figure, table

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import networkx as nx
 import streamlit as st
 
-from disco.figures import graph as drawing
+from disco.graph.draw import picture as drawing
 from disco.runs import Run
 from disco.words import number
 

@@ -5,10 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from disco.parents.selectors import WORDS
 from disco.progress import Callback
 from disco.runs import Run
 from disco.runs.parents import compute_candidates
+from disco.selectors.selection import WORDS
 from pages.shared.result.fit import Result
 from pages.shared.work import background, machine
 

@@ -7,11 +7,11 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco import graph as graphs
-from disco.parents import selectors
-from disco.parents.ocs import MARKS, frequencies
-from disco.parents.selectors import CUTS, SELECTORS, WORDS
+from disco.graph import dag as graphs
+from disco.paper.ocs import MARKS, frequencies
 from disco.runs.parents import path_of, read_candidates
+from disco.selectors import selection
+from disco.selectors.selection import CUTS, SELECTORS, WORDS
 from disco.words import share
 from pages.shared import session
 from pages.shared.frame import answers
@@ -158,18 +158,18 @@ class Selection:
         )
 
 
-def selection(result: Result, selector: str) -> Selection | None:
+def selected_edges(result: Result, selector: str) -> Selection | None:
     """What a selector keeps now; None if it has not been computed along this order."""
     if selector == "ocs":
         return _by_ocs(result, *thresholds.present(result))
     found = candidates(result, selector)
     if found is None:
         return None
-    return Selection(result, selector, selectors.kept(found, selector, cut_of(selector)), *result.thresholds)
+    return Selection(result, selector, selection.kept(found, selector, cut_of(selector)), *result.thresholds)
 
 
 def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
-    return Selection(result, "ocs", selectors.of_ocs(result.ocs, tau_z, pi_min), tau_z, pi_min)
+    return Selection(result, "ocs", selection.of_ocs(result.ocs, tau_z, pi_min), tau_z, pi_min)
 
 
 def controls(result: Result, selector: str, where: str) -> Selection | None:
@@ -185,12 +185,12 @@ def controls(result: Result, selector: str, where: str) -> Selection | None:
         selecting.offer(result, selector, "shown")
         return None
     cut_slider(result, selector)
-    return selection(result, selector)
+    return selected_edges(result, selector)
 
 
 def of_run(result: Result) -> Selection:
     """What the run's own selector keeps; the OCS if that selector has not been computed along this order."""
-    return selection(result, result.run.settings.selector) or _by_ocs(result, *thresholds.present(result))
+    return selected_edges(result, result.run.settings.selector) or _by_ocs(result, *thresholds.present(result))
 
 
 def on_graph(result: Result) -> Selection:

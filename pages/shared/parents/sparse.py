@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.parents.sparse import LOWER, is_sparse, other_rules
+from disco.selectors.sparse import LOWER, is_sparse, other_rules
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.result.fit import Result

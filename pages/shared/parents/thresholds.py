@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from disco.parents import jackknife
-from disco.parents.ocs import reaches
+from disco.paper import jackknife
+from disco.paper.ocs import reaches
 from disco.words import share
 from pages.shared import session
 from pages.shared.frame.answers import heard

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from disco.columns import FREE, MAY_BE_MISSING, OF_DIRECTION
-from disco.parents.ocs import passes
+from disco.paper.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason

@@ -11,7 +11,7 @@ import networkx as nx
 import streamlit as st
 
 from disco.effects.answers import NO_SIGNS
-from disco.figures.lines import TIES
+from disco.graph.draw.lines import TIES
 from disco.progress import Callback, Reporter
 from disco.runs import Run
 from disco.words import how_many, number

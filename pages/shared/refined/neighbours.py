@@ -9,8 +9,8 @@ import streamlit as st
 
 from disco.columns import OF_EDGES, VERDICT
 from disco.figures import effects
-from disco.figures import graph as drawing
-from disco.graph import has_direction
+from disco.graph.dag import has_direction
+from disco.graph.draw import picture as drawing
 from disco.refine import Refined
 from disco.runs import Run
 from disco.words import how_many

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import graph as drawing
 from disco.figures import refined as figures
+from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
@@ -94,9 +94,9 @@ class Refinement:
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
         """All nodes with some of the edges."""
-        from disco import graph
+        from disco.graph import dag as graphs
 
-        return graph.build(self.order, edges, self.refined.nodes)
+        return graphs.build(self.order, edges, self.refined.nodes)
 
     def judged(
         self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool

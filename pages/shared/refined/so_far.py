@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from disco.figures import graph as drawing
 from disco.figures import refined as figures
-from disco.found import Found
+from disco.graph.draw import picture as drawing
+from disco.graph.result import Found
 from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining

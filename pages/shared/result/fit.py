@@ -9,11 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import placing
-from disco.parents import jackknife
-from disco.parents.ocs import frequencies, means, own_thresholds, passes, with_z
+from disco.graph.draw import placing
+from disco.paper import jackknife, removals
+from disco.paper.ocs import frequencies, means, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
-from disco.score import removals
 from pages.shared import session
 from pages.shared.frame.names import plain
 from pages.shared.result.known import Known
@@ -39,7 +38,7 @@ class Result:
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
         ccs, ocs: the frames of `disco.runs`.
-        steps: the removals, as from `disco.score.removals.all_steps`.
+        steps: the removals, as from `disco.paper.removals.all_steps`.
         folds: the number of folds.
     """
 
@@ -114,9 +113,9 @@ class Result:
 
     def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
         """The graph at two thresholds."""
-        from disco import graph
+        from disco.graph import dag as graphs
 
-        return graph.build(self.order, self.edges(tau_z, pi_min))
+        return graphs.build(self.order, self.edges(tau_z, pi_min))
 
 
 def shown(run: Run) -> Result:

@@ -9,8 +9,8 @@ import pandas as pd
 
 from disco import metrics
 from disco.errors import InputError
-from disco.figures import graph as drawing
-from disco.parents.ocs import frequencies, means
+from disco.graph.draw import picture as drawing
+from disco.paper.ocs import frequencies, means
 from disco.runs import Run
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from disco.graph import BOTH, DISCO, LIKELIHOOD
+from disco.graph.dag import BOTH, DISCO, LIKELIHOOD
+from disco.paper.settings import CHOICES
 from disco.runs.results import VARIANTS
-from disco.settings import CHOICES
 from pages.shared.session import address
 
 VIEWS = (BOTH, LIKELIHOOD, DISCO)

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table import counts, ranks, rows, screening
+from disco.paper import ranks
+from disco.paper.support import level_support, merged_counts
+from disco.table import counts, rows, screening
 from disco.table.cells import names_of
 from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
@@ -20,7 +22,6 @@ from disco.table.prepared import prepare
 from disco.table.problem import Problem
 from disco.table.role_checks import unusable_rows
 from disco.table.suggestions import Suggestion
-from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact

@@ -21,8 +21,8 @@ import streamlit as st
 
 from disco.fields import options
 from disco.knowledge import Knowledge
+from disco.paper.settings import Settings
 from disco.runs.origin import FromFile, Origin
-from disco.settings import Settings
 from disco.table.cells import names_of
 from disco.table.edits import Edit, choice
 from disco.table.read import read_table

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from disco.settings import Settings
+from disco.paper.settings import Settings
 from pages.shared import session
 from pages.shared.frame import errors
 from pages.shared.frame.bound import Bound

@@ -9,7 +9,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.settings import PRESETS, Settings
+from disco.paper.settings import PRESETS, Settings
 from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, about, estimate, middle, span

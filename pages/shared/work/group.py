@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from disco.errors import InputError
+from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, create_run
-from disco.settings import Settings
 from disco.studies import matching
 from disco.studies.matching import Group
 from disco.words import duration, size

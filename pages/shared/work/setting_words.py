@@ -1,8 +1,8 @@
 """The settings of a fit and the choices of a refinement in words."""
 
 from disco.fields import Option, options
+from disco.paper.settings import Settings
 from disco.refine.choice import Choice
-from disco.settings import Settings
 
 _FACTS = {"True": "On", "False": "Off", "None": "Empty"}
 _OF_SEARCH = "refinement: "  # before its choices, in the comparison of two runs

@@ -5,6 +5,7 @@ of parent recovery methods*), and `evidence` is ours. These three use the table 
 edge, by F, T and nats.
 """
 
+import math
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -16,13 +17,14 @@ from disco.errors import InputError
 from disco.experiments import learnt_of
 from disco.fields import require, require_types
 from disco.knowledge import Knowledge
-from disco.parents.ocs import MARKS, allowed, frequencies, passes
-from disco.parents.smooths import beside_nodes, check_rows, spanning
+from disco.paper.ocs import MARKS, allowed, frequencies, passes
+from disco.paper.plan import Plan
+from disco.paper.ranks import split_rows
+from disco.paper.settings import CHOICES, Settings
 from disco.progress import Callback
-from disco.settings import CHOICES, Settings
+from disco.selectors.smooths import beside_nodes, check_rows, spanning
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, Table, prepare, without_interventions
-from disco.table.ranks import split_rows
 
 
 class Words(NamedTuple):
@@ -34,6 +36,7 @@ class Words(NamedTuple):
 
 
 SELECTORS = CHOICES["selector"]
+_TREE_COST = 2  # of a tree besides its splits, in columns to split
 CUTS = {"cam": 0.001, "pcm": 0.05, "evidence": 0.0}  # of p: the paper's; of nats: even odds
 WORDS = {
     "ocs": Words("OCS", "OCS", ""),
@@ -96,7 +99,7 @@ def candidates(
 
 def _engine(selector: str) -> ModuleType:
     """The selector's module, imported only when needed: two of the three are slow to import."""
-    return import_module(f"disco.parents.{selector}")
+    return import_module(f"disco.selectors.{selector}")
 
 
 def rows_of(
@@ -138,6 +141,15 @@ def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Ad
             halves = pcm.halves(len(rows), np.random.default_rng(settings.seed), adjustment)
             least, parts = pcm.HALVES * min(map(len, halves)), pcm.HALVES
         check_rows(least, columns, list(distinct.index), parts, beside)
+
+
+def forest_splits(plan: Plan, nodes: int) -> float:
+    """Number of split evaluations in PCM's forests: rows tried, over all nodes, trees and depths; 0 without PCM."""
+    if plan.settings.selector != "pcm":
+        return 0.0
+    half = plan.parent_rows // 2
+    columns = sum(candidates + _TREE_COST for candidates in range(1, nodes))
+    return float(_engine("pcm").TREES * columns * half * math.log2(max(half, 2)))
 
 
 def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:

@@ -1,1 +1,0 @@
-"""Fitted networks and their results."""

@@ -1,0 +1,1 @@
+"""The causal graph: a DAG, any result on a table, and both drawn."""

@@ -1,0 +1,1 @@
+"""The graph as a picture: placed, routed, drawn."""

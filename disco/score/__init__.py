@@ -1,1 +1,0 @@
-"""Concrete scores from ranks, their curvature, and an order."""
