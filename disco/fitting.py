@@ -25,7 +25,7 @@ from disco.paper.fitted import STOPPED, by_name, rules_of
 from disco.paper.method import FitContext, FitResult, disco
 from disco.paper.ocs import own_thresholds
 from disco.paper.plan import Plan
-from disco.paper.ranks import Beside, Folds, check_split
+from disco.paper.ranks import Folds, RowInputs, check_split
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter, check_callback
 from disco.selectors import selection
@@ -115,7 +115,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     digest = hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes())
     if adjustment is not None:
-        columns, group = Beside.of(adjustment, len(table)).take(rows)
+        columns, group = RowInputs.of(adjustment, len(table)).take(rows)
         digest.update(f"{columns.shape}".encode() + columns.astype("<f4").tobytes())
         if group is not None:
             digest.update(group.astype("<i8").tobytes())

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from disco.likelihood.design import BESIDE, STRAIGHT, WIDTH, Beside, Prior
+from disco.likelihood.design import BESIDE, STRAIGHT, WIDTH, Prior, RowTerms
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [
@@ -36,7 +36,7 @@ def beside(rows, seed=3):
     random = np.random.default_rng(seed)
     raw = np.column_stack([random.normal(size=(rows, 3)), random.integers(0, 3, rows), random.integers(0, 2, rows)])
     orthonormal = np.linalg.qr(raw - raw.mean(0))[0] * np.sqrt(rows)
-    return Beside(orthonormal, np.array([0, 1, 1, 0, 1]))
+    return RowTerms(orthonormal, np.array([0, 1, 1, 0, 1]))
 
 
 def at_rows(design, ranks, offset=None):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco import runs
 from disco.columns import CLASS, NO_SOURCE
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.paper.ocs import select, tidy
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
@@ -161,7 +161,7 @@ def refine_by_hand(
     told["decided"] = decided(numbered, nats, np.full(len(before), 9), choice.bound, set())
     told = told.assign(source=np.where(told["decided"], CLASS, NO_SOURCE), class_decides=told["decided"])
     found = Refined(
-        Found(order, told, choices=asdict(choice), misfit=nodes),
+        GraphResult(order, told, choices=asdict(choice), misfit=nodes),
         pd.DataFrame(starts, columns=["start", "sweep", "score"]), "restart 1", -100.0, 3 * len(order), 50,
         pd.DataFrame(rows, columns=["node", "before", "after", "gain_nats"]),
     )  # fmt: skip # a table

@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.graph.result import Found
-from disco.likelihood.design import Design
+from disco.graph.result import GraphResult
+from disco.likelihood.design import RankDesign
 from disco.refine import Choice, Refined
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.prior import BEFORE
@@ -30,7 +30,7 @@ def searched(scores: Scores, order: list[int]) -> Optimum:
 
 def design_of(table, **more):
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.to_numpy().T])
-    return Design.of(ranks, prior=BEFORE, **more)
+    return RankDesign.of(ranks, prior=BEFORE, **more)
 
 
 def all_pairs(nodes):
@@ -58,7 +58,7 @@ def refined(order, sources, orders=None, starts=NO_STARTS, tables=None, bootstra
     """A refinement with edges (parent, child): source, and this direction evidence for each."""
     rows = [(*pair, source) for pair, source in sources.items()]
     edges = pd.DataFrame(rows, columns=["parent", "child", "source"]).astype(str).assign(direction_nats=nats)
-    found = Found(list(order), edges, choices={"bootstrap": bootstrap})
+    found = GraphResult(list(order), edges, choices={"bootstrap": bootstrap})
     return Refined(found, starts, "one", 0.0, 0, 0, None, orders, tables)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import number, one_of
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
@@ -29,21 +29,21 @@ class Options:
     size: float = number(1.0, at_least=0)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The chain along the columns, or an error of the chosen kind."""
     names = list(prepare(table).counts)
     reporter = Reporter(callback, {"work": 1.0}, "stopped")
     reporter.step("work", 1, 2, unit="part")
     chain = list(zip(names[:-1], names[1:], strict=True))
     if options.way == "undirected":
-        return Found.of(names, chain[1:], undirected=chain[:1])
+        return GraphResult.of(names, chain[1:], undirected=chain[:1])
     if options.way == "chatty":
         print("[" + "#" * 100_000)
         os.system("echo from a child")
     if options.way in _ACTS:
         _ACTS[options.way]()
     scores = pd.DataFrame(chain, columns=["parent", "child"]).assign(score=0.5)
-    return Found.of(names, chain, order=names, scores=scores, notes=("It took the columns as they stand.",))
+    return GraphResult.of(names, chain, order=names, scores=scores, notes=("It took the columns as they stand.",))
 
 
 def _refuse() -> None:

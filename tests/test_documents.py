@@ -16,7 +16,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.simulate import Design
 from disco.studies import portal
-from disco.users.limits import Limits
+from disco.users.limits import UserLimits
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "
@@ -71,7 +71,7 @@ def test_python_runs(name, tmp_path, monkeypatch, rng):
 def test_every_flag_is_explained(name):
     command = argparse.ArgumentParser(add_help=False)
     getattr(arguments, f"_{name}")(command)
-    declared = {option.flag for of in (Settings, Choice, Design, Limits) for option in options(of).values()}
+    declared = {option.flag for of in (Settings, Choice, Design, UserLimits) for option in options(of).values()}
     by_hand = [action for action in command._actions if not declared & {*action.option_strings}]
     flags = [flag for action in by_hand for flag in action.option_strings]  # the others are listed by the help
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -82,5 +82,5 @@ def test_every_flag_is_explained(name):
 
 def test_the_limits_of_a_server_have_their_defaults():
     text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
-    rows = [f"| `{option.flag}` | {option.default:,.9g} |" for option in options(Limits).values()]
+    rows = [f"| `{option.flag}` | {option.default:,.9g} |" for option in options(UserLimits).values()]
     assert [row for row in rows if row not in text] == []

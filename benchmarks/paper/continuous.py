@@ -20,9 +20,9 @@ import torch
 from benchmarks.paper.rows import Method, Row
 from disco.methods import cont, diffan
 from disco.metrics import a_top, controls
-from disco.paper.continuous.networks import JointNetwork
+from disco.paper.continuous.networks import NoiseNetwork
 from disco.paper.continuous.noise import LAST, uniform
-from disco.paper.continuous.training import Schedule, train_joint
+from disco.paper.continuous.training import TrainingLength, train_joint
 from disco.progress import Reporter
 from disco.simulate import Design, Simulated, simulate
 
@@ -73,10 +73,10 @@ def orders(drawn: Simulated, changes: Mapping[str, Mapping[str, Any]]) -> dict[s
     return {"DISCO-Cont": (ccs.order, seconds), "DiffAN": (columns, trained + time.perf_counter() - start)}
 
 
-def _own_network(values: torch.Tensor, settings: diffan.Options, generator: torch.Generator) -> JointNetwork:
+def _own_network(values: torch.Tensor, settings: diffan.Options, generator: torch.Generator) -> NoiseNetwork:
     """DiffAN's network with early stopping."""
-    network = JointNetwork(values.shape[1], generator, settings.width)
+    network = NoiseNetwork(values.shape[1], generator, settings.width)
     limits = (settings.holdout, settings.least, settings.patience, settings.halved)
-    schedule = Schedule(settings.epochs, settings.batch, settings.rate, *limits)
+    schedule = TrainingLength(settings.epochs, settings.batch, settings.rate, *limits)
     train_joint(network, values, uniform(0.0, LAST), schedule, generator, _REPORTER)
     return network

@@ -23,7 +23,7 @@ from benchmarks.study import timed
 from disco.cli.progress import Progress
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import read_json, write_json
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, edges, evaluate, order_agreement, shd
 from disco.paper import ocs
@@ -267,19 +267,19 @@ def true_families(drawn: Simulated) -> dict[str, Any]:
     return {"families": {name: families[family.split("-")[0]] for name, family in drawn.families.items()}}
 
 
-def measured(result: Found, truth: Edges, table: pd.DataFrame) -> Figures:
+def measured(result: GraphResult, truth: Edges, table: pd.DataFrame) -> Figures:
     """A result compared with the truth; `undirected` is the number of edges without direction."""
     values = evaluate(truth, order=result.order, edges=result.likelier, table=table)
     return {**values, "undirected": len(result.undirected)}
 
 
-def _agreement(result: Found, table: pd.DataFrame) -> Figures:
+def _agreement(result: GraphResult, table: pd.DataFrame) -> Figures:
     """Agreement of an order with both references of Lahman, its edges, and the controls' agreement with the seven."""
     agreed = {"r7": a_top(result.order, R7), "r17": a_top(result.order, R17)} if result.order else {}
     return {**agreed, "edges": len(result.edges), "controls": evaluate(R7, table=table)["controls"]}
 
 
-def compared(first: Found, second: Found) -> Figures:
+def compared(first: GraphResult, second: GraphResult) -> Figures:
     """Agreement of two orders, Jaccard index and SHD of two graphs."""
     return {
         "agreement": order_agreement(first.order or (), second.order or ()),

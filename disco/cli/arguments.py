@@ -124,7 +124,7 @@ def _effect(command: argparse.ArgumentParser) -> None:
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
-    from disco.runs.compared import Asked
+    from disco.runs.compared import MethodsRequest
 
     command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
     command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
@@ -132,7 +132,7 @@ def _compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("--methods", metavar="A,B", help="methods to run; see --list")
     command.add_argument("--list", action="store_true", help="list all methods with their assumptions and times")
     command.add_argument("--options", metavar="METHOD", help="list the options of a method")
-    options.add(command, Asked)
+    options.add(command, MethodsRequest)
     command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
     command.add_argument(
         "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
@@ -206,7 +206,7 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(command: argparse.ArgumentParser) -> None:
-    from disco.users.limits import Limits
+    from disco.users.limits import UserLimits
 
     command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
@@ -229,4 +229,4 @@ def _serve(command: argparse.ArgumentParser) -> None:
     ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
     ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
     ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
-    options.add(command.add_argument_group("what one user may use"), Limits)
+    options.add(command.add_argument_group("what one user may use"), UserLimits)

@@ -144,7 +144,7 @@ def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """The chosen part of a file.
 
     Attributes:
@@ -170,7 +170,7 @@ class Part:
         return prepare(self.table, self.roles, folds, self.problems)
 
 
-def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> Part:
+def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePart:
     """The chosen part of a table's file, with the problems of its counts; notes on usable ones go to stderr.
 
     Args:
@@ -198,7 +198,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> Part:
     return replace(part, problems=found)
 
 
-def _refuse(part: Part, found: list[Problem]) -> None:
+def _refuse(part: FilePart, found: list[Problem]) -> None:
     """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
 
     Raises:
@@ -214,7 +214,7 @@ def _refuse(part: Part, found: list[Problem]) -> None:
             raise InputError(f"{error} Options: {words}") from None
 
 
-def read_part(path: Path, arguments: argparse.Namespace) -> Part:
+def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
     """The same unchecked, without notes; arguments and errors as `read_counts`."""
     reading = _reading(arguments)
     with Progress() as progress:
@@ -235,7 +235,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> Part:
         chosen, roles = applied(chosen, (added,)), (roles or Roles()).given({added.name: ROLE})
         edits, names = (*edits, added), [*names, added.name]
     edits = (*edits, *choice(names, names_of(chosen)))
-    return Part(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
+    return FilePart(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))
 
 
 def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:

@@ -15,7 +15,7 @@ from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, options_of
 from disco.methods.written import asked_for
 from disco.runs import COMPARE, Run, compared
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.words import duration, how_many, number
 from disco.work import comparing
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; see --list.")
     methods = asked_for(filter(None, listed(arguments.methods)), arguments.set)
-    asked = Asked(methods, **options.given(arguments, Asked, "limit"))
+    asked = MethodsRequest(methods, **options.given(arguments, MethodsRequest, "limit"))
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):
         raise InputError(why)

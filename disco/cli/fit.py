@@ -11,7 +11,7 @@ import pandas as pd
 
 from disco.cli import artefacts, options
 from disco.cli.advice import advice
-from disco.cli.choices import Part, read_counts
+from disco.cli.choices import FilePart, read_counts
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def new_run(
-    part: Part,
+    part: FilePart,
     settings: Settings,
     folder: Path,
     device: str,
@@ -132,7 +132,7 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
 
 def resumed(
     folder: Path,
-    part: Part,
+    part: FilePart,
     given: dict[str, Any],
     device: str | None,
     knowledge: Knowledge | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from disco.cli import options
 from disco.cli.advice import advice
-from disco.cli.choices import Part
+from disco.cli.choices import FilePart
 from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
@@ -79,7 +79,7 @@ def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: 
         fit: the arguments of `create_run`, before the changes of settings.
     """
     table, settings = fit["table"], fit["settings"].replace(**changes)
-    part = Part(table, (), None, fit["source"], fit["origin"])
+    part = FilePart(table, (), None, fit["source"], fit["origin"])
     if (existing := resumed(folder, part, settings.to_dict(), None)) is not None:
         return existing
     tell_estimate(table, settings, device)

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     _check_host(arguments.host)
     way = _way(arguments)
-    limits.announce(limits.Limits(**options.given(arguments, limits.Limits)))
+    limits.announce(limits.UserLimits(**options.given(arguments, limits.UserLimits)))
     script, port = find_app(), free_port(arguments.port, arguments.host)
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""

@@ -25,7 +25,7 @@ _CHANCE = 1e-12  # relative; smaller differences are rounding
 Pair = tuple[int, int]  # (parent, child)
 
 
-class Part(NamedTuple):
+class OpenCase(NamedTuple):
     """Graphs in which open edges point in one way.
 
     Attributes:
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     graphs: np.ndarray
 
 
-def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled: Sampled) -> list[Part]:
+def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled: Sampled) -> list[OpenCase]:
     """The cases, those with an effect first; a single one, without edges, if no open direction decides.
 
     Args:
@@ -61,8 +61,8 @@ def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled:
         one = found.pop(number)
         found[number:number] = [one & (turned[pair] == sign) for sign in (1, -1)]
     if len(found) == 1:
-        return [Part((), found[0])]
-    return [Part(_common(graphs, one, turned), one) for one in found]
+        return [OpenCase((), found[0])]
+    return [OpenCase(_common(graphs, one, turned), one) for one in found]
 
 
 def by_case(

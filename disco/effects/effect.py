@@ -7,7 +7,7 @@ import numpy as np
 from disco.bitsets import bits
 from disco.effects import asking, sentences
 from disco.effects.answers import Answer, Case, Effect, Interval, Shares
-from disco.effects.cases import Part, parts
+from disco.effects.cases import OpenCase, parts
 from disco.effects.fitted import DRAWS, FittedGraphs, Sampled
 from disco.effects.graphs import Dag, Path
 from disco.fields import require, require_types, whole_from
@@ -141,6 +141,6 @@ def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.quantile(drawn, TAILS, weights=weights, method="inverted_cdf")
 
 
-def _case(fitted: FittedGraphs, total: Sampled, part: Part) -> Case:
+def _case(fitted: FittedGraphs, total: Sampled, part: OpenCase) -> Case:
     edges = tuple((fitted.names[parent], fitted.names[child]) for parent, child in part.edges)
     return Case(edges, float(fitted.graphs.shares @ part.graphs), answer(fitted, total, part.graphs))

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from disco.effects.graphs import Graphs, Path
-from disco.effects.means import Means, Over, Settings
+from disco.effects.means import OutcomeMeans, Over, Settings
 from disco.effects.nodes import Nodes
 from disco.fields import require, require_types, whole_from
 from disco.graph.dag import require_dag
@@ -129,7 +129,7 @@ class FittedGraphs:
             return np.repeat(seen[rows].mean(axis=0), len(settings))
 
         distinct = dict.fromkeys(paths)
-        means = Means(self.nodes, settings, of, self._often(len(distinct), draws), -1)
+        means = OutcomeMeans(self.nodes, settings, of, self._often(len(distinct), draws), -1)
         at_fit = {path: means.along(path) if path else unchanged(self.nodes.rows) for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
@@ -140,7 +140,9 @@ class FittedGraphs:
             reporter.check()
             random = np.random.default_rng([self.seed, 29, number])
             over, path = Over(self._rows(random), random), paths[graph]
-            drawn[number] = Means(self.nodes, settings, of, over, number).along(path) if path else unchanged(over.rows)
+            drawn[number] = (
+                OutcomeMeans(self.nodes, settings, of, over, number).along(path) if path else unchanged(over.rows)
+            )
         return Sampled(points, reached, drawn, chosen, weights)
 
     def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from disco.effects.drawing import spread
-from disco.effects.nodes import Conditional, Key, Nodes
+from disco.effects.nodes import Key, NodeAtRows, Nodes
 
 Settings = Sequence[Mapping[int, float]]  # the values in question: of every set node, the same nodes in each
 
@@ -33,7 +33,7 @@ class Over:
         return self._uniform[node]
 
 
-class Means:
+class OutcomeMeans:
     """The outcome's means at k settings, in any number of graphs with the same coefficients.
 
     A node is drawn once for all graphs in which it and all drawn nodes before it have the same parents.
@@ -74,7 +74,7 @@ class Means:
         levels = one.drawn(self._index(one, key, drawn), rows, self._over.uniform(node))
         return self._nodes.as_parent(node, levels, rows)
 
-    def _index(self, one: Conditional, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
+    def _index(self, one: NodeAtRows, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
         """The sum of the parents' effects, (k, m)."""
         rows = self._over.rows
         found = np.zeros((self._many, len(rows)))

@@ -29,7 +29,7 @@ _AT_ONCE = 50  # draws of coefficients
 Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
 
 
-class Conditional(Distribution):
+class NodeAtRows(Distribution):
     """A node's distribution given its parents at the rows of a table.
 
     Attributes:
@@ -45,7 +45,7 @@ class Conditional(Distribution):
         """The effect of the parent at a position, at values with these columns (`Nodes.basis_at`), (k, WIDTH); (k,)."""
         return bases @ self.blocks[number]
 
-    def moved(self, by: np.ndarray) -> "Conditional":
+    def moved(self, by: np.ndarray) -> "NodeAtRows":
         """The same with numbers added to the canonical parameter at the rows, (n,)."""
         found = copy.copy(self)
         found.shift = self.shift + by
@@ -122,7 +122,7 @@ class Nodes:
         self.beside = design.columns[design.nodes :].reshape(-1, design.rows).T
         self.offset = design.offset
         self._fits = dict[Key, _Fit]()
-        self._kept = dict[tuple[Key, int], Conditional]()
+        self._kept = dict[tuple[Key, int], NodeAtRows]()
 
     def over(self, rows: np.ndarray) -> "Nodes":
         """The same fits, with means over other rows."""
@@ -154,12 +154,12 @@ class Nodes:
                     random = np.random.default_rng([self._seed, 23, key[0], *key[1]])
                     self._fits[key] = _Fit(theta, covariance, random)
 
-    def conditional(self, key: Key, number: int) -> Conditional:
+    def conditional(self, key: Key, number: int) -> NodeAtRows:
         """A fitted node at a draw of its coefficients; −1: at the fit."""
         if number >= 0:
-            return Conditional(self, key, self._fits[key].draw(number))
+            return NodeAtRows(self, key, self._fits[key].draw(number))
         if (key, number) not in self._kept:
-            self._kept[key, number] = Conditional(self, key, self._fits[key].theta)
+            self._kept[key, number] = NodeAtRows(self, key, self._fits[key].theta)
         return self._kept[key, number]
 
     def basis_at(self, node: int, value: float) -> np.ndarray:
@@ -186,7 +186,7 @@ class Nodes:
         """The covariance of a fit's coefficients, if the rows of a group are not independent."""
         node, parents = key
         design, theta = self.design, fits.theta[number]
-        one = Conditional(self, key, theta)
+        one = NodeAtRows(self, key, theta)
         index = one.index_of(self.levels)
         _, slope, along = one.bent(index)
         left, of_measure = one.left(index, design.ranks[:, node], design.measure[node])

@@ -15,7 +15,7 @@ import numpy as np
 from disco.effects import asking
 from disco.effects.drawing import spread
 from disco.effects.fitted import FittedGraphs
-from disco.effects.nodes import Conditional, Key, Nodes
+from disco.effects.nodes import Key, NodeAtRows, Nodes
 from disco.table.prepared import Prepared
 
 MOST = 8.0  # k; a larger one is infinite
@@ -117,7 +117,7 @@ def _seems(
 
 
 def _drawn(
-    one: Conditional, grid: np.ndarray, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator
+    one: NodeAtRows, grid: np.ndarray, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
     """Levels drawn with a hidden cause added to the canonical parameter, at the same mean, (n,)."""
 

@@ -49,7 +49,7 @@ _DRAWN = 9999  # permutations
 _PARTS = 4  # of a numeric covariate
 
 
-class _Rows(NamedTuple):
+class _ComparedRows(NamedTuple):
     """The compared rows of one arm and of the controls.
 
     Attributes:
@@ -153,7 +153,9 @@ def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
                 yield _Arm(one.name, one.levels[code], (), side)
 
 
-def _of_arm(given: Prepared, arm: _Arm, part: _Rows, margin: float, random: np.random.Generator) -> pd.DataFrame:
+def _of_arm(
+    given: Prepared, arm: _Arm, part: _ComparedRows, margin: float, random: np.random.Generator
+) -> pd.DataFrame:
     """The contrasts of one arm, without q and what follows from it."""
     names = list(given.counts.columns)
     targets = [names.index(one) for one in arm.targets]
@@ -200,7 +202,7 @@ def _strata(adjustment: Adjustment) -> np.ndarray:
     return _joint(*parts)
 
 
-def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, arm: _Arm) -> _Rows:
+def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, arm: _Arm) -> _ComparedRows:
     """The rows of an arm and of the controls, in strata that have both; those of a context also by intervention."""
     if not arm.targets and adjustment.interventions is not None:
         strata = _joint(strata, adjustment.interventions.arm)
@@ -218,7 +220,7 @@ def _compared(given: Prepared, adjustment: Adjustment, strata: np.ndarray, arm: 
     kept, treated, stratum, unit = kept[used], treated[used], _joint(stratum[used]), _joint(unit[used])
     exposure = np.ones(len(kept)) if adjustment.log_exposure is None else np.exp(adjustment.log_exposure[kept])
     counts = given.counts.to_numpy()[kept]
-    return _Rows(
+    return _ComparedRows(
         counts, exposure, treated, stratum, unit, np.zeros(unit.max(initial=-1) + 1, int) if of_groups else stratum
     )
 
@@ -242,7 +244,7 @@ def _summed(values: np.ndarray, by: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def _means(part: _Rows) -> np.ndarray:
+def _means(part: _ComparedRows) -> np.ndarray:
     """Mean counts at an exposure of 1 of controls and treated, (2, d); controls weigh in a stratum as the arm does."""
     size = part.stratum.max(initial=-1) + 1
     t, c = (np.bincount(part.stratum, part.exposure * side, size) for side in (part.treated, ~part.treated))
@@ -251,7 +253,7 @@ def _means(part: _Rows) -> np.ndarray:
         return np.array([t @ rates, part.counts[part.treated].sum(0)]) / t.sum()
 
 
-def _ratios(part: _Rows) -> np.ndarray:
+def _ratios(part: _ComparedRows) -> np.ndarray:
     """The Mantel–Haenszel rate ratio with its interval, (3, d)."""
     many, treated, at = len(part.block), part.treated, part.stratum
     if many < 3:
@@ -273,7 +275,7 @@ def _ratios(part: _Rows) -> np.ndarray:
     return found
 
 
-def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np.ndarray:
+def _acts(part: _ComparedRows, means: np.ndarray, ratios: np.ndarray, target: int) -> np.ndarray:
     """The expected ratios if a target acts on the other nodes, and the evidence for them in nats, (2, d)."""
     if not len(part.block):
         return np.full((2, means.shape[1]), np.nan)
@@ -289,7 +291,7 @@ def _acts(part: _Rows, means: np.ndarray, ratios: np.ndarray, target: int) -> np
         return np.array([np.exp(expected), (log * expected - expected**2 / 2) / spread**2])
 
 
-def _p_values(part: _Rows, random: np.random.Generator) -> np.ndarray:
+def _p_values(part: _ComparedRows, random: np.random.Generator) -> np.ndarray:
     """Two-sided p-values of the treated units' sum about the strata's rates, by permutations within blocks, (d,)."""
     if not len(part.block):
         return np.full(part.counts.shape[1], np.nan)

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from disco.figures import theme
 from disco.figures.axes import named_rows
 from disco.graph.draw import colours
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.studies.agreement import support
 from disco.studies.lahman import POSITIONS
 from disco.words import share
@@ -54,7 +54,7 @@ def agreement(
     return theme.titled(fig, title, height=height).update_layout(legend={"y": 1.06 + 12 / height})
 
 
-def reference(results: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> go.Figure:
+def reference(results: Sequence[GraphResult], pairs: Sequence[tuple[str, str]]) -> go.Figure:
     """A reference as arrows: blue if most orders agree, vermillion if most reverse it, grey if half agree.
 
     A solid arrow is also an edge, in either direction, in most graphs; a dashed one is not. The number on an arrow is

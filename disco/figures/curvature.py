@@ -24,7 +24,7 @@ SPREAD = 0.8  # share of a rank's width filled by its folds
 
 
 @dataclass(frozen=True)
-class Parts:
+class VarianceParts:
     """A node's curvature variance, within ranks and in total, averaged over folds.
 
     Attributes:
@@ -56,7 +56,7 @@ def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.
     return table
 
 
-def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Parts:
+def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> VarianceParts:
     """The variance within ranks and the total variance, as the two criteria compute them."""
     table = levels(curvature, min_rows, admissible_only)
     counted = table[table["counts"]]
@@ -65,7 +65,7 @@ def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Part
     used = curvature[curvature["admissible"].astype(bool)] if admissible_only else curvature
     total = used.groupby("fold")["curvature"].var().mean()
     rows = int(counted["rows"].sum())
-    return Parts(float(within), float(total), rows, len(counted), int(table["rows"].sum()) - rows)
+    return VarianceParts(float(within), float(total), rows, len(counted), int(table["rows"].sum()) - rows)
 
 
 def by_rank(

@@ -18,7 +18,7 @@ from disco.words import number
 
 if TYPE_CHECKING:  # these import torch, which drawing does not need
     from disco.likelihood.check import Check
-    from disco.likelihood.kinds import Kind, Shape
+    from disco.likelihood.kinds import CountShape, Kind
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
@@ -156,7 +156,7 @@ def kind(kind: "Kind") -> go.Figure:
     return theme.titled(figure, title, height=380)
 
 
-def _drawn(kind: "Kind") -> "list[Shape]":
+def _drawn(kind: "Kind") -> "list[CountShape]":
     """The nearest shape, the next one of another name, and the Poisson."""
     nearest = kind.nearest
     others = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]

@@ -43,7 +43,7 @@ class Note(str):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class GraphResult:
     """An order with edges.
 
     Attributes:
@@ -83,7 +83,7 @@ class Found:
         undirected: Iterable[tuple[str, str]] = (),
         order: Sequence[str] | None = None,
         **attributes: Any,
-    ) -> "Found":
+    ) -> "GraphResult":
         """A method's result, from pairs of nodes.
 
         Args:
@@ -169,7 +169,7 @@ class Found:
             graph.add_edge(*pair, **row, **({"is_open": True} if is_open else {}))
         return graph
 
-    def among(self, nodes: Collection[str]) -> "Found":
+    def among(self, nodes: Collection[str]) -> "GraphResult":
         """The same, restricted to some nodes."""
         inside = self.edges["parent"].isin(nodes) & self.edges["child"].isin(nodes)
         misfit = None if self.misfit is None else self.misfit[self.misfit["node"].isin(nodes)]
@@ -180,7 +180,7 @@ class Found:
 # Files --------------------------------------------------------------------------------------------------------------
 
 
-def write(folder: Path, result: Found, prefix: str = "") -> None:
+def write(folder: Path, result: GraphResult, prefix: str = "") -> None:
     """Write order, edges and scores; an earlier result's files are replaced or deleted.
 
     Raises:
@@ -202,7 +202,7 @@ def placed(order: Sequence[str]) -> pd.DataFrame:
 
 def read(
     folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
-) -> Found:
+) -> GraphResult:
     """The order and edges in a folder, checked: the folder may come from a stranger.
 
     Args:
@@ -226,8 +226,8 @@ def read(
         check_edges(path, rows, names, edges.remedy)
     path = folder / f"{prefix}scores.csv"
     if scores is None or not os.path.lexists(path):
-        return Found(names, rows, is_ordered)
-    return Found(names, rows, is_ordered, read_frame(path, scores, nodes, MOST_SCORES))
+        return GraphResult(names, rows, is_ordered)
+    return GraphResult(names, rows, is_ordered, read_frame(path, scores, nodes, MOST_SCORES))
 
 
 def _check_open(path: Path, edges: pd.DataFrame, remedy: str) -> None:

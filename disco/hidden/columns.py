@@ -21,7 +21,7 @@ _TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class LinearColumns:
     """The columns of n rows and d nodes.
 
     Attributes:
@@ -66,7 +66,7 @@ class Columns:
         return found
 
 
-def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Columns:
+def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> LinearColumns:
     """The columns of counts that vary.
 
     Args:
@@ -88,7 +88,7 @@ def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> Colu
     spread = (children - offset).std(axis=0)
     values = np.column_stack([*columns, (children - offset) / spread])
     at = np.arange(len(columns), len(columns) + nodes)
-    return Columns(values, values.T @ values / n, tuple(parents), at, offset / spread, codes, scores)
+    return LinearColumns(values, values.T @ values / n, tuple(parents), at, offset / spread, codes, scores)
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:

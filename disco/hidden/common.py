@@ -13,9 +13,9 @@ from scipy.stats import rankdata
 
 from disco.hidden import starts
 from disco.hidden.columns import columns_of
-from disco.hidden.fitting import Fitted, with_hidden, without_hidden
+from disco.hidden.fitting import HiddenFit, with_hidden, without_hidden
 from disco.hidden.graphs import Search
-from disco.hidden.shapes import CIRCLE, CURVED, PLANE, STRAIGHT, Shape, kinds
+from disco.hidden.shapes import CIRCLE, CURVED, PLANE, STRAIGHT, HiddenShape, kinds
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
 
@@ -53,7 +53,7 @@ class CommonCause:
     edges: int
     edges_left: int
     kinds: int
-    fitted: Fitted
+    fitted: HiddenFit
     search: Search
     rows: np.ndarray
     varied: np.ndarray
@@ -81,7 +81,7 @@ def common_cause(
     search = Search(columns_of(values[np.ix_(rows, varied)], part), reporter)
     if not search.best or search.best[0].edges < LEAST_EDGES:
         return None
-    compared, found = _without(search), list[Fitted]()
+    compared, found = _without(search), list[HiddenFit]()
     begun = list(_begun(search, random))
     for number, (shape, posterior) in enumerate(begun):
         reporter.step(stage, number, len(begun))
@@ -111,12 +111,12 @@ def _most_related(values: np.ndarray) -> np.ndarray:
     return np.sort(np.argsort(-squares.sum(0), kind="stable")[:_MOST_COLUMNS])
 
 
-def _without(search: Search) -> Fitted:
+def _without(search: Search) -> HiddenFit:
     """The best graph without anything hidden."""
     return max((without_hidden(search, graph) for graph in search.best), key=lambda one: one.nats)
 
 
-def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Shape, np.ndarray]]:
+def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[HiddenShape, np.ndarray]]:
     """Every shape with a first posterior."""
     children = search.columns.values[:, search.columns.children]
     nodes = search.columns.nodes
@@ -144,7 +144,7 @@ def _core(joined: np.ndarray) -> np.ndarray:
     return best
 
 
-def _stands_out(fit: Fitted, compared: Fitted) -> bool:
+def _stands_out(fit: HiddenFit, compared: HiddenFit) -> bool:
     edges, left, nodes = compared.graph.edges, fit.graph.edges, len(fit.graph.following)
     is_simpler = left <= edges - _SAVED_EDGES and left <= (1 - _SAVED) * edges
     joined = 2 * edges / (nodes * (nodes - 1))

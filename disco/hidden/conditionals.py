@@ -41,7 +41,7 @@ class Seen(NamedTuple):
     scores: np.ndarray
 
 
-class Means(NamedTuple):
+class PointMeans(NamedTuple):
     """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point.
 
     Attributes:

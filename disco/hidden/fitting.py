@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.hidden.columns import LEVELS, Columns
+from disco.hidden.columns import LEVELS, LinearColumns
 from disco.hidden.conditionals import (
     BINS,
     NEVER,
     Coefficients,
     Laws,
-    Means,
+    PointMeans,
     Seen,
     cross_tables,
     expect,
@@ -23,7 +23,7 @@ from disco.hidden.conditionals import (
     improve,
 )
 from disco.hidden.graphs import Search, Sparse, least_squares
-from disco.hidden.shapes import NOTHING, Shape
+from disco.hidden.shapes import NOTHING, HiddenShape
 
 _SEARCHES, _PRUNINGS = 6, 8
 _STEPS, _LAST_STEPS = 4, 12  # of the coefficients, per graph and for the best one
@@ -34,7 +34,7 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class HiddenFit:
     """A fitted graph.
 
     Attributes:
@@ -48,7 +48,7 @@ class Fitted:
         losses: the predicted loss of likelihood without each of a node's columns, nats, (d, p), padded with ∞.
     """
 
-    shape: Shape
+    shape: HiddenShape
     graph: Sparse
     nats: float
     posterior: np.ndarray
@@ -63,12 +63,12 @@ class Fitted:
         return self.posterior.mean(0) if self.shape.shares is None else self.shape.shares
 
 
-def without_hidden(search: Search, graph: Sparse) -> Fitted:
+def without_hidden(search: Search, graph: Sparse) -> HiddenFit:
     """A graph in which nothing is hidden, fitted and pruned."""
     return _pruned(search, _fitted(search, graph, NOTHING, np.ones((search.columns.rows, 1)), _LAST_STEPS))
 
 
-def with_hidden(search: Search, shape: Shape, posterior: np.ndarray, least: float) -> Fitted | None:
+def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, least: float) -> HiddenFit | None:
     """The best graph with something hidden, from a first posterior; None if nothing follows it, or it falls far behind.
 
     Args:
@@ -99,7 +99,7 @@ def with_hidden(search: Search, shape: Shape, posterior: np.ndarray, least: floa
     return max(fits, key=lambda fit: fit.nats)
 
 
-def _pruned(search: Search, fit: Fitted) -> Fitted:
+def _pruned(search: Search, fit: HiddenFit) -> HiddenFit:
     """The fit without columns that are not worth their cost, one per node at a time."""
     for _ in range(_PRUNINGS):
         losses = fit.losses.min(1)
@@ -114,7 +114,7 @@ def _pruned(search: Search, fit: Fitted) -> Fitted:
     return fit
 
 
-def _without(search: Search, fit: Fitted, chosen: np.ndarray) -> Fitted:
+def _without(search: Search, fit: HiddenFit, chosen: np.ndarray) -> HiddenFit:
     """The fit in which some nodes, (d,), lack the column whose loss is the smallest."""
     columns, weakest = fit.graph.parents, fit.losses.argmin(1)
     parents = [
@@ -123,7 +123,7 @@ def _without(search: Search, fit: Fitted, chosen: np.ndarray) -> Fitted:
     return _fitted(search, search.sparse(fit.graph.order, parents), fit.shape, fit.posterior, _LAST_STEPS)
 
 
-def _fitted(search: Search, graph: Sparse, shape: Shape, posterior: np.ndarray, steps: int) -> Fitted:
+def _fitted(search: Search, graph: Sparse, shape: HiddenShape, posterior: np.ndarray, steps: int) -> HiddenFit:
     """A graph with coefficients of high likelihood, from those of least squares."""
     columns = search.columns
     seen = Seen(columns.values, columns.codes, columns.scores)
@@ -139,7 +139,7 @@ def _fitted(search: Search, graph: Sparse, shape: Shape, posterior: np.ndarray, 
         gain = np.inf if best is None else nats - best.nats
         if gain > 0:
             posterior, of_rows, of_points = means.weights.copy(), means.of_rows.copy(), means.of_points.copy()
-            best = Fitted(shape, graph, nats, posterior, of_rows, of_points, laws.logs.copy(), coefficients.losses)
+            best = HiddenFit(shape, graph, nats, posterior, of_rows, of_points, laws.logs.copy(), coefficients.losses)
         if gain < _GAIN or _is_empty(shape, means.weights):
             break
         improve(seen, functions, means, laws, coefficients)
@@ -147,7 +147,7 @@ def _fitted(search: Search, graph: Sparse, shape: Shape, posterior: np.ndarray, 
     return best
 
 
-def _laws(columns: Columns) -> Laws:
+def _laws(columns: LinearColumns) -> Laws:
     """The first conditional distributions: a mean is that of the normal scores."""
     slopes = np.zeros((2, columns.nodes, 2))
     slopes[:, :, 0] = 1.0
@@ -156,12 +156,12 @@ def _laws(columns: Columns) -> Laws:
     return Laws(slopes, bases, np.zeros(columns.nodes, dtype=np.int64), logs)
 
 
-def _is_empty(shape: Shape, posterior: np.ndarray) -> bool:
+def _is_empty(shape: HiddenShape, posterior: np.ndarray) -> bool:
     """Whether hardly any row is of some kind."""
     return shape.shares is None and float(posterior.sum(0).min()) < _FEWEST
 
 
-def _moments(search: Search, shape: Shape, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(search: Search, shape: HiddenShape, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Correlations of all columns and the expected functions, the centred functions, (G, q), and their spread, (q,)."""
     columns, shares = search.columns, posterior.mean(0)
     centred = shape.functions - shares @ shape.functions
@@ -176,8 +176,8 @@ def _moments(search: Search, shape: Shape, posterior: np.ndarray) -> tuple[np.nd
 
 
 def _least_squares(
-    search: Search, graph: Sparse, shape: Shape, posterior: np.ndarray
-) -> tuple[Means, np.ndarray, Coefficients]:
+    search: Search, graph: Sparse, shape: HiddenShape, posterior: np.ndarray
+) -> tuple[PointMeans, np.ndarray, Coefficients]:
     """The means by least squares, the centred functions, (G, q), and the coefficients."""
     columns, many = search.columns, len(search.columns.moments)
     moments, functions, spread = _moments(search, shape, posterior)
@@ -192,5 +192,5 @@ def _least_squares(
         parents[node, : len(own)], values[node, : len(own)] = own, found
         slopes[own[:seen], node], effects[own[seen:] - many, node] = found[:seen], found[seen:]
     of_rows = columns.offset + columns.values @ slopes
-    means = Means(of_rows, functions @ effects, graph.following, posterior.copy())
+    means = PointMeans(of_rows, functions @ effects, graph.following, posterior.copy())
     return means, np.ascontiguousarray(functions), Coefficients(parents, sizes, values, losses)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.hidden.columns import Columns
+from disco.hidden.columns import LinearColumns
 from disco.linear.near import near
-from disco.linear.search import Graph, Model, searched
+from disco.linear.search import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST_CORRELATION = 2.0  # of candidates, standard errors
@@ -56,7 +56,7 @@ class Search:
         best: the best graphs, best first; none if no columns are correlated.
     """
 
-    def __init__(self, columns: Columns, reporter: Reporter) -> None:
+    def __init__(self, columns: LinearColumns, reporter: Reporter) -> None:
         self.columns = columns
         self.cost = (np.log(columns.rows) + np.log(max(columns.nodes - 1, 1))) / 2
         self.best: list[Sparse] = []
@@ -92,9 +92,9 @@ class Search:
         always = range(len(self.columns.moments), len(moments))
         return self._read(searched(self._of(moments, always), order.copy(), self._reporter).graph)
 
-    def _of(self, moments: np.ndarray, always: Sequence[int] = ()) -> Model:
+    def _of(self, moments: np.ndarray, always: Sequence[int] = ()) -> LinearModel:
         one = self.columns
-        return Model.of(moments, one.rows, self._candidates, one.parents, one.children, always, self.cost)
+        return LinearModel.of(moments, one.rows, self._candidates, one.parents, one.children, always, self.cost)
 
     def _read(self, graph: Graph) -> Sparse:
         parents = [np.sort(graph.parents[node, : graph.size[node]]) for node in range(len(graph.order))]

@@ -6,7 +6,7 @@ import numpy as np
 
 from disco.hidden.columns import explained, functions_of, normal_scores
 from disco.hidden.common import CommonCause
-from disco.hidden.conditionals import Means, Seen, expect
+from disco.hidden.conditionals import PointMeans, Seen, expect
 from disco.table.adjustment import Adjustment
 
 _BLOCK = 10_000  # rows at a time
@@ -39,7 +39,7 @@ def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: Comm
         part = slice(start, start + _BLOCK)
         codes = np.column_stack([_codes(*column) for column in zip(counts[part].T, known, strict=True)])
         of_rows = _design(counts[part], free[part], known) @ slopes
-        means = Means(of_rows, fit.effects, fit.graph.following, np.empty((len(codes), cause.kinds)))
+        means = PointMeans(of_rows, fit.effects, fit.graph.following, np.empty((len(codes), cause.kinds)))
         expect(Seen(of_rows[:, :0], codes, cause.search.columns.scores), means, fit.logs, fit.shares)
         found.append(means.weights.argmax(1))
     return np.concatenate(found)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Shape(NamedTuple):
+class HiddenShape(NamedTuple):
     """What may be hidden: every row is at one of G points, and columns follow functions of the point.
 
     Attributes:
@@ -22,26 +22,26 @@ class Shape(NamedTuple):
         return len(self.functions) - 1 if self.shares is None else 0
 
 
-def kinds(number: int) -> Shape:
+def kinds(number: int) -> HiddenShape:
     """Some kinds of rows, each with a mean of its own in some columns."""
-    return Shape(np.eye(number)[:, 1:])
+    return HiddenShape(np.eye(number)[:, 1:])
 
 
-def _line() -> Shape:
+def _line() -> HiddenShape:
     at = np.linspace(-3.0, 3.0, 31)
-    return Shape(np.column_stack([at, at**2 - 1, at**3 - 3 * at]), _normal(at**2))
+    return HiddenShape(np.column_stack([at, at**2 - 1, at**3 - 3 * at]), _normal(at**2))
 
 
-def _plane() -> Shape:
+def _plane() -> HiddenShape:
     grid = np.array(np.meshgrid(*[np.arange(-5, 6) / 2] * 2)).reshape(2, -1)
     squares = (grid**2).sum(0)
     inside = squares < 2.75**2
-    return Shape(np.ascontiguousarray(grid.T[inside]), _normal(squares[inside]))
+    return HiddenShape(np.ascontiguousarray(grid.T[inside]), _normal(squares[inside]))
 
 
-def _circle() -> Shape:
+def _circle() -> HiddenShape:
     at = np.arange(20) * np.pi / 10
-    return Shape(np.column_stack([np.cos(at), np.sin(at), np.cos(2 * at), np.sin(2 * at)]), np.full(20, 1 / 20))
+    return HiddenShape(np.column_stack([np.cos(at), np.sin(at), np.cos(2 * at), np.sin(2 * at)]), np.full(20, 1 / 20))
 
 
 def _normal(squares: np.ndarray) -> np.ndarray:
@@ -49,6 +49,6 @@ def _normal(squares: np.ndarray) -> np.ndarray:
     return density / density.sum()
 
 
-NOTHING = Shape(np.zeros((1, 0)), np.ones(1))
+NOTHING = HiddenShape(np.zeros((1, 0)), np.ones(1))
 CURVED, PLANE, CIRCLE = _line(), _plane(), _circle()  # a factor with curved effects, two linear factors, a cycle
-STRAIGHT = Shape(np.ascontiguousarray(CURVED.functions[:, :1]), CURVED.shares)  # a factor with linear effects
+STRAIGHT = HiddenShape(np.ascontiguousarray(CURVED.functions[:, :1]), CURVED.shares)  # a factor with linear effects

@@ -5,7 +5,7 @@ Everywhere, `values` are standardised columns, (n, d).
 
 import numpy as np
 
-from disco.hidden.shapes import CIRCLE, PLANE, STRAIGHT, Shape, kinds
+from disco.hidden.shapes import CIRCLE, PLANE, STRAIGHT, HiddenShape, kinds
 
 _FLOOR = 0.05  # of the variance that is left in a column
 _STEPS = 60  # of factor analysis and of rotations
@@ -46,14 +46,14 @@ def of_kinds(values: np.ndarray, number: int, random: np.random.Generator) -> np
     return best
 
 
-def along(values: np.ndarray, posterior: np.ndarray, shape: Shape) -> np.ndarray:
+def along(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> np.ndarray:
     """The posterior after expectation maximisation in which nothing but the hidden shape joins the columns."""
     for _ in range(_ROUNDS):
         posterior = _expected(values, posterior, shape)[0]
     return posterior
 
 
-def _expected(values: np.ndarray, posterior: np.ndarray, shape: Shape) -> tuple[np.ndarray, float]:
+def _expected(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> tuple[np.ndarray, float]:
     """One round: least squares given the posterior, then the new posterior and the log likelihood."""
     shares = posterior.mean(0)
     centred = shape.functions - shares @ shape.functions

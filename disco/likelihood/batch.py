@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import bent
 
 
@@ -58,7 +58,7 @@ class Derivatives:
 class BatchDesign:
     """The rows of a batch of problems: columns, own levels, weights. The first `outside` blocks are the rows' own."""
 
-    def __init__(self, design: Design, problems: Problems, weights: np.ndarray | None = None) -> None:
+    def __init__(self, design: RankDesign, problems: Problems, weights: np.ndarray | None = None) -> None:
         node, self.parents = problems.node, design.blocks(problems.parents)
         self.columns, self.outside = design.columns, design.own
         self.level = design.ranks.T[node]  # (B, n)

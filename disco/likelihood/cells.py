@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.newton import Fits, fit_batch, marginal_start
 
 _MOST_LISTED = 1 << 22  # combinations of parents' levels that are numbered by a list; more are sorted
 
 
-def fit_cells(design: Design, node: int, parents: Sequence[int], tolerance: float = 1e-3) -> Fits:
+def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: float = 1e-3) -> Fits:
     """Fit one node given parents, as `newton.fit` with all rows; its columns at the rows are not needed.
 
     Args:
@@ -56,7 +56,7 @@ def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int
     return cell, cells
 
 
-def _part(design: Design, nodes: Sequence[int], rows: np.ndarray) -> Design:
+def _part(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
     """The design of some nodes, the first of them not as a parent, with these rows alone at its columns, in double."""
     columns = np.zeros((len(nodes), WIDTH, len(rows)))
     for number, parent in enumerate(nodes[1:], start=1):

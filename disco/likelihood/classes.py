@@ -21,19 +21,19 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 from scipy.special import factorial, ndtri
 
-from disco.likelihood.design import RIDGE, Design, Prior, by_node, level_counts, orthonormal, padded
+from disco.likelihood.design import RIDGE, Prior, RankDesign, by_node, level_counts, orthonormal, padded
 
 _DEGREES = 12  # of Hermite's polynomials
 _LEAST = 10  # rows at 0, and rows above it, of a node with a hurdle
 
 
-def has_hurdle(design: Design) -> np.ndarray:
+def has_hurdle(design: RankDesign) -> np.ndarray:
     """Whether a node has enough rows at its lowest level and above, and more than two levels, (d,)."""
     at_zero = design.counts[:, 0]
     return (np.minimum(at_zero, design.rows - at_zero) >= _LEAST) & (design.exists.sum(1) > 2)
 
 
-def zero_parts(design: Design) -> Design:
+def zero_parts(design: RankDesign) -> RankDesign:
     """The design of 1[v > 0] for every node."""
     is_above = design.ranks > 0
     spread = np.maximum(is_above.std(axis=0), RIDGE)
@@ -41,7 +41,7 @@ def zero_parts(design: Design) -> Design:
     return _as_child(design, is_above.astype(np.int64), parts)
 
 
-def positive_parts(design: Design) -> Design:
+def positive_parts(design: RankDesign) -> RankDesign:
     """The design of every node on its rows above 0; of all rows for a node without a hurdle."""
     parts, rows = [], (design.ranks.T > 0).astype(float)
     for node, applies in enumerate(has_hurdle(design).tolist()):
@@ -59,7 +59,7 @@ def positive_parts(design: Design) -> Design:
     return replace(_as_child(design, design.ranks, parts), own_rows=np.ascontiguousarray(own))
 
 
-def normal_scores(design: Design, prior: Prior) -> Design:
+def normal_scores(design: RankDesign, prior: Prior) -> RankDesign:
     """The design of a Gaussian copula, under a prior that keeps effects and link linear.
 
     An exposure acts through the rows' own columns alone, since an offset has no meaning on this scale.
@@ -82,7 +82,7 @@ def normal_scores(design: Design, prior: Prior) -> Design:
     return replace(found, basis=basis, columns=columns, width=width, prior=prior, offset=None)
 
 
-def exactness(design: Design) -> np.ndarray:
+def exactness(design: RankDesign) -> np.ndarray:
     """How every column's normal scores show a normal variable of which its levels are intervals, (d, k).
 
     They are a step function of it; these are its coefficients on Hermite's polynomials of degree 1, 2, …, of which the
@@ -101,7 +101,7 @@ def exactness(design: Design) -> np.ndarray:
     return found
 
 
-def _of_node(design: Design, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_node(design: RankDesign, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scaled levels, base measure columns and shares of a node's levels, without padding."""
     levels = int(design.exists[node].sum())
     measure = design.measure[node, :levels, : design.measure_width[node]]
@@ -115,7 +115,7 @@ def _normal(share: np.ndarray) -> np.ndarray:
     return centred / np.sqrt(share @ centred**2)
 
 
-def _as_child(design: Design, ranks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> Design:
+def _as_child(design: RankDesign, ranks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> RankDesign:
     """The design with other ranks, (n, d), and other scaled levels and base measure columns of every node."""
     value, exists, measure = padded(parts)
     widths = np.array([shapes.shape[1] for _, shapes in parts])

@@ -50,7 +50,7 @@ MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
 
-class Ended(NamedTuple):
+class NewtonResult(NamedTuple):
     """The end of Newton's method.
 
     Attributes:
@@ -86,7 +86,7 @@ class BatchArrays(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The fields of `Ended`, then those of its moments; `theta` is the start until it is overwritten."""
+    """The fields of `NewtonResult`, then those of its moments; `theta` is the start until it is overwritten."""
 
     theta: np.ndarray
     step: np.ndarray
@@ -118,7 +118,7 @@ class ProblemArrays(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) -> Ended:
+def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) -> NewtonResult:
     """Newton's method from a start, until the next step predicts less than `tolerance` nats or after `most` steps.
 
     A problem with a start that is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and a
@@ -155,7 +155,7 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) 
         batch,
         lambda part: _newton(columns, outside, of_problems(given, part), of_problems(found, part), tolerance, most),
     )
-    return Ended(*found[:4], Derivatives(*found[4:]))
+    return NewtonResult(*found[:4], Derivatives(*found[4:]))
 
 
 @compiled

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.likelihood.design import Beside, Design, Prior
+from disco.likelihood.design import Prior, RankDesign, RowTerms
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
@@ -181,13 +181,13 @@ def seen(
 
 
 def around(adjustment: Adjustment | None, names: Sequence[str]) -> dict[str, Any]:
-    """The arguments `offset`, `beside` and `was_set` of `Design.of` for nodes with these names."""
+    """The arguments `offset`, `beside` and `was_set` of `RankDesign.of` for nodes with these names."""
     if adjustment is None:
         return {}
     found, done = bases(adjustment), adjustment.interventions
     columns = np.column_stack([*(one.at(adjustment) for one in found), np.empty((adjustment.rows, 0))])
     was_set = None if done is None else np.column_stack([done.was_set(name) for name in names])
-    return {"offset": adjustment.log_exposure, "beside": Beside(columns, kinds_of(found)), "was_set": was_set}
+    return {"offset": adjustment.log_exposure, "beside": RowTerms(columns, kinds_of(found)), "was_set": was_set}
 
 
 def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
@@ -201,7 +201,7 @@ def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
 
 def on_grids(
     table: pd.DataFrame, adjustment: Adjustment | None, prior: Prior
-) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], Design]:
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...], RankDesign]:
     """The distinct counts of every column, its distinct numbers as a parent, and the table on them."""
     counts = table.to_numpy()
     grids = tuple(np.unique(column) for column in counts.T)
@@ -209,7 +209,7 @@ def on_grids(
     as_rates = rates(counts, adjustment)
     positions = None if as_rates is None else ranks_of(as_rates)
     parent_grids = grids if as_rates is None else tuple(np.unique(column) for column in as_rates.T)
-    design = Design.of(
+    design = RankDesign.of(
         ranks, **around(adjustment, list(table.columns)), positions=positions, prior=prior, names=tuple(table.columns)
     )
     return grids, parent_grids, design

@@ -60,7 +60,7 @@ class Prior(NamedTuple):
         mean: mean of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with
             a different effect needs more evidence.
         power: the unit in which effects are similar: the ratio of the parent's standard deviation to the child's, to
-            this power (`Design.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
+            this power (`RankDesign.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
         beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. Further kinds have
             `BESIDE`.
@@ -79,7 +79,7 @@ STRAIGHT = 1e12  # a precision that keeps the link straight
 FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive model
 
 
-class Beside(NamedTuple):
+class RowTerms(NamedTuple):
     """Columns of the rows in every node's model.
 
     Attributes:
@@ -92,7 +92,7 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Design:
+class RankDesign:
     """A table on its rank grid, with every node's columns as a parent and as a child.
 
     Attributes:
@@ -139,14 +139,14 @@ class Design:
         ranks: np.ndarray,
         *,
         offset: np.ndarray | None = None,
-        beside: Beside | None = None,
+        beside: RowTerms | None = None,
         positions: np.ndarray | None = None,
         was_set: np.ndarray | None = None,
         prior: Prior = FREE,
         dtype: DTypeLike = np.float64,
         names: Sequence[str] | None = None,
         at_rows: bool = True,
-    ) -> "Design":
+    ) -> "RankDesign":
         """The design of a table of ranks.
 
         Args:
@@ -332,7 +332,7 @@ def _parents(positions: np.ndarray) -> _Effects:
     return _Effects(ranks, padded, width)
 
 
-def _blocks(beside: Beside | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _blocks(beside: RowTerms | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows' own columns in blocks, (m, WIDTH, n), and their kinds, (m, WIDTH), −1 for padding."""
     if beside is None or not len(beside.kinds):
         return np.empty((0, WIDTH, rows)), np.empty((0, WIDTH), dtype=np.int64)
@@ -348,7 +348,7 @@ def level_counts(ranks: np.ndarray, levels: int) -> np.ndarray:
 
 
 def padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """The results of `_node` for all nodes, padded with 0: value, exists and measure of `Design`."""
+    """The results of `_node` for all nodes, padded with 0: value, exists and measure of `RankDesign`."""
     nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
     measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import log_softmax
 
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import bent
 
 
@@ -25,7 +25,7 @@ class Distribution:
 
     def __init__(
         self,
-        design: Design,
+        design: RankDesign,
         node: int,
         parents: Sequence[int],
         theta: np.ndarray,

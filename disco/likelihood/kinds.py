@@ -40,7 +40,7 @@ _LEAST = 1e-12  # smallest variance as a divisor, in squared standard deviations
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class CountShape:
     """A shape's nearest distribution to a fitted node.
 
     Attributes:
@@ -98,7 +98,7 @@ class Kind:
     counts: np.ndarray
     share: np.ndarray
     log_probability: np.ndarray
-    shapes: tuple[Shape, ...]
+    shapes: tuple[CountShape, ...]
     ratio: float
     zeros: float
     poisson_zeros: float
@@ -108,7 +108,7 @@ class Kind:
     is_level: bool = False
 
     @property
-    def nearest(self) -> Shape:
+    def nearest(self) -> CountShape:
         """The shape with the lowest cost."""
         return self.shapes[0]
 
@@ -239,7 +239,7 @@ def _bounds(name: str, top: float) -> tuple[float, float] | None:
     return {NB: (np.log(0.05), np.log(200.0)), BINOMIAL: binomial, COM: (np.log(0.1), np.log(10.0))}.get(name)
 
 
-def _shapes(fitted: _Fitted, rows: int) -> Iterator[Shape]:
+def _shapes(fitted: _Fitted, rows: int) -> Iterator[CountShape]:
     has_zero = fitted.counts[0] == 0 and len(fitted.counts) > 2
     for name in (POISSON, NB, BINOMIAL, COM):
         bounds = _bounds(name, fitted.counts[-1])
@@ -253,7 +253,9 @@ def _shapes(fitted: _Fitted, rows: int) -> Iterator[Shape]:
             base = float(fitted.share @ np.exp(plain[:, 0])) if fitted.counts[0] == 0 else 0.0
             cut = _cut(fitted, q, slope, name, parameter)
             chosen = (bounds is not None) + weighted
-            yield Shape(name, parameter, weight, distance, rows * distance + chosen * np.log(rows) / 2, cut, base, q)
+            yield CountShape(
+                name, parameter, weight, distance, rows * distance + chosen * np.log(rows) / 2, cut, base, q
+            )
 
 
 def _cut(fitted: _Fitted, q: np.ndarray, slope: np.ndarray, name: str, parameter: float) -> float:

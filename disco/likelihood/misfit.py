@@ -20,7 +20,7 @@ from scipy.linalg import helmert
 from scipy.special import ndtri, softmax
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import WIDTH, Design, orthonormal
+from disco.likelihood.design import WIDTH, RankDesign, orthonormal
 from disco.likelihood.newton import fit
 from disco.paper.ranks import fold_of_rows
 from disco.progress import SILENT, Reporter
@@ -40,7 +40,7 @@ _Model = tuple[np.ndarray, np.ndarray, Sequence[float]]  # columns, contrasts, r
 
 
 def misfits(
-    design: Design,
+    design: RankDesign,
     pairs: Sequence[tuple[int, Sequence[int]]],
     *,
     group: np.ndarray | None = None,
@@ -80,7 +80,7 @@ def misfits(
     return np.array(found, dtype=float)
 
 
-def _groups(design: Design, node: int) -> np.ndarray:
+def _groups(design: RankDesign, node: int) -> np.ndarray:
     """The group of each level, (levels,)."""
     counts = design.counts[node][design.exists[node]]
     if len(counts) <= _GROUPS:
@@ -89,7 +89,9 @@ def _groups(design: Design, node: int) -> np.ndarray:
     return np.unique((middle * _GROUPS).astype(int), return_inverse=True)[1]
 
 
-def _expected(design: Design, node: int, parents: Sequence[int], theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _expected(
+    design: RankDesign, node: int, parents: Sequence[int], theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the groups, (n, groups), and the mean, (n,), at fitted coefficients, (P or more,)."""
     batch = BatchDesign(design, Problems.of([(node, sorted(parents))]))
     theta = theta[None, : design.head + WIDTH * len(parents)]
@@ -106,7 +108,7 @@ def _expected(design: Design, node: int, parents: Sequence[int], theta: np.ndarr
     return np.concatenate(logs), np.concatenate(means)
 
 
-def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
+def _columns(design: RankDesign, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
     """A column of 1 and functions of the parents and of the fitted mean, of unit variance, (n, columns)."""
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
@@ -129,13 +131,13 @@ def _columns(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.nda
     return np.column_stack([np.ones(design.rows), flexible])
 
 
-def _straight(design: Design, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
+def _straight(design: RankDesign, parents: Sequence[int], mean: np.ndarray) -> np.ndarray:
     """A column of 1, the fitted mean and the normal score of each parent, of unit variance, (n, 2 + parents)."""
     scores = [_normal_scores(design.parent_ranks[:, parent]) for parent in parents]
     return np.column_stack([np.ones(design.rows), _standard(np.column_stack([mean, *scores]))])
 
 
-def _shapes(design: Design, node: int, groups: np.ndarray) -> np.ndarray:
+def _shapes(design: RankDesign, node: int, groups: np.ndarray) -> np.ndarray:
     """Functions of a node's groups, orthogonal to 1 and to their mean level under their shares, (functions, groups)."""
     counts = design.counts[node][design.exists[node]]
     rows = np.bincount(groups, counts)

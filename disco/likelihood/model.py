@@ -19,7 +19,7 @@ from disco.errors import InputError
 from disco.graph.dag import require_dag
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
-from disco.likelihood.design import WIDTH, Design, Prior
+from disco.likelihood.design import WIDTH, Prior, RankDesign
 from disco.likelihood.distribution import Distribution
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
@@ -35,7 +35,7 @@ _ENTRIES = 1 << 20  # probabilities in memory at once, 8 MB
 _POINTS = 1024  # number of canonical parameters for interpolating a curve
 
 
-class _Rows(NamedTuple):
+class _GridRows(NamedTuple):
     """Rows on a model's grids.
 
     Attributes:
@@ -70,7 +70,7 @@ class Model:
     grids: tuple[np.ndarray, ...]
     parent_grids: tuple[np.ndarray, ...]
     parents: tuple[tuple[int, ...], ...]
-    design: Design
+    design: RankDesign
     fits: tuple[Fits, ...]
     order: tuple[int, ...]
     adjustment: Adjustment | None = None
@@ -92,7 +92,7 @@ class Model:
             table: counts, (rows, nodes).
             parents: parents of every node that has any.
             adjustment: covariates and exposure of the rows; contexts count as covariates.
-            prior: as in `Design.of`; the default is outweighed by some hundred rows.
+            prior: as in `RankDesign.of`; the default is outweighed by some hundred rows.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: receives the number of finished nodes before every fit.
 
@@ -168,7 +168,7 @@ class Model:
         random = np.random.default_rng([seed, 17])
         ranks, parents = np.zeros((2, rows, len(self.names)), dtype=np.int64)
         for node in self.order:
-            eta, uniform = self._eta(node, _Rows(ranks, parents, beside, offset)), random.random((rows, 1))
+            eta, uniform = self._eta(node, _GridRows(ranks, parents, beside, offset)), random.random((rows, 1))
             for part in self._parts(node, rows):
                 weight = self._distributions[node].logits(eta[part])
                 weight -= weight.max(axis=1, keepdims=True)
@@ -269,13 +269,13 @@ class Model:
             raise InputError(f'There is no node "{node}".')
         return self.names.index(node)
 
-    def _own(self) -> _Rows:
+    def _own(self) -> _GridRows:
         """The rows of the fit."""
         design = self.design
         beside = design.columns[design.nodes :].reshape(-1, design.rows).T
-        return _Rows(design.ranks, design.parent_ranks, beside, design.offset)
+        return _GridRows(design.ranks, design.parent_ranks, beside, design.offset)
 
-    def _rows(self, table: Table, adjustment: Adjustment | None) -> _Rows:
+    def _rows(self, table: Table, adjustment: Adjustment | None) -> _GridRows:
         """Other rows on its grids."""
         if isinstance(table, pd.DataFrame):  # its other columns are arbitrary
             table = table.loc[:, [name in self.names for name in names_of(table)]]
@@ -287,7 +287,7 @@ class Model:
         counts = [given.counts[name].to_numpy() for name in self.names]
         ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
         parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
-        return _Rows(ranks, parents, *self._beside(adjustment, len(given.counts)))
+        return _GridRows(ranks, parents, *self._beside(adjustment, len(given.counts)))
 
     def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
         """The levels of a node's counts as a parent, (rows,); a rate off the grid gets the nearest."""
@@ -324,7 +324,7 @@ class Model:
             for node, nodes in enumerate(self.parents)
         ]
 
-    def _eta(self, node: int, rows: _Rows) -> np.ndarray:
+    def _eta(self, node: int, rows: _GridRows) -> np.ndarray:
         """The canonical parameter at rows, (rows,)."""
         one = self._distributions[node]
         return one.shift_of(rows.beside, rows.offset) + one.bent(one.index_of(rows.parents))[0]

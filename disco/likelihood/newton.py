@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Derivatives, Problems
-from disco.likelihood.compiled import Ended, newton
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.compiled import NewtonResult, newton
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.small import solve
 
 _STEPS = 250
@@ -37,7 +37,7 @@ class Fits:
 
 
 def fit(
-    design: Design,
+    design: RankDesign,
     problems: Problems,
     start: np.ndarray | None = None,
     *,
@@ -62,7 +62,7 @@ def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
     return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
 
 
-def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
+def _finished(design: BatchDesign, tolerance: float, ended: NewtonResult) -> Fits:
     """The fits at their last step."""
     theta, step, predicted, log_determinant, current = ended
     done = predicted < tolerance
@@ -74,7 +74,7 @@ def _finished(design: BatchDesign, tolerance: float, ended: Ended) -> Fits:
     return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, done)
 
 
-def marginal_start(design: Design, problems: Problems) -> np.ndarray:
+def marginal_start(design: RankDesign, problems: Problems) -> np.ndarray:
     """θ without effects of the parents, and with a base measure close to the marginal distribution's shape, (B, P)."""
     node, exists = problems.node, design.exists[problems.node]
     value, measure = design.value[node], design.measure[node]

@@ -15,7 +15,7 @@ import numpy as np
 from disco.likelihood import products
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.newton import Fits
 from disco.likelihood.products import copy
 from disco.likelihood.small import backward, dot, factorise, forward
@@ -53,7 +53,7 @@ class Removals(NamedTuple):
     others: np.ndarray
 
 
-def additions(design: Design, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
+def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
     """The predicted gain of every candidate parent.
 
     Args:
@@ -139,7 +139,7 @@ def _additions(given, found):
             backward(factor, others[b, c])
 
 
-def removals(design: Design, problems: Problems, fits: Fits) -> Removals:
+def removals(design: RankDesign, problems: Problems, fits: Fits) -> Removals:
     """The predicted loss without each parent of every problem."""
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = design.expected(problems.node, problems.parents)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.linear.search import Graph, Model, searched
+from disco.linear.search import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations
@@ -62,7 +62,7 @@ class Noisy:
 
     def best(
         self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter, most: float = math.inf
-    ) -> tuple[Graph, Model]:
+    ) -> tuple[Graph, LinearModel]:
         """The best graph of searches from some orders, and the linear models of the search that ended there.
 
         Args:
@@ -70,10 +70,10 @@ class Noisy:
             reporter: asked whether to continue.
             most: edges; a search in which the rows count more is not made once one has ended with more.
         """
-        shown, found = self.shown, list[tuple[Graph, Model]]()
+        shown, found = self.shown, list[tuple[Graph, LinearModel]]()
         reliability = float((self.exactness[:, 0] ** 2).mean())
         for rows in dict.fromkeys(self.rows * reliability**power for power in _POWERS):
-            model = Model.of(shown, rows, self.candidates, cost=self.cost)
+            model = LinearModel.of(shown, rows, self.candidates, cost=self.cost)
             found += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
             if min(graph.size.sum() for graph, _ in found[-len(orders) :]) > most:
                 break

@@ -26,7 +26,7 @@ _MOST_SELECTIONS = 400_000  # of parents; no restart begins after as many
 _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
 
 
-class Model(NamedTuple):
+class LinearModel(NamedTuple):
     """Linear models of all nodes.
 
     Attributes:
@@ -61,7 +61,7 @@ class Model(NamedTuple):
         own: Sequence[int] | np.ndarray | None = None,
         always: Sequence[int] = (),
         cost: float | None = None,
-    ) -> "Model":
+    ) -> "LinearModel":
         """The models of columns, by default one per node; each column costs log(rows) / 2 by default."""
         columns = [(node,) for node in range(len(candidates))] if columns is None else columns
         listed, as_parents, counts = _padded(candidates), _padded(columns), np.array([*map(len, candidates)])
@@ -121,7 +121,7 @@ def order_by_linear_models(
         reporter: called before every sweep.
         told: receives the graph of the first search.
     """
-    model = Model.of(correlations, rows, candidates)
+    model = LinearModel.of(correlations, rows, candidates)
     best = _first(model, seed)
     reached, selections, without = -np.inf, 0, 0
     for number in range(_RESTARTS + 1):
@@ -142,16 +142,16 @@ def first_graph(
     correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
 ) -> Sketch:
     """The graph at the end of the first of those searches."""
-    model = Model.of(correlations, rows, candidates)
+    model = LinearModel.of(correlations, rows, candidates)
     return _sketch(model, searched(model, _first(model, seed), reporter).graph)
 
 
-def _first(model: Model, seed: int) -> np.ndarray:
+def _first(model: LinearModel, seed: int) -> np.ndarray:
     """The random order of the first search."""
     return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
-def _sketch(model: Model, graph: Graph) -> Sketch:
+def _sketch(model: LinearModel, graph: Graph) -> Sketch:
     """The graph with each edge's gain in BIC."""
     edges = []
     for node, size in enumerate(graph.size.tolist()):
@@ -164,14 +164,14 @@ def _sketch(model: Model, graph: Graph) -> Sketch:
     return Sketch(graph.order.tolist(), edges)
 
 
-class Searched(NamedTuple):
+class LinearSearchResult(NamedTuple):
     """The end of a search, and the number of selections of parents."""
 
     graph: Graph
     selections: int
 
 
-def along(model: Model, order: Sequence[int] | np.ndarray) -> Graph:
+def along(model: LinearModel, order: Sequence[int] | np.ndarray) -> Graph:
     """The best graph in an order."""
     nodes = len(order)
     graph = Graph(np.array(order), np.zeros(nodes), np.zeros((nodes, MOST_PARENTS), int), np.zeros(nodes, int))
@@ -179,7 +179,7 @@ def along(model: Model, order: Sequence[int] | np.ndarray) -> Graph:
     return graph
 
 
-def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
+def searched(model: LinearModel, order: np.ndarray, reporter: Reporter) -> LinearSearchResult:
     """Sweeps over all nodes from an order, until none moves."""
     graph, made = along(model, order), len(order)
     for _ in range(_MOST_SWEEPS):
@@ -188,7 +188,7 @@ def searched(model: Model, order: np.ndarray, reporter: Reporter) -> Searched:
         made += more
         if not moved:
             break
-    return Searched(graph, made)
+    return LinearSearchResult(graph, made)
 
 
 @in_order

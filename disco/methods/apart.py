@@ -24,7 +24,7 @@ from disco.apart import started, status
 from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES
 from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
-from disco.graph.result import Found, read
+from disco.graph.result import GraphResult, read
 from disco.knowledge import Knowledge
 from disco.methods.finding import method
 from disco.progress import Callback, Event
@@ -51,7 +51,7 @@ def find_apart(
     limit: float | None = None,
     log: Path | None = None,
     callback: Callback | None = None,
-) -> Found:
+) -> GraphResult:
     """Run a method in a separate process.
 
     Args:

@@ -28,14 +28,14 @@ from torch import Tensor
 
 from disco.devices import DEVICES, choose_device
 from disco.fields import boolean, check, number, one_of, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
-from disco.paper.continuous.ccs import Conditional, fold_of_rows
+from disco.paper.continuous.ccs import ConditionalVariance, fold_of_rows
 from disco.paper.continuous.curvature import diagonal, lowest
-from disco.paper.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import LAST, deviation, mixture, uniform
-from disco.paper.continuous.training import Schedule, train_joint, train_projection
+from disco.paper.continuous.training import TrainingLength, train_joint, train_projection
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared
@@ -90,7 +90,7 @@ class Ordered:
     steps: pd.DataFrame
 
 
-def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order, and parents by CAM along it.
 
     Raises:
@@ -113,22 +113,22 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     return dataclasses.replace(found, notes=notes)
 
 
-def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> JointNetwork:
+def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> NoiseNetwork:
     """The joint network trained on standardised rows, (rows, nodes)."""
     mixed = options.noise == "mixture"
-    network = JointNetwork(values.shape[1], generator, options.width, first_norm=not mixed).to(values.device)
-    schedule = Schedule(options.epochs, options.batch, options.rate, halved=options.halved)
+    network = NoiseNetwork(values.shape[1], generator, options.width, first_norm=not mixed).to(values.device)
+    schedule = TrainingLength(options.epochs, options.batch, options.rate, halved=options.halved)
     times = mixture if mixed else uniform(0.0, LAST)
     train_joint(network, values, times, schedule, generator, reporter, paired=mixed)
     return network
 
 
 def project(
-    joint: JointNetwork, values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter
-) -> ProjectionNetwork:
+    joint: NoiseNetwork, values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter
+) -> MaskedNoiseNetwork:
     """The projection network trained on a joint network."""
-    network = ProjectionNetwork(values.shape[1], options.projection_width, generator).to(values.device)
-    schedule = Schedule(options.projection_epochs, options.batch, options.rate, halved=options.halved)
+    network = MaskedNoiseNetwork(values.shape[1], options.projection_width, generator).to(values.device)
+    schedule = TrainingLength(options.projection_epochs, options.batch, options.rate, halved=options.halved)
     times = uniform(0.0, 0.5 if options.noise == "mixture" else LAST)
     train_projection(network, joint, values, times, schedule, generator, reporter)
     return network
@@ -148,7 +148,7 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
     folds = fold_of_rows(len(table), np.random.default_rng(seed))
     conditionals = []
     for index in range(nodes):
-        conditionals.append(Conditional(table.iloc[:, index].to_numpy(), folds))
+        conditionals.append(ConditionalVariance(table.iloc[:, index].to_numpy(), folds))
         reporter.check()
     sigma = float(deviation(torch.tensor(EVALUATED)))
     units = sigma * table.to_numpy().var(axis=0)
@@ -175,6 +175,6 @@ def in_deviations(values: Tensor, names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(values.double().cpu().numpy(), columns=list(names))
 
 
-def predicted(network: ProjectionNetwork, rows: Tensor, mask: Tensor) -> Tensor:
+def predicted(network: MaskedNoiseNetwork, rows: Tensor, mask: Tensor) -> Tensor:
     """A network's predicted noise at t = 0.05 in the columns of a mask, (nodes,)."""
     return network(rows, mask.expand_as(rows), rows.new_full((len(rows),), EVALUATED))

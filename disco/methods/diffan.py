@@ -28,12 +28,12 @@ from torch import Tensor
 from disco.devices import DEVICES, choose_device
 from disco.errors import InputError
 from disco.fields import boolean, check, number, one_of, share, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.sorting import along, check_rows
 from disco.paper.continuous.curvature import Noise, diagonal, lowest, without
-from disco.paper.continuous.networks import JointNetwork
+from disco.paper.continuous.networks import NoiseNetwork
 from disco.paper.continuous.noise import LAST, uniform
-from disco.paper.continuous.training import Schedule, train_joint
+from disco.paper.continuous.training import TrainingLength, train_joint
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared
@@ -77,7 +77,7 @@ class Options:
         check(self)
 
 
-def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order, and parents by CAM along it.
 
     Raises:
@@ -90,8 +90,8 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     check_rows(given)
     device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
     values = torch.tensor(standardised(numbers), device=device)
-    network = JointNetwork(values.shape[1], generator, options.width).to(device)
-    schedule = Schedule(
+    network = NoiseNetwork(values.shape[1], generator, options.width).to(device)
+    schedule = TrainingLength(
         options.epochs, options.batch, options.rate, options.holdout, options.least, options.patience, options.halved
     )
     kept = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
@@ -147,7 +147,7 @@ def _variances(
     return slopes.double().var(dim=0).cpu().numpy()
 
 
-def predicted(network: JointNetwork, t: float, rows: Tensor) -> Tensor:
+def predicted(network: NoiseNetwork, t: float, rows: Tensor) -> Tensor:
     """A network's predicted noise in rows at one time."""
     return network(rows, rows.new_full((len(rows),), t))
 

@@ -42,7 +42,7 @@ class Slopes:
     weight: np.ndarray
 
 
-class Counts:
+class NodeCounts:
     """A node's counts and their distinct values, so that sums of gamma functions need few calls.
 
     Args:
@@ -98,7 +98,7 @@ class GLMFamily:
             return (count + self.parameter) * np.log1p(np.exp(eta) / self.parameter) - count * eta
         return np.exp(eta) - count * eta
 
-    def slopes(self, counts: Counts, eta: np.ndarray) -> Slopes:
+    def slopes(self, counts: NodeCounts, eta: np.ndarray) -> Slopes:
         """The log-likelihood of a node's counts at η, (n,)."""
         if self.name == POISSON:
             return _poisson(counts, eta)
@@ -106,18 +106,18 @@ class GLMFamily:
             return _binomial(counts, eta, self.parameter)
         return _negative_binomial(counts, eta, self.parameter)
 
-    def begin(self, counts: Counts) -> float:
+    def begin(self, counts: NodeCounts) -> float:
         """η of highest likelihood without features; finite even if all counts are 0 or M."""
         return float(self.link(self.within(counts.mean, 0.5 / len(counts.values))))
 
 
-def _poisson(counts: Counts, eta: np.ndarray) -> Slopes:
+def _poisson(counts: NodeCounts, eta: np.ndarray) -> Slopes:
     mean = np.exp(eta)
     value = counts.values @ eta - mean.sum() - counts.total(gammaln(counts.distinct + 1))
     return Slopes(float(value), counts.values - mean, mean)
 
 
-def _binomial(counts: Counts, eta: np.ndarray, trials: float) -> Slopes:
+def _binomial(counts: NodeCounts, eta: np.ndarray, trials: float) -> Slopes:
     u = counts.distinct
     p = expit(eta)
     ways = counts.total(gammaln(trials + 1) - gammaln(u + 1) - gammaln(trials - u + 1))
@@ -125,7 +125,7 @@ def _binomial(counts: Counts, eta: np.ndarray, trials: float) -> Slopes:
     return Slopes(float(value), counts.values - trials * p, trials * p * (1 - p))
 
 
-def _negative_binomial(counts: Counts, eta: np.ndarray, r: float) -> Slopes:
+def _negative_binomial(counts: NodeCounts, eta: np.ndarray, r: float) -> Slopes:
     y, u = counts.values, counts.distinct
     mean = np.exp(eta)
     both = r + mean

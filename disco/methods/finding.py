@@ -12,7 +12,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require_types
-from disco.graph.result import Found, Note
+from disco.graph.result import GraphResult, Note
 from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
@@ -67,7 +67,7 @@ def find(
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
     dismissed: Collection[str] = (),
-) -> Found:
+) -> GraphResult:
     """Run a method.
 
     Args:

@@ -21,7 +21,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
@@ -48,7 +48,7 @@ class Options:
             raise InputError(f"alpha must be less than 1; got {self.alpha}.")
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The algorithm's result. It cannot be stopped while it runs: the callback is called before and after.
 
     Raises:
@@ -111,14 +111,14 @@ def _repeatable(seed: int) -> Iterator[None]:
         np.random.set_state(numpy)
 
 
-def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
+def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> GraphResult:
     """The class of graphs, by one of four algorithms."""
     graph = _searched(values, options)
     names = list(table.columns)
     directed, undirected = read(graph)
     pairs = [(names[i], names[j]) for i, j in undirected]
     notes = [f"Undirected edges: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
-    return Found.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=tuple(notes))
+    return GraphResult.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=tuple(notes))
 
 
 def _searched(values: np.ndarray, options: Options) -> np.ndarray:
@@ -152,7 +152,7 @@ def read(graph: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.argwhere(directed), np.argwhere(np.triu(joined & ~directed & ~directed.T))
 
 
-def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
+def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> GraphResult:
     """The order, and the edges with a large enough coefficient in the adaptive lasso; score: its size."""
     from causallearn.search.FCMBased.lingam import DirectLiNGAM
 
@@ -163,4 +163,4 @@ def _linear(values: np.ndarray, table: pd.DataFrame, options: Options) -> Found:
     scored = [(names[j], names[i], sizes[i, j]) for i, j in np.argwhere(sizes > 0)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
     edges = [(parent, child) for parent, child, size in scored if size >= options.least]
-    return Found.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)
+    return GraphResult.of(names, edges, order=[names[node] for node in model.causal_order_], scores=scores)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from disco.methods.families import Counts, GLMFamily
+from disco.methods.families import GLMFamily, NodeCounts
 
 TOLERANCE = 1e-4  # largest predicted gain of the last step, in nats; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000
@@ -23,7 +23,7 @@ _SOLVE = 5  # cycles between two linear systems
 
 def maximised(
     family: GLMFamily,
-    counts: Counts,
+    counts: NodeCounts,
     design: np.ndarray,
     theta: np.ndarray,
     *,

@@ -16,7 +16,7 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.fields import check, one_of
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
@@ -35,7 +35,7 @@ class Options:
         check(self)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The class of graphs. It cannot be stopped while it runs: the callback is called before and after.
 
     Raises:
@@ -63,7 +63,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     directed = [(names[i], names[j]) for i, j in np.argwhere(there & ~both)]
     undirected = [(names[i], names[j]) for i, j in np.argwhere(np.triu(both))]
     notes = [f"Undirected edges: {len(undirected)} of {len(directed) + len(undirected)}."] if undirected else []
-    return Found.of(names, directed, undirected=undirected, notes=tuple(notes))
+    return GraphResult.of(names, directed, undirected=undirected, notes=tuple(notes))
 
 
 def _searched(algorithm: str, arms: list[np.ndarray], targets: list[list[int]]) -> np.ndarray:

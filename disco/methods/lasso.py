@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.methods.families import Counts, GLMFamily, features
+from disco.methods.families import GLMFamily, NodeCounts, features
 from disco.methods.glm import maximised
 from disco.methods.moments import Regression
 from disco.progress import Reporter
@@ -106,8 +106,8 @@ def chosen(
         check: called before every step of every λ; may stop.
     """
     if design.shape[1] == 1:
-        return _start(design, Counts(count), family)
-    lambdas = _lambdas(design, Counts(count), family)
+        return _start(design, NodeCounts(count), family)
+    lambdas = _lambdas(design, NodeCounts(count), family)
     losses = []
     for part in range(fold.max() + 1):
         train, test = fold != part, fold == part
@@ -131,7 +131,7 @@ def path(
     By the strong rule only features that are likely to enter are fitted. The others are then checked against the
     condition of a minimum, |slope| ≤ λ, and added if they violate it.
     """
-    rows, counts = len(count), Counts(count)
+    rows, counts = len(count), NodeCounts(count)
     theta, found = _start(design, counts, family), []
     slope, before = _slope(design, counts, family, theta), lambdas[0]
     for penalty in lambdas:
@@ -158,18 +158,18 @@ def path(
     return np.array(found)
 
 
-def _lambdas(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
+def _lambdas(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
     """A decreasing path from the smallest λ at which no feature enters."""
     first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
     return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
-def _start(design: np.ndarray, counts: Counts, family: GLMFamily) -> np.ndarray:
+def _start(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
     """The fit with the intercept alone."""
     return np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)]
 
 
-def _slope(design: np.ndarray, counts: Counts, family: GLMFamily, theta: np.ndarray) -> np.ndarray:
+def _slope(design: np.ndarray, counts: NodeCounts, family: GLMFamily, theta: np.ndarray) -> np.ndarray:
     """The absolute slope of the mean log-likelihood in each coefficient, (1 + features,)."""
     return np.abs(design.T @ family.slopes(counts, _eta(design, theta)).first) / len(counts.values)
 

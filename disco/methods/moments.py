@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from disco.methods.families import Counts, GLMFamily
+from disco.methods.families import GLMFamily, NodeCounts
 from disco.methods.glm import maximised
 from disco.progress import Reporter
 from disco.selectors.smooths import SPANNED
@@ -24,7 +24,7 @@ Score = Callable[[int, np.ndarray], float]  # of a node and its conditional mean
 Regression = Callable[[np.ndarray, np.ndarray, GLMFamily, np.ndarray | None], tuple[np.ndarray, np.ndarray]]
 
 
-class Means(Protocol):
+class ConditionalMeans(Protocol):
     """Conditional means given the nodes placed so far."""
 
     def of(self, node: int) -> np.ndarray:
@@ -111,13 +111,15 @@ def likeliest(
     design: np.ndarray, count: np.ndarray, family: GLMFamily, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The maximum-likelihood coefficients, and the means."""
-    counts = Counts(count)
+    counts = NodeCounts(count)
     theta = np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)] if start is None else start
     theta = maximised(family, counts, design, theta, tolerance=_TOLERANCE)
     return theta, family.mean(design @ theta)
 
 
-def order(means: Means, score: Score, candidates: np.ndarray, reporter: Reporter) -> tuple[list[int], list[float]]:
+def order(
+    means: ConditionalMeans, score: Score, candidates: np.ndarray, reporter: Reporter
+) -> tuple[list[int], list[float]]:
     """The nodes, sources first, and the score of each when it was placed.
 
     Args:

@@ -23,7 +23,7 @@ from scipy.special import hyp1f1
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.families import (
     BINOMIAL,
     FAMILIES,
@@ -115,7 +115,7 @@ def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda value: np.exp(spline(np.log(np.clip(value, mean[0], mean[-1]))))
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order by moment ratios, and parents along it.
 
     Raises:
@@ -136,7 +136,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     index = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(index), tests["child"].map(index)]]
     kept = tests if options.parents == "skeleton" else tests[tests["selected"]]
-    return Found.of(
+    return GraphResult.of(
         list(counts.columns),
         kept[["parent", "child"]].itertuples(index=False, name=None),
         order=names,

@@ -21,7 +21,7 @@ import pandas as pd
 
 from disco.errors import FitStopped, InputError
 from disco.fields import check, number, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods.general import standardised
 from disco.methods.registry import INSTALL
 from disco.progress import Callback, Reporter
@@ -46,7 +46,7 @@ class Options:
         check(self)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
     While it runs, torch's default type in this process is double.
@@ -73,7 +73,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     graph = nx.from_numpy_array(kept, create_using=nx.DiGraph)
     order = [names[node] for node in nx.lexicographical_topological_sort(graph)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
-    return Found.of(names, edges, order=order, scores=scores, notes=tuple(notes))
+    return GraphResult.of(names, edges, order=order, scores=scores, notes=tuple(notes))
 
 
 def acyclic(weights: np.ndarray, check: Callable[[], None] = lambda: None) -> tuple[np.ndarray, list[tuple[int, int]]]:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import anything, check, number, one_of, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods import lasso
 from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
@@ -93,7 +93,7 @@ def overdispersion(
     return float(np.average(square / spread**2 - mean / spread, weights=weights))
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order by overdispersion scores, and parents along it.
 
     Raises:
@@ -112,7 +112,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     else:
         tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
-    return Found.of(
+    return GraphResult.of(
         list(counts.columns),
         kept.itertuples(index=False, name=None),
         order=names,

@@ -8,7 +8,7 @@ from disco.devices import DEVICES
 from disco.errors import InputError
 from disco.estimator import DISCO
 from disco.fields import anything, check, one_of, whole
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.knowledge import Knowledge
 from disco.paper import ocs
 from disco.paper.settings import CHOICES, PRESETS
@@ -63,7 +63,7 @@ def find(
     *,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
-) -> Found:
+) -> GraphResult:
     """Order, edges and their scores: Z of the OCS by networks, gain in nats by likelihood.
 
     Raises:
@@ -79,7 +79,7 @@ def _fitted(
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
-) -> Found:
+) -> GraphResult:
     chosen = {name: getattr(options, name) for name in _OF_FIT}
     if options.projection != "amortised":
         chosen["projection"] = "network"
@@ -97,7 +97,7 @@ def _fitted(
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
     names = list(given.counts.columns)
     pairs = zip(edges["parent"], edges["child"], strict=True)
-    return Found.of(names, pairs, order=order, scores=scores, notes=model.notes_)
+    return GraphResult.of(names, pairs, order=order, scores=scores, notes=model.notes_)
 
 
 def _refined(
@@ -105,9 +105,9 @@ def _refined(
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
-) -> Found:
+) -> GraphResult:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
     found = refine(given, choice, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
     scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
     names, parts = list(given.counts.columns), (found.found.directed, found.found.undirected)
-    return Found.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)
+    return GraphResult.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics import order_by_excess, order_by_mean, order_by_variance
 from disco.progress import Callback
 from disco.selectors import cam, smooths
@@ -27,7 +27,7 @@ class Options:
         check(self)
 
 
-def find(table: Table, options: Options, *, callback: Callback | None = None) -> Found:
+def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The sorted order, and parents by CAM.
 
     Raises:
@@ -55,11 +55,11 @@ def check_rows(given: Prepared) -> None:
         )
 
 
-def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> Found:
+def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> GraphResult:
     """An order with the parents that CAM selects along it."""
     tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
     kept = tests.loc[tests["selected"], ["parent", "child"]]
-    return Found.of(
+    return GraphResult.of(
         list(given.counts.columns),
         kept.itertuples(index=False, name=None),
         order=order,

@@ -17,7 +17,7 @@ from disco.errors import InputError
 from disco.graph.dag import positions
 from disco.metrics.classes import class_shd, equivalence_class, skeleton_f1
 from disco.metrics.edges import (
-    Counts,
+    EdgeCounts,
     Edges,
     Pairs,
     again,
@@ -51,7 +51,7 @@ from disco.metrics.scores import along_thresholds, average_precision, calibratio
 from disco.table.prepared import Prepared, Table, finite
 
 __all__ = [
-    "Counts",
+    "EdgeCounts",
     "Edges",
     "a_top",
     "along",

@@ -25,7 +25,7 @@ Edges: TypeAlias = pd.DataFrame | nx.DiGraph | Iterable[tuple[str, str]]
 Pairs = list[tuple[str, str]]
 
 
-class Counts(NamedTuple):
+class EdgeCounts(NamedTuple):
     """Numbers of directed pairs: in both graphs, only in the estimate, and only in the truth."""
 
     true_positives: int
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
         return self.false_positives + self.false_negatives
 
 
-def counts(truth: Edges, estimate: Edges) -> Counts:
+def counts(truth: Edges, estimate: Edges) -> EdgeCounts:
     """The numbers of directed pairs that agree and disagree.
 
     Raises:
@@ -57,7 +57,7 @@ def counts(truth: Edges, estimate: Edges) -> Counts:
     """
     pairs, found_pairs = met(truth, estimate)
     true, found = set(pairs), set(_once(found_pairs, undirected(truth)))
-    return Counts(len(true & found), len(found - true), len(true - found))
+    return EdgeCounts(len(true & found), len(found - true), len(true - found))
 
 
 def precision(truth: Edges, estimate: Edges) -> float:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import require, whole_from
-from disco.metrics.edges import Counts, Edges, Pairs, again, met, oriented, read, share, undirected
+from disco.metrics.edges import EdgeCounts, Edges, Pairs, again, met, oriented, read, share, undirected
 from disco.metrics.orders import order_errors
 
 
@@ -117,7 +117,7 @@ def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> 
     for needed in range(1, largest.shape[1] + 1):
         found, hits = (_above(values, taus) for values in (largest[:, needed - 1], largest[is_true, needed - 1]))
         for tau, all_found, hit in zip(taus, found, hits, strict=True):
-            met = Counts(int(hit), int(all_found - hit), len(pairs) - int(hit))
+            met = EdgeCounts(int(hit), int(all_found - hit), len(pairs) - int(hit))
             rows.append((float(tau), needed / largest.shape[1], met.precision, met.recall, met.f1))
     return pd.DataFrame(rows, columns=["tau_z", "pi_min", "precision", "recall", "f1"])
 

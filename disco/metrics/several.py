@@ -16,7 +16,7 @@ import pandas as pd
 
 from disco.columns import EDGE_NUMBERS
 from disco.errors import InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics.edges import CHANGES, Pairs, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
 
@@ -33,12 +33,12 @@ class Comparison:
         alone: by name, the nodes that some other result lacks.
     """
 
-    found: dict[str, Found]
+    found: dict[str, GraphResult]
     nodes: list[str]
     alone: dict[str, list[str]]
 
     @classmethod
-    def of(cls, found: Mapping[str, Found], nodes: Sequence[str] | None = None) -> "Comparison":
+    def of(cls, found: Mapping[str, GraphResult], nodes: Sequence[str] | None = None) -> "Comparison":
         """Compare results.
 
         Args:
@@ -147,7 +147,7 @@ class Comparison:
     def consensus(self, least: int) -> nx.DiGraph:
         """The pairs joined by at least `least` results, as a graph along `order`; each edge has its `methods`."""
         kept = self.edges[self.edges["methods"] >= least]
-        return self._weighed(Found(self.nodes, kept[["parent", "child", "is_open"]]).drawn(self.order))
+        return self._weighed(GraphResult(self.nodes, kept[["parent", "child", "is_open"]]).drawn(self.order))
 
     def _weighed(self, graph: nx.DiGraph) -> nx.DiGraph:
         graph.graph["methods"] = len(self.found)

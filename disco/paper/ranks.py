@@ -29,7 +29,7 @@ from disco.table.thinning import halves
 from disco.words import how_many
 
 
-class Beside(NamedTuple):
+class RowInputs(NamedTuple):
     """Network inputs and groups of rows, in addition to their counts.
 
     Attributes:
@@ -42,16 +42,16 @@ class Beside(NamedTuple):
     group: np.ndarray | None
 
     @classmethod
-    def of(cls, adjustment: Adjustment | None, rows: int) -> "Beside":
+    def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
         """That of all rows of a table; without an adjustment there are no inputs and no groups."""
         if adjustment is None:
             return cls(np.zeros((rows, 0), np.float32), None)
         by_name = sorted(adjustment.covariates, key=lambda one: one.name)
         return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
 
-    def take(self, rows: np.ndarray) -> "Beside":
+    def take(self, rows: np.ndarray) -> "RowInputs":
         """That of some rows, by number or by true and false."""
-        return Beside(self.given[rows], None if self.group is None else self.group[rows])
+        return RowInputs(self.given[rows], None if self.group is None else self.group[rows])
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class FoldRanks:
     held_out: np.ndarray
     rows: np.ndarray
     top: int
-    beside: Beside
-    held_out_beside: Beside
+    beside: RowInputs
+    held_out_beside: RowInputs
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
         """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
@@ -130,7 +130,7 @@ class Folds:
         Raises:
             InputError: there are too few rows or groups for the folds.
         """
-        beside = Beside.of(adjustment, len(counts))
+        beside = RowInputs.of(adjustment, len(counts))
         rows, parent_rows = split_rows(len(counts), settings, beside.group)
         own, other = beside.take(rows), beside.take(parent_rows)
         if settings.folds_by == "counts":
@@ -227,7 +227,7 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
 
 
 def fold_ranks(
-    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: Beside | None = None
+    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: RowInputs | None = None
 ) -> list[FoldRanks]:
     """The ranks of every fold; each transform is fitted on the rows of the other folds.
 
@@ -236,7 +236,7 @@ def fold_ranks(
         fold_of_row: the held-out fold of each row, (rows,).
         beside: what the rows have beside their counts; nothing unless given.
     """
-    beside = beside or Beside.of(None, len(counts))
+    beside = beside or RowInputs.of(None, len(counts))
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
     return [_one_fold((codes, beside), ~fold, (codes, beside), fold, settings) for fold in folds]
@@ -247,8 +247,8 @@ def other_ranks(
     fold_of_row: np.ndarray,
     others: np.ndarray,
     settings: Settings,
-    beside: Beside | None = None,
-    others_beside: Beside | None = None,
+    beside: RowInputs | None = None,
+    others_beside: RowInputs | None = None,
 ) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
@@ -258,7 +258,7 @@ def other_ranks(
         others: whole numbers of rows that no network has seen, (other rows, nodes).
         beside, others_beside: what both have beside their counts; nothing unless given.
     """
-    beside, others_beside = beside or Beside.of(None, len(counts)), others_beside or Beside.of(None, len(others))
+    beside, others_beside = beside or RowInputs.of(None, len(counts)), others_beside or RowInputs.of(None, len(others))
     own, held_out = counts, others
     if settings.transform == "quantile":
         own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
@@ -269,14 +269,14 @@ def other_ranks(
     ]
 
 
-def split_ranks(counts: np.ndarray, settings: Settings, beside: Beside | None = None) -> list[FoldRanks]:
+def split_ranks(counts: np.ndarray, settings: Settings, beside: RowInputs | None = None) -> list[FoldRanks]:
     """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other.
 
     Args:
         counts: whole numbers, (rows, nodes).
         beside: what the rows have beside their counts; nothing unless given.
     """
-    beside, every = beside or Beside.of(None, len(counts)), np.ones(len(counts), bool)
+    beside, every = beside or RowInputs.of(None, len(counts)), np.ones(len(counts), bool)
     one, other = split_counts(counts, settings)
     folds = []
     for parts in ((one, other), (other, one)):
@@ -317,9 +317,9 @@ def check_split(table: pd.DataFrame, settings: Settings) -> None:
 
 
 def _one_fold(
-    own: tuple[np.ndarray, Beside],
+    own: tuple[np.ndarray, RowInputs],
     trained: np.ndarray,
-    others: tuple[np.ndarray, Beside],
+    others: tuple[np.ndarray, RowInputs],
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:

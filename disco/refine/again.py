@@ -13,7 +13,7 @@ from dataclasses import replace
 import pandas as pd
 
 from disco.fields import require_types
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.knowledge import Knowledge
 from disco.metrics import changes
 from disco.paper.settings import Settings
@@ -59,7 +59,7 @@ def adjusted(
     settings: Settings | None = None,
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
-) -> dict[str, Found]:
+) -> dict[str, GraphResult]:
     """Search with all adjustments, without each of them, and without any.
 
     Args:
@@ -88,7 +88,7 @@ def adjusted(
     return found
 
 
-def adjusted_in_words(found: Mapping[str, Found], name: str) -> str:
+def adjusted_in_words(found: Mapping[str, GraphResult], name: str) -> str:
     """The effect of the adjustments that one search omits, as a sentence."""
     full, less = found[WITH], found[name]
     change = changes(less.pairs, full.pairs)["change"].value_counts()

@@ -22,7 +22,7 @@ from scipy.special import chdtrc
 
 from disco.columns import OF_DIRECTION
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
 from disco.refine.walks import Parents
 
@@ -30,7 +30,9 @@ _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 _DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
 
 
-def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray) -> np.ndarray:
+def design_effects(
+    design: RankDesign, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray
+) -> np.ndarray:
     """The design effect of edges, at least 1, (edges,).
 
     Args:
@@ -47,7 +49,7 @@ def design_effects(design: Design, parents: Sequence[Parents], edges: pd.DataFra
     return np.array(found, dtype=float)
 
 
-def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: Design) -> pd.DataFrame:
+def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> pd.DataFrame:
     """The evidence for edges after division by their design effects; gain, p-value and BIC follow from it.
 
     Args:
@@ -65,7 +67,7 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: Design) -> pd.D
     return shared.sort_values(order, ascending=[False, True, True], ignore_index=True)
 
 
-def _residuals(design: Design, parents: Sequence[Parents]) -> np.ndarray:
+def _residuals(design: RankDesign, parents: Sequence[Parents]) -> np.ndarray:
     """x̂ − E v̂ of every node given its parents, (d, n)."""
     found = []
     for first in range(0, design.nodes, _SIDE_BY_SIDE):

@@ -13,7 +13,7 @@ from disco.knowledge import Resolved
 Pair = tuple[int, int]  # (parent, child)
 
 
-class Known(NamedTuple):
+class KnownDirections(NamedTuple):
     """What is known of all graphs: for every node others, as bits.
 
     Attributes:
@@ -28,7 +28,7 @@ class Known(NamedTuple):
     inward: list[int]
 
     @classmethod
-    def of(cls, rules: Resolved) -> "Known":
+    def of(cls, rules: Resolved) -> "KnownDirections":
         """The rules as sets; `before` is transitive."""
         matrices = rules.before.T, rules.before, rules.forbidden, rules.forbidden.T
         return cls(*map(rows, matrices))
@@ -44,7 +44,7 @@ class Directions:
         above, below: the nodes that come before and after each node.
     """
 
-    def __init__(self, beside: Sequence[int], directed: Iterable[Pair], known: Known | None = None) -> None:
+    def __init__(self, beside: Sequence[int], directed: Iterable[Pair], known: KnownDirections | None = None) -> None:
         """Some directions and all that follow.
 
         Args:

@@ -47,7 +47,7 @@ from scipy.special import chdtrc
 
 from disco.columns import CLASS, ENDS, EVIDENCE, NO_SOURCE, P_VALUE
 from disco.knowledge import Resolved
-from disco.likelihood.design import STRAIGHT, Design, Prior
+from disco.likelihood.design import STRAIGHT, Prior, RankDesign
 from disco.likelihood.misfit import misfits
 from disco.paper.support import is_part
 from disco.progress import Reporter, Sketch
@@ -70,7 +70,7 @@ from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
 from disco.refine.search import Optimum
-from disco.refine.searches import Searched
+from disco.refine.searches import SearchResults
 from disco.refine.stepwise import NodeFit, predicted_losses
 from disco.refine.task import Task
 from disco.refine.walks import Parents, Wanted
@@ -104,7 +104,7 @@ class Judged(NamedTuple):
 
 
 def judge(
-    searched: Searched, task: Task, reporter: Reporter, whole: Design | None = None, tells_decided: bool = True
+    searched: SearchResults, task: Task, reporter: Reporter, whole: RankDesign | None = None, tells_decided: bool = True
 ) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
@@ -149,7 +149,7 @@ class _Judging:
     """The evidence for parts of the best graph's edges."""
 
     def __init__(
-        self, searched: Searched, scores: Scores, task: Task, whole: Design | None, reporter: Reporter
+        self, searched: SearchResults, scores: Scores, task: Task, whole: RankDesign | None, reporter: Reporter
     ) -> None:
         self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, whole
         self.classes = in_classes(scores, task.known)
@@ -220,7 +220,7 @@ def _pairs(rows: pd.DataFrame) -> list[tuple[int, int]]:
     return list(zip(rows["parent"], rows["child"], strict=True))
 
 
-def _sketch(searched: Searched, edges: list[Predicted], judged: pd.DataFrame, tells_decided: bool) -> Sketch:
+def _sketch(searched: SearchResults, edges: list[Predicted], judged: pd.DataFrame, tells_decided: bool) -> Sketch:
     """The best graph with the gains and decided directions of the edges judged so far; other gains are predicted."""
     known = judged.set_index(["parent", "child"])
     gain = known["gain_nats"].dropna().to_dict()
@@ -271,7 +271,7 @@ def evidence(
     classes: Sequence[Scores],
     order: Sequence[int],
     parents: Sequence[Parents],
-    whole: Design | None = None,
+    whole: RankDesign | None = None,
     only: Sequence[tuple[int, int]] | None = None,
 ) -> pd.DataFrame:
     """One row per edge, strongest first.

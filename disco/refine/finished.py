@@ -7,7 +7,7 @@ from itertools import chain
 
 import pandas as pd
 
-from disco.graph.result import Found, Note
+from disco.graph.result import GraphResult, Note
 from disco.refine import stability
 from disco.refine.choice import Choice
 from disco.refine.evidence import Judged
@@ -15,7 +15,7 @@ from disco.refine.limits import KINDS, MOST_MISFIT, MOST_PARENTS
 from disco.refine.memory import Drawn, End
 from disco.refine.reasons import but_known
 from disco.refine.result import EDGE_COLUMNS, METHOD, POOR, Refined
-from disco.refine.searches import Searched
+from disco.refine.searches import SearchResults
 from disco.refine.task import Task
 from disco.words import how_many, plural
 
@@ -23,7 +23,7 @@ _MOST_NAMED = 8
 
 
 def refined(
-    task: Task, searched: Searched, judged: Judged, moved: pd.DataFrame | None, drawn: dict[str, Drawn]
+    task: Task, searched: SearchResults, judged: Judged, moved: pd.DataFrame | None, drawn: dict[str, Drawn]
 ) -> Refined:
     """The result, with names instead of node numbers.
 
@@ -53,7 +53,7 @@ def refined(
     nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
     notes = _of_draws(names, constant, choice), _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
-    found = Found(
+    found = GraphResult(
         [names[node] for node in best.found.order],
         named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
         method=METHOD,

@@ -24,7 +24,7 @@ from disco.experiments import learnt_of
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.progress import SILENT, Reporter
-from disco.refine.directions import Known
+from disco.refine.directions import KnownDirections
 from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
 from disco.refine.result import Refined
@@ -63,7 +63,7 @@ class Left:
         if before.diagonal().any():
             raise InputError(_CONTRADICTED)
         self._rules = Resolved(rules.forbidden | before.T, rules.required, before)
-        self.known = Known.of(self._rules)
+        self.known = KnownDirections.of(self._rules)
         self.open = [one for one, pair in enumerate(self.pairs) if is_open[one] and not before[pair]]
         self.number: dict[tuple[int, int], int] = {}
         self.beside = [0] * many

@@ -3,7 +3,7 @@
 import numpy as np
 
 from disco.likelihood.covariates import seen
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.paper.settings import Settings
 from disco.refine.limits import MOST_ROWS
 from disco.refine.prior import BEFORE
@@ -35,9 +35,9 @@ def searched_rows(counts: np.ndarray) -> np.ndarray | None:
     return np.flatnonzero(taken)
 
 
-def whole_design(given: Prepared, settings: Settings) -> Design | None:
+def whole_design(given: Prepared, settings: Settings) -> RankDesign | None:
     """All rows, for fits by cells (`disco.likelihood.cells`); None with an adjustment, which no two rows may share."""
     if given.adjustment is not None:
         return None
     levels, _ = seen(given.counts, None, settings)
-    return Design.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)
+    return RankDesign.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)

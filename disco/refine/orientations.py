@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from disco.bitsets import bits, descendants, members, reached, turned
-from disco.refine.directions import Directions, Known, Pair
+from disco.refine.directions import Directions, KnownDirections, Pair
 
 MOST_GRAPHS = 400  # of all classes, listed or else drawn
 _MOST_PARTS = 600  # parts of a component whose orientations are counted; a complete graph of nine nodes has 512
@@ -35,7 +35,7 @@ class Class:
         components: sets of nodes that are joined by edges which the colliders leave undirected.
     """
 
-    def __init__(self, children: Sequence[int], known: Known) -> None:
+    def __init__(self, children: Sequence[int], known: KnownDirections) -> None:
         """The class of a DAG.
 
         Args:

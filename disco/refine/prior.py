@@ -20,7 +20,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from disco.columns import FREE
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import WIDTH, Design, Prior
+from disco.likelihood.design import WIDTH, Prior, RankDesign
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse
 from disco.refine.reversal import reversals
@@ -86,7 +86,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
     )
 
 
-def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
+def fitted(design: RankDesign, parents: Sequence[Sequence[int]]) -> Prior:
     """The prior of a graph's effects.
 
     Args:
@@ -111,7 +111,7 @@ def fitted(design: Design, parents: Sequence[Sequence[int]]) -> Prior:
     return design.prior
 
 
-def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
+def _better(design: RankDesign, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
     """The next round's prior: one fixed-point step for bends and link, the optimum for linear effects."""
     told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
     effects, kinds = [], int(design.kinds.max()) + 1 if design.own else 0
@@ -140,7 +140,7 @@ def _better(design: Design, batches: Sequence[Problems], fits: Sequence[Fits]) -
     return Prior(linear, bends, link, mean, power, tuple(precisions.tolist()))
 
 
-def _of_rows(design: Design, theta: np.ndarray, variance: np.ndarray, kinds: int) -> np.ndarray:
+def _of_rows(design: RankDesign, theta: np.ndarray, variance: np.ndarray, kinds: int) -> np.ndarray:
     """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
     own = slice(design.bend + 1, design.head)
     there = design.kinds.ravel() >= 0
@@ -151,7 +151,7 @@ def _of_rows(design: Design, theta: np.ndarray, variance: np.ndarray, kinds: int
     return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
 
 
-def _likelihoods(design: Design, problems: Problems, fits: Fits, variance: np.ndarray) -> np.ndarray:
+def _likelihoods(design: RankDesign, problems: Problems, fits: Fits, variance: np.ndarray) -> np.ndarray:
     """The log-likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
     at = slice(design.head, None, WIDTH)
     mean, precision = (part[..., 0] for part in design.expected(problems.node, problems.parents))

@@ -16,7 +16,7 @@ from disco.hidden.artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
 from disco.metrics import Edges
 from disco.paper.settings import Settings
@@ -32,7 +32,7 @@ from disco.refine.moves import moves
 from disco.refine.result import EARLY, Refined, withheld
 from disco.refine.screen import screen
 from disco.refine.search import STOPPED
-from disco.refine.searches import Searched, search_everywhere
+from disco.refine.searches import SearchResults, search_everywhere
 from disco.refine.task import Task
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
@@ -122,7 +122,7 @@ def _searched(
     candidates: list[tuple[int, ...]],
     kept: Memory,
     reporter: Reporter,
-    whole: Design | None,
+    whole: RankDesign | None,
     tells_decided: bool,
 ) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
@@ -166,12 +166,12 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     return screen(task.design, also=task.also, rules=task.rules, reporter=reporter, within=task)
 
 
-def _judged(task: Task, whole: Design | None, part: tuple[Searched, bool], reporter: Reporter) -> Judged:
+def _judged(task: Task, whole: RankDesign | None, part: tuple[SearchResults, bool], reporter: Reporter) -> Judged:
     """The evidence; the part is what is found, and whether reports call directions decided."""
     return judge(part[0], task, reporter, whole, part[1])
 
 
-def _moved(task: Task, searched: Searched, reporter: Reporter) -> pd.DataFrame:
+def _moved(task: Task, searched: SearchResults, reporter: Reporter) -> pd.DataFrame:
     """What the search changed in a given order."""
     found = searched.best.found
     assert task.order is not None
@@ -179,7 +179,7 @@ def _moved(task: Task, searched: Searched, reporter: Reporter) -> pd.DataFrame:
 
 
 def _again(
-    task: Task, searched: Searched, judged: Judged, reporter: Reporter
+    task: Task, searched: SearchResults, judged: Judged, reporter: Reporter
 ) -> Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]]:
     """The search on weighted rows: like a whole table, or from the graph found."""
     if task.choice.redone:
@@ -189,7 +189,7 @@ def _again(
 
 
 def _near(
-    task: Task, found: tuple[Searched, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
+    task: Task, found: tuple[SearchResults, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
 ) -> list[Drawn]:
     """Searches on weighted rows from the graph found, whose fits are good starting points."""
     searched, fits = found

@@ -8,7 +8,7 @@ import networkx as nx
 import pandas as pd
 
 from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE, NO_SOURCE, REFINED_EDGES, RULE
-from disco.graph.result import Found, Note
+from disco.graph.result import GraphResult, Note
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Refined:
         contexts: one row per effect of a context on a node; None without any.
     """
 
-    found: Found
+    found: GraphResult
     starts: pd.DataFrame
     best: str
     score: float

@@ -49,7 +49,7 @@ def reversals(
         only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    places, orders = Places(scores, order), Turned(order, graph, scores.rules)
+    places, orders = PositionChanges(scores, order), Turned(order, graph, scores.rules)
     now = resolve([(scores, scores.walk(node, places.allowed[node], parents[node])) for node in range(len(parents))])
 
     def best(edge: tuple[int, int]) -> Walk[Reversal]:
@@ -67,7 +67,7 @@ def reversals(
     return resolve([(scores, best(edge)) for edge in (graph.edges if only is None else only)])
 
 
-class Places:
+class PositionChanges:
     """An order, and what other orders change in it.
 
     Attributes:

@@ -22,7 +22,7 @@ from disco.likelihood.design import Prior
 from disco.linear.noisy import Noisy
 from disco.linear.search import order_by_linear_models
 from disco.refine.coarse import coarse_leads
-from disco.refine.reversal import Places
+from disco.refine.reversal import PositionChanges
 from disco.refine.scores import Scores, resolve
 from disco.refine.screen import correlations
 from disco.refine.stepwise import FAILED, NodeFit
@@ -66,19 +66,19 @@ class SeveralClasses:
 
     def total(self, order: Sequence[int]) -> float:
         """The score of an order's best graph over several classes."""
-        keys = list(enumerate(Places(self.glm, order).allowed))
+        keys = list(enumerate(PositionChanges(self.glm, order).allowed))
         self.fit(keys)
         return sum(map(self.score, keys))
 
     def normal_total(self, order: Sequence[int]) -> float:
         """The score of an order's best graph of normal scores."""
-        keys = list(enumerate(Places(self.glm, order).allowed))
+        keys = list(enumerate(PositionChanges(self.glm, order).allowed))
         self.fit(keys)
         return sum(map(self._by_normal.__getitem__, keys))
 
     def normal_graph(self, order: Sequence[int]) -> nx.DiGraph:
         """The best graph of normal scores in an order."""
-        keys = dict.fromkeys(enumerate(Places(self.glm, order).allowed), ())
+        keys = dict.fromkeys(enumerate(PositionChanges(self.glm, order).allowed), ())
         parents = {node: fitted.parents for (node, _), fitted in self._fits(self._normal, keys).items()}
         graph = nx.DiGraph((parent, child) for child, nodes in parents.items() for parent in nodes)
         graph.add_nodes_from(order)
@@ -185,7 +185,7 @@ class _Comparing:
     """Rivals compared so far: the smallest lead of every edge."""
 
     def __init__(self, classes: SeveralClasses, order: Sequence[int], least: Mapping[Edge, float]) -> None:
-        self._classes, self._places, self._least = classes, Places(classes.glm, order), least
+        self._classes, self._places, self._least = classes, PositionChanges(classes.glm, order), least
         self.leads: dict[Edge, float] = dict.fromkeys(least, math.inf)
 
     @property

@@ -21,7 +21,7 @@ from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
 from disco.likelihood.cells import fit_cells
 from disco.likelihood.cpu import side_by_side
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.newton import Fits, fit, marginal_start
 from disco.likelihood.steps import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
@@ -83,7 +83,7 @@ class Scores(Stepwise):
 
     def __init__(
         self,
-        design: Design,
+        design: RankDesign,
         candidates: Sequence[Sequence[int]],
         *,
         odds: float,
@@ -274,7 +274,7 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     return fits, problems
 
 
-def _begin_anew(design: Design, problems: Problems, which: np.ndarray, theta: np.ndarray) -> None:
+def _begin_anew(design: RankDesign, problems: Problems, which: np.ndarray, theta: np.ndarray) -> None:
     """Write the marginal start of some problems, a mask (B,), into θ."""
     if which.any():
         theta[which] = marginal_start(design, Problems(problems.node[which], problems.parents[which]))

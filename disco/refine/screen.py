@@ -17,7 +17,7 @@ from scipy.special import chdtri, ndtri
 from disco.cluster import each
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions
 from disco.progress import SILENT, Reporter
@@ -37,11 +37,11 @@ class HasDesign(Protocol):
     """What has a table's design, as a task."""
 
     @property
-    def design(self) -> Design: ...
+    def design(self) -> RankDesign: ...
 
 
 def screen(
-    design: Design,
+    design: RankDesign,
     *,
     also: np.ndarray | None = None,
     rules: Resolved | None = None,
@@ -137,13 +137,13 @@ def _open(scores: Scores, before: Sequence[int], node: int) -> list[int]:
     return [other for other in before if other not in known and other not in never]
 
 
-def correlations(design: Design, values: np.ndarray | None = None) -> np.ndarray:
+def correlations(design: RankDesign, values: np.ndarray | None = None) -> np.ndarray:
     """Correlations of the √ranks, or of other values (n, d), given the rows' own columns, (d, d)."""
     standard = _standardised(design, values)
     return standard.T @ standard / design.rows
 
 
-def _standardised(design: Design, values: np.ndarray | None = None) -> np.ndarray:
+def _standardised(design: RankDesign, values: np.ndarray | None = None) -> np.ndarray:
     """The standardised √ranks, or other values, without what the rows' own columns explain, (n, d)."""
     roots, own = np.sqrt(design.parent_ranks) if values is None else values, _own(design)
     if own.shape[1]:
@@ -152,12 +152,12 @@ def _standardised(design: Design, values: np.ndarray | None = None) -> np.ndarra
     return (roots - roots.mean(0)) / np.maximum(roots.std(0), _LEAST_VARIANCE)
 
 
-def _own(design: Design) -> np.ndarray:
+def _own(design: RankDesign) -> np.ndarray:
     """The rows' own columns, (n, columns)."""
     return design.columns[design.nodes :].reshape(-1, design.rows)[design.kinds.ravel() >= 0].T.astype(float)
 
 
-def _partial_correlations(design: Design) -> Iterator[tuple[int, np.ndarray]]:
+def _partial_correlations(design: RankDesign) -> Iterator[tuple[int, np.ndarray]]:
     """The sizes of partial correlations given the rows' own columns too, in standard errors, block by block.
 
     Returns:
@@ -214,7 +214,7 @@ def _largest(values: np.ndarray, least: float) -> list[int]:
 
 
 def _standing_out(
-    shared: Design | HasDesign, neighbours: Sequence[list[int]], share: float, reporter: Reporter
+    shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], share: float, reporter: Reporter
 ) -> np.ndarray:
     """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
 
@@ -233,12 +233,12 @@ def _standing_out(
     return found
 
 
-def _design_of(shared: Design | HasDesign) -> Design:
-    return shared if isinstance(shared, Design) else shared.design
+def _design_of(shared: RankDesign | HasDesign) -> RankDesign:
+    return shared if isinstance(shared, RankDesign) else shared.design
 
 
 def _outstanding(
-    shared: Design | HasDesign, asked: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
+    shared: RankDesign | HasDesign, asked: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
 ) -> tuple[np.ndarray, ...]:
     """The pairs of some nodes: the children, counted from the first of these, and the others.
 

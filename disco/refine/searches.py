@@ -28,7 +28,7 @@ Starts = dict[str, list[int]]  # orders by name
 Candidates = Sequence[tuple[int, ...]]  # of every node
 
 
-class Searched(NamedTuple):
+class SearchResults(NamedTuple):
     """The results of all searches of a table.
 
     Attributes:
@@ -60,7 +60,7 @@ def best_of(ends: Iterable[End]) -> End:
     return max(ends, key=lambda end: end.found.score)
 
 
-def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> Searched:
+def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> SearchResults:
     """All searches of a table."""
     (begun,) = each(_begun, (task,), [(candidates, memory.first)], reporter)
     first, starts = begun.first, begun.starts
@@ -75,7 +75,7 @@ def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, me
         ends = _restarts(task, first, screened, ends, len(starts) + task.choice.restarts, reporter, memory)
         screened, ends = _under_a_wider_screen(task, first, screened, ends, reporter)
     made = first.made + sum(end.made for end in ends)
-    return Searched(first, screened, ends, made, begun.is_late)
+    return SearchResults(first, screened, ends, made, begun.is_late)
 
 
 class _Begun(NamedTuple):

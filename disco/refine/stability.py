@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.paper.ranks import fold_of_rows
 from disco.progress import Reporter
 from disco.refine.choice import Choice
@@ -68,7 +68,7 @@ def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
 
 
 def constant_columns(
-    design: Design, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
+    design: RankDesign, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
 ) -> dict[str, list[int]]:
     """The columns with only one value on the rows of a draw, by the draw's name."""
     ranks, found = design.ranks.T, {}

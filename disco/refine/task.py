@@ -13,7 +13,7 @@ from disco.experiments import Learnt, learnt, learnt_of
 from disco.graph.dag import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.covariates import around, ranks_of, rates, seen
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.metrics.edges import Edges, read
 from disco.paper.settings import Settings
 from disco.refine.choice import Choice
@@ -38,12 +38,12 @@ class Task:
         known: the rules of the knowledge alone, or None.
         learnt: what experiments say, and the rules together.
         adjustment: covariates, exposure, groups and interventions of the rows, or None.
-        positions: positions of the nodes as parents, as in `Design.of`, (n, d), or None.
+        positions: positions of the nodes as parents, as in `RankDesign.of`, (n, d), or None.
         contexts: number of columns that are effects of contexts, which come first.
     """
 
     table: pd.DataFrame
-    design: Design
+    design: RankDesign
     choice: Choice
     order: list[int] | None
     also: np.ndarray
@@ -91,7 +91,7 @@ class Task:
         if as_rates is not None:
             as_rates[:, : len(columns)] = levels.to_numpy()[:, : len(columns)]  # an exposure concerns counts alone
         positions = None if as_rates is None else ranks_of(as_rates)
-        design = Design.of(
+        design = RankDesign.of(
             dense_ranks(levels.to_numpy()),
             **around(adjustment, names),
             positions=positions,
@@ -149,7 +149,7 @@ class Task:
             return None
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
-        part = Design.of(
+        part = RankDesign.of(
             dense_ranks(ranks[:, varies]),
             **around(adjustment, [self.names[node] for node in varies]),
             positions=positions,

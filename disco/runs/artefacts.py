@@ -50,7 +50,7 @@ class _Shown:
 
 
 @dataclass(frozen=True)
-class _File:
+class _ArtefactsFile:
     """The content of artefacts.json; older runs have nothing hidden, as it was not looked for."""
 
     found: list[dict[str, Any]]
@@ -100,7 +100,7 @@ def _read(run: Run) -> tuple[Artefacts, bool]:
     values = read_record(run.path / FILE)
     if not digests.is_sealed(values, run.path):
         raise ValueError("it was changed, or belongs to another run")
-    content = record(_File, values)
+    content = record(_ArtefactsFile, values)
     kinds = {*ARTEFACTS}.difference(*SEARCHES.values())
     plain = [_finding(run, item, {*ARTEFACTS}) for item in content.found[: len(ARTEFACTS)]]
     searched = content.hidden or {}

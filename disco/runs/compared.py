@@ -19,7 +19,7 @@ from disco.columns import COMPARED_EDGES, COMPARED_ORDER, COMPARED_SCORES, RUN_A
 from disco.errors import InputError, printable
 from disco.fields import number, require
 from disco.files import inside, plain, read_record, unwritten, write_frame, write_json
-from disco.graph.result import MOST_SCORES, Found, write
+from disco.graph.result import MOST_SCORES, GraphResult, write
 from disco.graph.result import read as read_found
 from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
@@ -42,7 +42,7 @@ _BY_CLASS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class MethodsRequest:
     """The requested methods.
 
     Attributes:
@@ -64,7 +64,7 @@ class Asked:
     )
 
     def __post_init__(self) -> None:
-        require("The time limit in seconds", self.limit, *fields.options(Asked)["limit"].demands)
+        require("The time limit in seconds", self.limit, *fields.options(MethodsRequest)["limit"].demands)
         if not self.methods:
             raise InputError("Choose at least one method to compare.")
         for name, options in self.methods.items():
@@ -78,7 +78,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Ended:
+class MethodResult:
     """The outcome of a method on a run's table.
 
     Attributes:
@@ -99,7 +99,7 @@ class Ended:
     limit: float = 0.0
     error: str = ""
     notes: Sequence[str] = ()
-    found: Found | None = None
+    found: GraphResult | None = None
 
     @property
     def note(self) -> str:
@@ -108,7 +108,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class _Head:
+class _ComparedHead:
     """The content of result.json."""
 
     state: str
@@ -147,7 +147,7 @@ def make_folder(run: Run, name: str) -> Path:
     return folder
 
 
-def save(run: Run, ended: Ended) -> None:
+def save(run: Run, ended: MethodResult) -> None:
     """Write a method's outcome. Without a new result, an earlier one is kept, with a note.
 
     Raises:
@@ -166,7 +166,7 @@ def save(run: Run, ended: Ended) -> None:
             (folder / name).unlink(missing_ok=True)
         if ended.found is not None:
             write(folder, ended.found)
-    head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_Head)[:-2]}
+    head = {item.name: getattr(ended, item.name) for item in dataclasses.fields(_ComparedHead)[:-2]}
     edges = 0 if ended.found is None else len(ended.found.edges)
     written = {**digests.of_files(folder, FILES[:-1]), digests.TABLE: digests.of_table(run.path)}
     write_json(folder / "result.json", {**head, "edges": edges, "digests": written})
@@ -177,7 +177,7 @@ def names(run: Run) -> list[str]:
     return [name for name in METHODS if os.path.lexists(run.path / FOLDER / name / "result.json")]
 
 
-def read_one(run: Run, name: str) -> Ended:
+def read_one(run: Run, name: str) -> MethodResult:
     """The outcome of a method.
 
     Raises:
@@ -186,7 +186,7 @@ def read_one(run: Run, name: str) -> Ended:
     folder = folder_of(run, name)
     path = folder / "result.json"
     try:
-        head = read_as(_Head, read_record(path))
+        head = read_as(_ComparedHead, read_record(path))
         if head.state not in STATES or head.seconds < 0:
             raise ValueError(f"state is {printable(head.state, 40)!r}, seconds {head.seconds}")
     except (OSError, ValueError) as reason:
@@ -195,7 +195,7 @@ def read_one(run: Run, name: str) -> Ended:
     notes = tuple(printable(note, _LONGEST_TEXT) for note in head.notes[:_MOST_NOTES] if note != _BY_CLASS)
     if METHODS[name].changes.get("by") == "likelihood" and artefacts.of(run).standing:
         notes = (_BY_CLASS, *notes)
-    ended = Ended(name, head.state, head.options, head.seconds, head.limit, error, notes)
+    ended = MethodResult(name, head.state, head.options, head.seconds, head.limit, error, notes)
     if head.state != "done":
         return ended
     digests.check_table(path, head.digests, run.digests, RUN_AGAIN)
@@ -211,14 +211,14 @@ def read_one(run: Run, name: str) -> Ended:
     return dataclasses.replace(ended, found=result)
 
 
-def read_all(run: Run) -> list[Ended]:
+def read_all(run: Run) -> list[MethodResult]:
     """The outcome of every method; one with damaged files counts as failed, with the reason."""
     outcomes = []
     for name in names(run):
         try:
             outcomes.append(read_one(run, name))
         except InputError as error:
-            outcomes.append(Ended(name, "failed", error=str(error)))
+            outcomes.append(MethodResult(name, "failed", error=str(error)))
     return outcomes
 
 
@@ -232,16 +232,16 @@ def read_scores(run: Run, name: str) -> pd.DataFrame | None:
     return read(path, COMPARED_SCORES, run.nodes, MOST_SCORES) if os.path.lexists(path) else None
 
 
-def asked(run: Run) -> Asked | None:
+def asked(run: Run) -> MethodsRequest | None:
     """The last request; None if there is none or it cannot be read."""
     try:
         values = read_record(run.path / ASKED)
-        return Asked(values["methods"], values["limit"])
+        return MethodsRequest(values["methods"], values["limit"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def table(run: Run, ended: list[Ended], truth: pd.DataFrame | None) -> pd.DataFrame:
+def table(run: Run, ended: list[MethodResult], truth: pd.DataFrame | None) -> pd.DataFrame:
     """One row per method: method, state, seconds, edges, undirected, the metrics, note.
 
     Args:

@@ -13,7 +13,7 @@ import pandas as pd
 from disco import columns, schema
 from disco.errors import InputError
 from disco.files import inside, unwritten, write_frame
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics.edges import known
 from disco.runs import beside, digests, results
 from disco.runs.counts import read_counts, read_nodes, read_shape
@@ -306,7 +306,7 @@ class Run:
         tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
         return results.select(self.ocs(variant), tau_z, pi_min)
 
-    def found(self, variant: str | None = None) -> Found:
+    def found(self, variant: str | None = None) -> GraphResult:
         """The fitted order and edges."""
         result = results.stored(self.result_path(variant), self.nodes)
         if result.edges.empty and self._has_candidates(variant):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from disco.errors import InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.runs import artefacts, compared, stamps
 from disco.runs.folder import Run
 from disco.runs.refined import read_refined
@@ -18,7 +18,7 @@ def names(run: Run) -> list[str]:
     return [*(name for name, stamp in present.items() if stamp), *compared.names(run)]
 
 
-def read(run: Run, name: str) -> Found:
+def read(run: Run, name: str) -> GraphResult:
     """The result of the fit, the refinement or a method.
 
     Raises:

@@ -98,7 +98,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class _File:
+class _OriginFile:
     """The content of origin.json."""
 
     source: dict[str, Any]
@@ -120,7 +120,7 @@ def write(folder: Path, origin: Origin) -> None:
 def of(run: Run) -> Origin | None:
     """How a run's table came to be; None if that is not known, as for a run of an older version."""
     try:
-        content = record(_File, read_json(digests.checked(run.path / FILE, run.digests), _MOST_BYTES))
+        content = record(_OriginFile, read_json(digests.checked(run.path / FILE, run.digests), _MOST_BYTES))
         source: Source = _of_kind(_SOURCES, "from", content.source)
         return Origin(source, tuple(_of_kind(EDITS, "edit", edit) for edit in content.edits), tuple(content.ignored))
     except (OSError, ValueError):

@@ -42,7 +42,7 @@ _CHECK_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
-class _Head:
+class _RefinedHead:
     """The content of refined.json."""
 
     choice: dict[str, Any]
@@ -84,7 +84,7 @@ def read_refined(run: Run) -> Refined:
     if not os.path.lexists(path):
         raise InputError(f"The run {run.name} has no refinement yet; run disco refine.")
     try:
-        head = record(_Head, read_record(path))
+        head = record(_RefinedHead, read_record(path))
         choice_from(head.choice)
         if min(head.candidates, head.fits) < 0:
             raise ValueError(f"candidates is {head.candidates}, fits is {head.fits}")
@@ -155,7 +155,7 @@ def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
     write_bytes(path, data)
 
 
-def _kinds(head: _Head) -> list[str]:
+def _kinds(head: _RefinedHead) -> list[str]:
     """The kind of every note; older refinements have their words alone."""
     if len(head.kinds) == len(head.notes):
         return head.kinds

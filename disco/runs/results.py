@@ -15,7 +15,7 @@ import pandas as pd
 from disco import columns
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.graph.result import read as read_found
 from disco.graph.result import write as write_found
 from disco.knowledge import Knowledge
@@ -98,7 +98,7 @@ def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
     return frame
 
 
-def stored(folder: Path, nodes: Sequence[str]) -> Found:
+def stored(folder: Path, nodes: Sequence[str]) -> GraphResult:
     """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
     knowledge or experiments, source with experiments.
     """
@@ -205,7 +205,7 @@ def _frames(
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
     names = [column.name for column in columns.EDGES.columns if not column.optional or column.name in edges]
-    write_found(folder, Found(nodes, edges[names]))
+    write_found(folder, GraphResult(nodes, edges[names]))
     table = digests.of_table(folder if run is None else run)
     digests.write(folder, {**digests.of_files(folder, FILES), digests.TABLE: table})
 

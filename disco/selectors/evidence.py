@@ -13,7 +13,7 @@ import pandas as pd
 from disco.graph.dag import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.covariates import around, ranks_of, rates
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.progress import Callback, Reporter
 from disco.refine.prior import BEFORE, fitted_to, log_odds
 from disco.refine.scores import Scores, resolve
@@ -55,7 +55,7 @@ def edges(
     names = list(counts.columns)
     check_order(order, names)
     as_rates = rates(counts.to_numpy(), adjustment)
-    design = Design.of(
+    design = RankDesign.of(
         dense_ranks(counts.to_numpy()),
         **around(adjustment, names),
         positions=None if as_rates is None else ranks_of(as_rates),

@@ -35,7 +35,7 @@ class _Seldom(logging.Filter):
         return many < MOST
 
 
-class _Lines(logging.Formatter):
+class _LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
         told = {"time": when, "level": record.levelname.lower(), "from": record.name}
@@ -54,7 +54,7 @@ def _without_queries(text: str) -> str:
 
 def _writes(stream: TextIO) -> logging.Handler:
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Lines())
+    handler.setFormatter(_LogLines())
     handler.addFilter(_Seldom())
     return handler
 

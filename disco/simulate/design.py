@@ -12,7 +12,7 @@ from disco.errors import InputError
 from disco.fields import a_thing, between, check, is_whole, require
 from disco.simulate.families import FAMILIES
 from disco.simulate.graphs import own_graph
-from disco.simulate.options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, Options
+from disco.simulate.options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, DesignOptions
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS, RANDOMISED
 from disco.table.interventions import CONTROLS
 from disco.table.roles import Roles
@@ -23,7 +23,7 @@ INTERVENTION = "intervention"  # the column that names the arms
 
 
 @dataclass(frozen=True)
-class Design(Options):
+class Design(DesignOptions):
     """A complete description of one simulated table; checked when it is made, never changed.
 
     Raises:

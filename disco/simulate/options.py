@@ -21,7 +21,7 @@ _SHIFT = "Size of a shift, up or down, of the logarithm of the mean, or the logi
 
 
 @dataclass(frozen=True)
-class Options:
+class DesignOptions:
     """The fields of `disco.simulate.Design`, which checks how they fit each other."""
 
     graph: str = one_of(

@@ -32,7 +32,7 @@ WAVE = 0.75  # of a sine's period between the lowest and the highest age
 
 
 @dataclass(frozen=True)
-class Column:
+class ActingColumn:
     """A column with effects on nodes.
 
     Attributes:
@@ -58,7 +58,7 @@ class Surroundings:
         hidden: a factor on the means of every row, without a column for it, (rows,).
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[ActingColumn]
     codes: Sequence[np.ndarray]
     depth: np.ndarray
     rates: bool
@@ -90,23 +90,23 @@ class Surroundings:
         return found | {"depth": self.depth}
 
 
-def columns(design: Design, stream: np.random.Generator) -> list[Column]:
+def columns(design: Design, stream: np.random.Generator) -> list[ActingColumn]:
     """The columns of a design that have effects, with the effects."""
     batch, age, sex, group = stream.spawn(4)
     found = []
     if design.batches:
         signs = _signs(batch, (design.batches, design.nodes))
         effects = design.batch_effect * signs * (batch.random(design.nodes) < SHARE)
-        found.append(Column("batch", _numbered("b", design.batches), effects))
+        found.append(ActingColumn("batch", _numbered("b", design.batches), effects))
     if design.age_and_sex:
         start = age.random(design.nodes)
         waves = np.sin(2 * np.pi * (WAVE * np.linspace(0, 1, len(AGES))[:, None] + start))
-        found.append(Column("age", AGES, SIZE * waves * (age.random(design.nodes) < TOUCHED)))
+        found.append(ActingColumn("age", AGES, SIZE * waves * (age.random(design.nodes) < TOUCHED)))
         second = SIZE * _signs(sex, design.nodes) * (sex.random(design.nodes) < TOUCHED)
-        found.append(Column("sex", np.array(["f", "m"]), np.stack([np.zeros(design.nodes), second])))
+        found.append(ActingColumn("sex", np.array(["f", "m"]), np.stack([np.zeros(design.nodes), second])))
     if design.groups:
         effects = design.group_effect * group.standard_normal((design.groups, design.nodes))
-        found.append(Column("group", _numbered("g", design.groups), effects))
+        found.append(ActingColumn("group", _numbered("g", design.groups), effects))
     contexts = zip(design.context_names(), design.context_targets, strict=True)
     return found + [
         _context(design, name, targets, one)
@@ -114,7 +114,7 @@ def columns(design: Design, stream: np.random.Generator) -> list[Column]:
     ]
 
 
-def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream: np.random.Generator) -> Column:
+def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream: np.random.Generator) -> ActingColumn:
     """A context with its effects on the nodes that it names, or on random ones."""
     mark = np.zeros(design.nodes, dtype=bool)
     if targets is None:
@@ -122,15 +122,19 @@ def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream:
     else:
         mark[[design.names.index(one) for one in targets]] = True
     if design.context_kind == DOSE:
-        return Column(name, DOSES, design.context_effect * np.outer(DOSES, _signs(stream, design.nodes) * mark))
+        return ActingColumn(name, DOSES, design.context_effect * np.outer(DOSES, _signs(stream, design.nodes) * mark))
     others = design.context_levels - 1
     effects = design.context_effect * _signs(stream, (others, design.nodes)) * mark
     levels = np.array(["control", *_numbered("level", others)])
-    return Column(name, levels, np.vstack([np.zeros(design.nodes), effects]))
+    return ActingColumn(name, levels, np.vstack([np.zeros(design.nodes), effects]))
 
 
 def draw(
-    design: Design, columns: Sequence[Column], rows: int, exposure: np.random.Generator, stream: np.random.Generator
+    design: Design,
+    columns: Sequence[ActingColumn],
+    rows: int,
+    exposure: np.random.Generator,
+    stream: np.random.Generator,
 ) -> Surroundings:
     """The surroundings of this number of rows.
 

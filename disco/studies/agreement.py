@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics import a_top, order_by_excess, order_by_mean
 from disco.studies.lahman import REFERENCES
 
@@ -18,7 +18,7 @@ def agreement(order: Sequence[str]) -> tuple[float, ...]:
     return tuple(a_top(order, pairs) for pairs in REFERENCES.values())
 
 
-def scores(results: Mapping[str, Mapping[str, Found]]) -> pd.DataFrame:
+def scores(results: Mapping[str, Mapping[str, GraphResult]]) -> pd.DataFrame:
     """The agreement of every result.
 
     Args:

@@ -26,7 +26,7 @@ _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class UserLimits:
     """The most that one user may use.
 
     Raises:
@@ -44,7 +44,7 @@ class Limits:
         check(self)
 
 
-def own() -> Limits | None:
+def own() -> UserLimits | None:
     """The limits of whoever is asking; None where there is one user only, and for an admin.
 
     Raises:
@@ -54,10 +54,10 @@ def own() -> Limits | None:
         return None
     asking = user()
     given = json.loads(os.environ.get(VARIABLE, "{}"))
-    return None if asking is not None and asking.is_admin else Limits(**given)
+    return None if asking is not None and asking.is_admin else UserLimits(**given)
 
 
-def announce(limits: Limits) -> None:
+def announce(limits: UserLimits) -> None:
     """Set the limits of this process and those that it starts."""
     os.environ[VARIABLE] = json.dumps(asdict(limits))
 

@@ -21,7 +21,7 @@ from disco.methods import METHODS
 from disco.methods.apart import OutOfTime, find_apart
 from disco.progress import Event, Reporter
 from disco.runs import compared
-from disco.runs.compared import Asked, Ended
+from disco.runs.compared import MethodResult, MethodsRequest
 from disco.runs.folder import Run
 from disco.runs.status import COMPARE, Status
 from disco.table.roles import Roles
@@ -34,19 +34,19 @@ _START = 1.0  # seconds to start the process of a method
 _SURE = 0.05  # share of the work after which its pace predicts the remaining time
 
 
-def left(run: Run, asked: Asked) -> list[str]:
+def left(run: Run, asked: MethodsRequest) -> list[str]:
     """The remaining methods: without those done with the same options, or timed out at the same limit."""
     ended = {one.method: one for one in compared.read_all(run)}
     return [name for name in asked.methods if not _is_kept(ended.get(name), asked.options(name), asked.limit)]
 
 
-def _is_kept(ended: Ended | None, options: dict[str, Any], limit: float) -> bool:
+def _is_kept(ended: MethodResult | None, options: dict[str, Any], limit: float) -> bool:
     if ended is None or ended.options != options:
         return False
     return ended.state == "done" or (ended.state == "timeout" and ended.limit >= limit)
 
 
-def queued(run: Run, asked: Asked) -> Status:
+def queued(run: Run, asked: MethodsRequest) -> Status:
     """The initial status of a queued comparison.
 
     Raises:
@@ -61,13 +61,13 @@ def queued(run: Run, asked: Asked) -> Status:
     return run.written_status(COMPARE)
 
 
-def expected(run: Run, asked: Asked | None = None) -> float | None:
+def expected(run: Run, asked: MethodsRequest | None = None) -> float | None:
     """The seconds that the remaining methods of the last request take; None if it cannot be read."""
     asked = asked or compared.asked(run)
     return None if asked is None else sum(_seconds(run, asked, left(run, asked)))
 
 
-def _seconds(run: Run, asked: Asked, names: Sequence[str]) -> list[float]:
+def _seconds(run: Run, asked: MethodsRequest, names: Sequence[str]) -> list[float]:
     """The seconds of each method, roughly."""
     return [min(seconds(name, *run.shape), asked.limit) for name in names]
 
@@ -77,7 +77,7 @@ def seconds(name: str, rows: int, nodes: int) -> float:
     return METHODS[name].seconds(rows, nodes) + _START
 
 
-def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[Ended]:
+def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodResult]:
     """Run the remaining methods of the last request; the caller holds the run's lock.
 
     Returns:
@@ -124,14 +124,14 @@ def _outcome(
     knowledge: Knowledge | None,
     asked: tuple[str, Mapping[str, Any], float],
     reporter: Reporter,
-) -> tuple[Ended, bytes]:
+) -> tuple[MethodResult, bytes]:
     """How a method ended, and the end of its output.
 
     Args:
         asked: its name, the options that differ from its defaults, and its time limit in seconds.
     """
     (name, changes, limit), began = asked, time.monotonic()
-    ended = Ended(name, "done", {}, limit=limit)
+    ended = MethodResult(name, "done", {}, limit=limit)
     with tempfile.TemporaryDirectory(prefix="disco-") as folder:
         log = Path(folder) / "log.txt"
         given: dict[str, Any] = {"roles": roles, "knowledge": knowledge, "limit": limit, "log": log}

@@ -36,7 +36,7 @@ from disco.work.recording import ending
 if TYPE_CHECKING:
     from disco.progress import Callback
     from disco.refine import Refined
-    from disco.runs.compared import Ended
+    from disco.runs.compared import MethodResult
 
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
@@ -73,7 +73,7 @@ def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
     return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
 
 
-def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[Ended]":
+def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[MethodResult]":
     return comparing.compare_run(run, callback=callback)
 
 
@@ -210,7 +210,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
         callback: receives every event, including those while waiting (disco/work/turns.py); returning False stops.
 
     Returns:
-        The `Refined` of a refinement, the list of `Ended` of a comparison.
+        The `Refined` of a refinement, the list of `MethodResult` of a comparison.
 
     Raises:
         FitStopped, InputError, ScoreUnavailable: as the work itself.

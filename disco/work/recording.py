@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WRITE_SECONDS = 0.25  # between two writes of the status
 
 
-class Part(Protocol):
+class WorkRecord(Protocol):
     """The part of the record specific to one kind of work."""
 
     def hear(self, event: "Event", now: float, is_late: bool) -> bool:
@@ -46,7 +46,7 @@ class Recorder:
     """
 
     def __init__(
-        self, run: Run, work: Work, part: Part, callback: "Callback | None", *, seconds: float = 0.0, **first: Any
+        self, run: Run, work: Work, part: WorkRecord, callback: "Callback | None", *, seconds: float = 0.0, **first: Any
     ) -> None:
         self.run, self.work, self.part, self.callback = run, work, part, callback
         self.begun, self.before, self.written = time.monotonic(), seconds, 0.0

@@ -20,7 +20,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.fields import fingerprint
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.progress import ENOUGH
 from disco.refine.result import METHOD
 from disco.runs import artefacts
@@ -99,7 +99,7 @@ def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Reco
     before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
     is_resumed = _resumes(before, choice)
     remove_leftovers(run.path)
-    searches = _Searches(run, _finished(run) if is_resumed else set())
+    searches = _SearchRecord(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
     seconds = before.seconds if is_resumed else 0.0
     return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=asked, **fresh)
@@ -175,7 +175,7 @@ def is_ending(run: Run) -> bool:
     return (run.path / _ENOUGH).exists()
 
 
-def so_far(run: Run) -> Found | None:
+def so_far(run: Run) -> GraphResult | None:
     """The best graph of a search that goes on, with gain_nats as predicted; None without one.
 
     Directions are decided once the search has ended and the strongest edges are judged.
@@ -199,7 +199,7 @@ def so_far(run: Run) -> Found | None:
     sure = set() if artefacts.of(run).standing else {tuple(pair) for pair in decided}
     frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     frame["decided"] = [pair in sure for pair in zip(frame["parent"], frame["child"], strict=True)]
-    return Found(order, frame, method=METHOD)
+    return GraphResult(order, frame, method=METHOD)
 
 
 def forget(run: Run) -> None:
@@ -255,7 +255,7 @@ def _lines(run: Run) -> list[list[Any]]:
     ]
 
 
-class _Searches:
+class _SearchRecord:
     """The refinement's own part of the record: its searches by sweep, and the bootstrap's remaining time.
 
     Args:

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
-from disco.runs.compared import Asked, asked
+from disco.runs.compared import MethodsRequest, asked
 from disco.words import duration, how_many
 from disco.work import comparing, jobs
 from disco.work.forecast import about, crowding
@@ -44,7 +44,7 @@ def _choose(run: Run, found: Compared) -> None:
     last = asked(run)
     changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    usual = declared(Asked)["limit"]
+    usual = declared(MethodsRequest)["limit"]
     key = lasting(f"compare_limit_{run.id}", usual.default if last is None else last.limit)
     limit = widget(usual, row, key=key, step=1.0, width=250)
     start = row.container(horizontal=True, vertical_alignment="center", width="content")  # the time stays beside it
@@ -137,7 +137,7 @@ def _tell(chosen: list[str], seconds: float) -> None:
 def begin(run: Run, methods: options.Options, limit: float) -> None:
     """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
     with errors.said():
-        wanted = Asked(methods, limit)
+        wanted = MethodsRequest(methods, limit)
         if not comparing.left(run, wanted):
             st.info("All of these are done. Their results are below.", icon=":material/check:")
             return

@@ -13,7 +13,7 @@ from disco.graph.draw import placing
 from disco.methods import GROUPS, METHODS
 from disco.metrics.several import Comparison
 from disco.runs import Run, compared, found, stamps
-from disco.runs.compared import Ended
+from disco.runs.compared import MethodResult
 from disco.words import series
 from pages.shared.result.known import Known
 from pages.shared.work.facts import fact
@@ -34,15 +34,15 @@ class Compared:
     """
 
     run: Run
-    ended: list[Ended]
+    ended: list[MethodResult]
 
     @property
-    def others(self) -> list[Ended]:
+    def others(self) -> list[MethodResult]:
         """The methods other than the run's own fit and refinement."""
         return [one for one in self.ended if one.method not in OWN]
 
     @cached_property
-    def done(self) -> dict[str, Ended]:
+    def done(self) -> dict[str, MethodResult]:
         """The methods with a result, by name."""
         return {one.method: one for one in self.ended if one.state == "done"}
 
@@ -125,13 +125,13 @@ def _read(run: Run) -> Compared:
     return Compared(run, [*_own(run), *ended])
 
 
-def _own(run: Run) -> list[Ended]:
+def _own(run: Run) -> list[MethodResult]:
     """The run's own fit and refinement, if they can be read."""
     ended = []
     for name in [name for name in found.names(run) if name in OWN]:
         with contextlib.suppress(InputError):  # reported on their own pages
             own = found.read(run, name)
-            ended.append(Ended(name, "done", seconds=own.seconds, notes=[_NOTE], found=own))
+            ended.append(MethodResult(name, "done", seconds=own.seconds, notes=[_NOTE], found=own))
     return ended
 
 

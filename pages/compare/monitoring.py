@@ -6,7 +6,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.methods import METHODS
 from disco.runs import COMPARE, Run, Status, compared, stamps
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.words import duration
 from pages.compare.comparison import label
 from pages.shared.frame import redraw, table
@@ -54,7 +54,7 @@ def _draw_again(run: Run, status: Status) -> None:
         redraw.page()
 
 
-def _asked(run: Run, status: Status) -> tuple[Asked]:
+def _asked(run: Run, status: Status) -> tuple[MethodsRequest]:
     """What was asked for; InputError if that can no longer be read."""
     asked = compared.asked(run)
     if asked is None:

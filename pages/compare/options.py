@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.methods import METHODS, options_of
 from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from pages.shared.frame import table
 from pages.shared.frame.answers import lasting
 from pages.shared.frame.names import plain
@@ -19,7 +19,7 @@ from pages.shared.frame.names import plain
 Options = dict[str, dict[str, Any]]
 
 
-def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
+def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options | None:
     """The changed options by method, for all methods; None, with a sentence, if they cannot be read.
 
     Args:
@@ -50,7 +50,7 @@ def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
     return found
 
 
-def _lines(asked: Asked) -> str:
+def _lines(asked: MethodsRequest) -> str:
     """The changed options of a comparison, as a user writes them."""
     given = ((name, option, value) for name, options in asked.methods.items() for option, value in options.items())
     return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in given)

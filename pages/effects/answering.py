@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _DRAWS = 820  # about as many as an answer takes, with its figures
 
 
-class Found(NamedTuple):
+class Answered(NamedTuple):
     """The answer to a question.
 
     Attributes:
@@ -62,7 +62,7 @@ def levels(run: Run) -> dict[str, dict[str, str]]:
 
 
 def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> background.Key:
-    """Begin to answer a question; the key of the computation, whose result is a `Found`.
+    """Begin to answer a question; the key of the computation, whose result is a `Answered`.
 
     Args:
         on: the outcome.
@@ -71,7 +71,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
     """
     every, lock = asking.fitted(run)
 
-    def work(hear: Callback) -> Found:
+    def work(hear: Callback) -> Answered:
         from disco.effects import curve
         from disco.effects.asking import among
         from disco.effects.distribution import distribution
@@ -95,7 +95,9 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             # Where a node is set, no path goes through it.
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
-            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, held)
+            return Answered(
+                found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, held
+            )
 
     return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items(), where)), work)
 

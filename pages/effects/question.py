@@ -32,7 +32,7 @@ class Set(NamedTuple):
     after: float | None = None
 
 
-class Asked(NamedTuple):
+class QuestionForm(NamedTuple):
     """A question; None stands for the usual values of the cause.
 
     Attributes:
@@ -70,7 +70,7 @@ class Places(NamedTuple):
     below: DeltaGenerator
 
 
-def now(found: Refinement) -> Asked:
+def now(found: Refinement) -> QuestionForm:
     """The question in the address; without one, the run's last one, unless something else was picked since."""
     picks = _picks(found)
     kept, of_picks = st.session_state.get(_KEPT, {}).get(found.run.id, (None, None))
@@ -84,7 +84,7 @@ def change(found: Refinement, **changes: Any) -> None:
     before = st.session_state[_KEPT][found.run.id][0]
     asked = before._replace(**changes)
     if asked.cause == asked.outcome:
-        asked = Asked(before.outcome, before.cause, also=asked.also, where=asked.where)
+        asked = QuestionForm(before.outcome, before.cause, also=asked.also, where=asked.where)
     elif asked.cause != before.cause:
         asked = asked._replace(before=None, after=None)
     asked = asked._replace(also=tuple(one for one in asked.also if one.node not in asked[:2]))
@@ -92,7 +92,7 @@ def change(found: Refinement, **changes: Any) -> None:
     _tell(_with_values(found, asked))
 
 
-def nodes(found: Refinement) -> tuple[Asked, Places]:
+def nodes(found: Refinement) -> tuple[QuestionForm, Places]:
     """Draw the boxes for cause and outcome; return the question, and the places for the values."""
     asked = now(found)
     row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
@@ -106,7 +106,7 @@ def nodes(found: Refinement) -> tuple[Asked, Places]:
     return asked, Places(between, st.container())
 
 
-def values(found: Refinement, asked: Asked, places: Places) -> Asked:
+def values(found: Refinement, asked: QuestionForm, places: Places) -> QuestionForm:
     """Draw the boxes for the values, and those of further set nodes; return the question with all values."""
     asked = _with_values(found, asked)
     _keep(found, asked)
@@ -130,7 +130,7 @@ def values(found: Refinement, asked: Asked, places: Places) -> Asked:
     return asked
 
 
-def _further(row: DeltaGenerator, found: Refinement, asked: Asked, place: int) -> None:
+def _further(row: DeltaGenerator, found: Refinement, asked: QuestionForm, place: int) -> None:
     """The boxes of a node that is set beside the cause, and a button that takes it away."""
     one, before, after = asked.also[place], asked.also[:place], asked.also[place + 1 :]
 
@@ -146,12 +146,12 @@ def _further(row: DeltaGenerator, found: Refinement, asked: Asked, place: int) -
     row.button("Take away", icon=icon, key=key, help=help, on_click=ask, args=(None,))
 
 
-def _free(found: Refinement, asked: Asked) -> list[str]:
+def _free(found: Refinement, asked: QuestionForm) -> list[str]:
     """The nodes that are not in the question."""
     return [node for node in found.order if node != asked.outcome and node not in asked.do]
 
 
-def _with_values(found: Refinement, asked: Asked) -> Asked:
+def _with_values(found: Refinement, asked: QuestionForm) -> QuestionForm:
     """A question with the usual values in place of those that are not given."""
     cause, *also = (_usual(found, one) for one in asked.sets)
     return asked._replace(before=cause.before, after=cause.after, also=tuple(also))
@@ -198,7 +198,7 @@ def _values(
         row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **more)
 
 
-def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
+def _rows(place: DeltaGenerator, found: Refinement, asked: QuestionForm) -> None:
     """The box for the rows that the means are over; there is none if no covariate or context has levels."""
     if not (levels := answering.levels(found.run)):
         return
@@ -217,11 +217,11 @@ def _rows(place: DeltaGenerator, found: Refinement, asked: Asked) -> None:
     )
 
 
-def _keep(found: Refinement, asked: Asked) -> None:
+def _keep(found: Refinement, asked: QuestionForm) -> None:
     st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), found.run.id: (asked, _picks(found))}
 
 
-def _tell(asked: Asked) -> None:
+def _tell(asked: QuestionForm) -> None:
     """Write a question to the address: only one that was chosen, or Back would lead to its own page again and again."""
     told = {"from": asked.before, "to": asked.after}
     written = {name: _written(value) or None for name, value in told.items()}
@@ -230,7 +230,7 @@ def _tell(asked: Asked) -> None:
     session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written, **rest})
 
 
-def _of_address(found: Refinement) -> Asked | None:
+def _of_address(found: Refinement) -> QuestionForm | None:
     """The question of a link; None if it names no outcome of the graph."""
     cause, outcome = session.address.asked("cause"), session.address.asked("outcome")
     if outcome not in found.order:
@@ -245,7 +245,7 @@ def _of_address(found: Refinement) -> Asked | None:
             also[node] = Set(node, *map(_number, values))
     where = session.address.asked("where")
     where = where if where in answering.levels(found.run) else ""
-    return Asked(cause, outcome, before, after, tuple(also.values()), where)
+    return QuestionForm(cause, outcome, before, after, tuple(also.values()), where)
 
 
 def _written(value: float | None) -> str:
@@ -266,14 +266,14 @@ def _picks(found: Refinement) -> tuple[str | None, tuple[str, str] | None]:
     return picked.picked(found.order), picked.picked_edge(edges)
 
 
-def _of_picks(found: Refinement, picks: tuple[str | None, tuple[str, str] | None]) -> Asked:
+def _of_picks(found: Refinement, picks: tuple[str | None, tuple[str, str] | None]) -> QuestionForm:
     """The picked edge, or the picked node as the outcome; otherwise the last node of the order that has a cause."""
     node, edge = picks
     if edge is not None:
-        return Asked(*edge)
+        return QuestionForm(*edge)
     children = {*found.edges["child"]}
     outcome = node or next((one for one in reversed(found.order) if one in children), found.order[-1])
-    return Asked(_cause(found, outcome), outcome)
+    return QuestionForm(_cause(found, outcome), outcome)
 
 
 def _cause(found: Refinement, outcome: str, among: Collection[str] | None = None) -> str:

@@ -14,8 +14,8 @@ from disco.figures import outcomes
 from disco.files import plain as as_plain
 from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
-from pages.effects.answering import Found
-from pages.effects.question import Asked, Places
+from pages.effects.answering import Answered
+from pages.effects.question import Places, QuestionForm
 from pages.shared.frame import figure, table
 from pages.shared.frame.glossary import define
 from pages.shared.frame.names import plain
@@ -27,7 +27,7 @@ from pages.shared.result import script
 _MOST_PATHS = 8
 
 
-def answered(found: Refinement, asked: Asked, places: Places) -> bool:
+def answered(found: Refinement, asked: QuestionForm, places: Places) -> bool:
     """The values, and the answer once it is computed; whether it is.
 
     Args:
@@ -38,7 +38,7 @@ def answered(found: Refinement, asked: Asked, places: Places) -> bool:
     return asking.panel(key, "Computing the effect", partial(_answer, found))
 
 
-def _answer(found: Refinement, answer: Found) -> None:
+def _answer(found: Refinement, answer: Answered) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
@@ -134,7 +134,7 @@ def _settling(found: Refinement, effect: Effect) -> None:
     next_experiment.section(found.run, found)
 
 
-def _files(found: Refinement, answer: Found) -> None:
+def _files(found: Refinement, answer: Answered) -> None:
     """The answer as a file, and what gives it again."""
     effect = answer.effect
     asked: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import agreement as figures
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.refine import Refined
 from disco.refine.limits import BOUND, decided_means
 from disco.studies import agreement
@@ -22,7 +22,7 @@ _CAUTION = (
     "causally right."
 )
 _OPEN = "Of the reference's pairs that the refined graph joins, those whose direction is undecided. "
-Results = Mapping[str, Mapping[str, Found]]  # by how they were found, then by run
+Results = Mapping[str, Mapping[str, GraphResult]]  # by how they were found, then by run
 
 
 def section(results: Results, counts: pd.DataFrame) -> None:

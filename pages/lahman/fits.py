@@ -5,7 +5,7 @@ import contextlib
 import streamlit as st
 
 from disco.errors import InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.paper.settings import CHOICES
 from disco.refine import Choice, Refined
 from disco.refine.limits import ASSUMED
@@ -52,9 +52,9 @@ def refinements(done: dict[str, Run]) -> dict[str, Refined]:
 
 def results(
     years: tuple[int, int], levels: str, done: dict[str, Run], refined: dict[str, Refined]
-) -> dict[str, dict[str, Found]]:
+) -> dict[str, dict[str, GraphResult]]:
     """What was found with each boundary and by the refinement, by run; a run that cannot be read has nothing."""
-    found: dict[str, dict[str, Found]] = {}
+    found: dict[str, dict[str, GraphResult]] = {}
     for boundary in BOUNDARIES:
         label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"
         for seed, run in done.items():

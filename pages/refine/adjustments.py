@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics.several import Comparison
 from disco.progress import Callback
 from disco.refine import again
@@ -34,7 +34,7 @@ def panel(run: Run) -> None:
         )
 
 
-def _start(run: Run) -> Callable[[Callback], dict[str, Found]] | None:
+def _start(run: Run) -> Callable[[Callback], dict[str, GraphResult]] | None:
     """Describe the searches; they start if the reader asks for them."""
     names = again.names_of(run.adjustment)
     st.markdown(
@@ -49,7 +49,7 @@ def _start(run: Run) -> Callable[[Callback], dict[str, Found]] | None:
     return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **options, callback=hear))
 
 
-def _results(run: Run, graphs: dict[str, Found]) -> None:
+def _results(run: Run, graphs: dict[str, GraphResult]) -> None:
     names = [name for name in graphs if name != again.WITH]
     st.markdown("\n".join(f"- {plain(again.adjusted_in_words(graphs, name))}" for name in names))
     name = st.segmented_control(

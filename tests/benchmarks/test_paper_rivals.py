@@ -11,13 +11,13 @@ from benchmarks.paper.data import Known
 from benchmarks.paper.rows import METHODS, Row
 from benchmarks.paper.tables import TABLES
 from disco.errors import InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.simulate import Design, simulate
 
 
 def test_an_undirected_edge_counts_in_both_directions():
     table = pd.DataFrame(np.random.default_rng(0).poisson(5, (9, 5)), columns=list("abcxy"))
-    result = Found.of(list("abcxy"), [("a", "c"), ("b", "c")], undirected=[("x", "y")])
+    result = GraphResult.of(list("abcxy"), [("a", "c"), ("b", "c")], undirected=[("x", "y")])
     values = readings.measured(result, [("a", "c"), ("b", "c"), ("x", "y")], table)
     assert values["shd"] == 1 and values["f1"] == pytest.approx(6 / 7) and values["undirected"] == 1
     assert values["skeleton_f1"] == 1 and values["class_shd"] == 0
@@ -27,7 +27,7 @@ def test_an_undirected_edge_counts_in_both_directions():
 def test_it_is_a_method_of_the_paper_s_tables_without_a_fit(bench, monkeypatch):  # noqa: F811
     def asked(name, table, changes, dismissed):
         assert name == "boss" and changes == {"seed": 0}
-        return Found.of(list(table.columns), [(table.columns[0], table.columns[1])])
+        return GraphResult.of(list(table.columns), [(table.columns[0], table.columns[1])])
 
     monkeypatch.setattr(readings, "find", asked)
     row = Row(("plain",), DESIGN)
@@ -81,7 +81,7 @@ def test_two_methods_of_a_row_are_compared_on_the_levels_that_it_names(monkeypat
     def asked(name, table, changes, dismissed):
         seen.append((name, changes["parents"], changes["seed"], int(table.to_numpy().max())))
         pairs = [("AB", "H"), ("G", "H")][: len(seen)]
-        return Found.of(list(table.columns), pairs, order=list(table.columns)[:: 1 if len(seen) == 1 else -1])
+        return GraphResult.of(list(table.columns), pairs, order=list(table.columns)[:: 1 if len(seen) == 1 else -1])
 
     monkeypatch.setattr(readings, "find", asked)
     row = next(row for row in TABLES["lahman"].rows(17) if row.labels[-1] == "ODS Poi and NB")
@@ -100,8 +100,8 @@ def test_the_oracle_is_told_the_parameter_of_the_design_and_no_family_that_it_ca
 
 
 def test_two_graphs_are_compared_by_order_and_directed_edges():
-    first = Found.of(["a", "b", "c"], [("a", "b"), ("b", "c")], order=["a", "b", "c"])
-    second = Found.of(["a", "b", "c"], [("b", "a"), ("b", "c")], order=["b", "a", "c"])
+    first = GraphResult.of(["a", "b", "c"], [("a", "b"), ("b", "c")], order=["a", "b", "c"])
+    second = GraphResult.of(["a", "b", "c"], [("b", "a"), ("b", "c")], order=["b", "a", "c"])
     assert readings.compared(first, second) == pytest.approx({"agreement": 2 / 3, "jaccard": 1 / 3, "shd": 2})
 
 

@@ -20,7 +20,7 @@ from made_up import finished_run
 import disco
 from disco.__main__ import main
 from disco.cli import choices
-from disco.cli.choices import Part, chosen_columns
+from disco.cli.choices import FilePart, chosen_columns
 from disco.cli.fit import resumed
 from disco.cli.options import parsed
 from disco.cli.progress import Progress
@@ -249,7 +249,7 @@ def test_a_run_is_resumed_by_its_values_whatever_preset_they_are_nearest_to(smal
     given = {"preset": "tuned", **dict([*PRESETS["paper"].items()][:11])}
     assert Settings.of(**given).preset == "paper"
     run = create_run(small_table, Settings.of(**given), name="between")
-    part = Part(small_table, (), None, "", Origin(FromFile("t.csv")))
+    part = FilePart(small_table, (), None, "", Origin(FromFile("t.csv")))
     assert resumed(run.path, part, given, None) == run
     with pytest.raises(InputError, match="has skip_connection False, not True"):
         resumed(run.path, part, given | {"skip_connection": True}, None)

@@ -13,7 +13,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs.script.shell import _given as words
 from disco.simulate import Design
-from disco.users.limits import Limits
+from disco.users.limits import UserLimits
 
 COMMANDS = {
     Settings: ["fit", "counts.csv", "--out", "run"],
@@ -57,7 +57,7 @@ def test_an_option_of_another_class_is_not_taken():
         (Settings, {"--parents": "ocs (default), cam, pcm or evidence: ", "--folds": "(3)", "--tau-z": "(2)"}),
         (Choice, {"--starts": "(4)", "--bound": "Misfit raises this (10)", "--margin": "(0.1)"}),
         (Design, {"--d": "columns of the table (20)", "--depth-causes": "rates (default) or counts: "}),
-        (Limits, {"--disk": "(2)", "--most-cells": "(20000000)"}),
+        (UserLimits, {"--disk": "(2)", "--most-cells": "(20000000)"}),
     ],
 )
 def test_the_help_has_the_true_defaults(of, texts):

@@ -14,7 +14,7 @@ from disco.server import log, start, turns
 from disco.server.sessions import Downloads
 from disco.server.ways import ByHeader, ByInvitation, ByOpenID
 from disco.users import roots
-from disco.users.limits import Limits
+from disco.users.limits import UserLimits
 from disco.work import ahead
 
 PROXY = ("--user-header", "X-User", "--trusted-proxy", "10.0.0.2")
@@ -58,8 +58,8 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="needs --allow"):
         serve._way(parse(["serve", "--openid"]))
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
-    limits = given(parse(["serve", "--invite", *words, "--memory", "3"]), Limits)
-    assert Limits(**limits) == Limits(5, 0.5, 99, 2, 1.5, 3.0)
+    limits = given(parse(["serve", "--invite", *words, "--memory", "3"]), UserLimits)
+    assert UserLimits(**limits) == UserLimits(5, 0.5, 99, 2, 1.5, 3.0)
 
 
 def test_a_server_compiles_before_anybody_asks(monkeypatch):

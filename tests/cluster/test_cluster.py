@@ -22,13 +22,13 @@ from disco import DISCO, Settings
 from disco.__main__ import main
 from disco.cluster import VARIABLE, check_memory, each, on, sending, worker
 from disco.errors import FitStopped, InputError
-from disco.likelihood.design import Design as TableDesign
+from disco.likelihood.design import RankDesign as TableDesign
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, refine, scores
 from disco.refine.task import Task
 from disco.runs import COMPARE, REFINE, create_run
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.simulate import Design, simulate
 from disco.work import comparing, jobs, refining, turns
 
@@ -298,7 +298,7 @@ def test_a_fit_is_the_same_to_the_last_bit(cluster):
 def test_methods_are_compared_on_the_workers(cluster, tmp_path, monkeypatch):
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path))
     run = create_run(simulate(Design(nodes=4, k=2, rows=200, seed=3)).table, Settings(), name="two")
-    asked = Asked({"sort-mean": {}, "sort-excess": {}})
+    asked = MethodsRequest({"sort-mean": {}, "sort-excess": {}})
     jobs.enqueue(run, COMPARE, asked).release()
     there = comparing.compare_run(run)
     assert [one.state for one in there] == ["done", "done"]
@@ -311,7 +311,7 @@ def test_a_run_on_a_cluster_does_not_wait_for_one_of_this_machine(local, tmp_pat
     monkeypatch.setenv(VARIABLE, local)
     table = simulate(Design(nodes=4, k=2, rows=200, seed=3)).table
     first, second = (create_run(table, Settings(), name=name) for name in ("first", "second"))
-    lock = jobs.enqueue(first, COMPARE, Asked({"sort-mean": {}}))
+    lock = jobs.enqueue(first, COMPARE, MethodsRequest({"sort-mean": {}}))
     try:
         status, waited = first.written_status(COMPARE), []
 
@@ -320,7 +320,7 @@ def test_a_run_on_a_cluster_does_not_wait_for_one_of_this_machine(local, tmp_pat
             return len(waited) < 20
 
         with turns.turn(first, status.device, status.queued_at, None):
-            there = jobs.work(second, COMPARE, jobs.enqueue(second, COMPARE, Asked({"sort-mean": {}})), told)
+            there = jobs.work(second, COMPARE, jobs.enqueue(second, COMPARE, MethodsRequest({"sort-mean": {}})), told)
     finally:
         lock.release()
     assert [one.state for one in there] == ["done"] and second.written_status(COMPARE).cluster == local

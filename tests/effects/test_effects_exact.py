@@ -15,7 +15,7 @@ from disco.effects.distribution import distribution
 from disco.effects.effect import effect
 from disco.effects.fitted import FittedGraphs
 from disco.effects.graphs import Graphs
-from disco.effects.means import Means, Over
+from disco.effects.means import OutcomeMeans, Over
 from disco.likelihood.design import WIDTH
 from disco.likelihood.model import Model
 from disco.table.prepared import prepare
@@ -63,7 +63,7 @@ def test_means_are_those_of_enumeration():
     rows = np.tile(np.arange(len(table)), 20)
     settings = [{0: float(a)} for a in range(4)]
     counts, over = model.grids[2][:, None], Over(rows, np.random.default_rng(0))
-    found = Means(fitted.nodes, settings, counts, over, -1).along(path)
+    found = OutcomeMeans(fitted.nodes, settings, counts, over, -1).along(path)
     assert found == pytest.approx([by_enumeration(table, model, a) @ model.grids[2] for a in range(4)], rel=0.003)
 
 

@@ -12,7 +12,7 @@ from disco.fitting import fit as fit_networks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import around
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
 from disco.methods import find
 from disco.paper.ocs import select
@@ -87,17 +87,17 @@ def test_rows_in_which_a_node_was_set_leave_its_own_fit_alone(rng):
     table.loc[table["guide"] == "y", "y"] = rng.integers(0, 11, 250)
     given = prepare(table, GUIDE)
     ranks, names = dense_ranks(given.counts.to_numpy()), list(given.counts)
-    told = Design.of(ranks, **around(given.adjustment, names), names=names)
+    told = RankDesign.of(ranks, **around(given.adjustment, names), names=names)
     problems = Problems.of([(1, (0,)), (2, (1,))])
     weights = np.ones((2, len(table)))
     weights[0, 1500:] = 0.0
-    expected = fit(Design.of(ranks), problems, weights=weights, tolerance=1e-8)
+    expected = fit(RankDesign.of(ranks), problems, weights=weights, tolerance=1e-8)
     found = fit(told, problems, tolerance=1e-8)
     np.testing.assert_allclose(found.log_likelihood, expected.log_likelihood, rtol=1e-8)
     np.testing.assert_allclose(found.evidence, expected.evidence, rtol=1e-8)
     both = fit(told, problems, weights=np.ones(len(table)), tolerance=1e-8)
     np.testing.assert_allclose(both.evidence, found.evidence, rtol=1e-8)
-    assert float(fit(Design.of(ranks), problems, tolerance=1e-8).evidence[0]) < float(found.evidence[0]) - 300
+    assert float(fit(RankDesign.of(ranks), problems, tolerance=1e-8).evidence[0]) < float(found.evidence[0]) - 300
 
 
 def test_knowledge_and_experiments_are_told_apart(rng):

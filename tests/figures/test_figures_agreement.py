@@ -5,7 +5,7 @@ import pandas as pd
 from disco.figures import agreement as figures
 from disco.figures import theme
 from disco.graph.draw import colours
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.studies import lahman
 
 FIRST = list(lahman.COLUMNS)
@@ -17,7 +17,7 @@ def edges(*ends: str) -> pd.DataFrame:
 
 def test_arrows_are_coloured_by_agreement_and_dashed_without_an_edge():
     down, up = ["AB", "H", *[c for c in FIRST if c not in ("AB", "H")]], FIRST[::-1]
-    found = [Found(order, edges(*ends)) for order, ends in ((down, ["AB", "H"]), (down, ["H", "AB"]), (up, []))]
+    found = [GraphResult(order, edges(*ends)) for order, ends in ((down, ["AB", "H"]), (down, ["H", "AB"]), (up, []))]
     fig = figures.reference(found, (("AB", "H"), ("BB", "IBB")))
     arrows = [trace for trace in fig.data if trace.mode == "lines+markers"]
     assert [arrow.line.color for arrow in arrows] == [colours.PICKED, colours.PICKED]

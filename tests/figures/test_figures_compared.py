@@ -8,7 +8,7 @@ from colours import contrast
 from disco.figures import compared, theme
 from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics.several import Comparison
 
 
@@ -55,8 +55,8 @@ def test_methods_with_the_same_numbers_have_a_row_each():
 
 def consensus() -> nx.DiGraph:
     """a → b of both methods, and an open edge b — c of one."""
-    one = Found.of("abc", [("a", "b")], undirected=[("b", "c")], order="abc")
-    return Comparison.of({"one": one, "two": Found.of("abc", [("a", "b")])}).consensus(1)
+    one = GraphResult.of("abc", [("a", "b")], undirected=[("b", "c")], order="abc")
+    return Comparison.of({"one": one, "two": GraphResult.of("abc", [("a", "b")])}).consensus(1)
 
 
 def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():

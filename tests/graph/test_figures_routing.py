@@ -63,7 +63,7 @@ def test_nodes_without_a_candidate_are_placed():
 
 def test_crossings_are_counted_only_where_a_whole_graph_can_be_drawn(monkeypatch):
     counted = []
-    monkeypatch.setattr(placing._Lines, "uncross", lambda lines: counted.append(len(lines.x)))
+    monkeypatch.setattr(placing._Rows, "uncross", lambda lines: counted.append(len(lines.x)))
     for nodes in (placing.MOST_UNCROSSED, placing.MOST_UNCROSSED + 1):
         names, _, candidates = random_dag(nodes, 1, 0)
         assert overlaps(placing.positions(names, candidates)) == []

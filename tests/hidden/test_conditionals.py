@@ -27,7 +27,7 @@ def laws(nodes):
 def means_of(random, points, following):
     of_points = random.normal(0, 0.5, (points, 3)) * following
     weights = random.dirichlet(np.ones(points), ROWS)
-    return c.Means(random.normal(0, 0.5, (ROWS, 3)), of_points, following, weights)
+    return c.PointMeans(random.normal(0, 0.5, (ROWS, 3)), of_points, following, weights)
 
 
 def bins(means):
@@ -79,7 +79,7 @@ def test_the_likelihood_is_the_sum_over_the_points(seen):
 def test_scoring_raises_the_likelihood_and_foretells_the_loss_without_a_column(seen):
     """The second node follows the first one: without its columns, twice the predicted loss is a Wald statistic."""
     functions, fitted, tables = np.zeros((1, 0)), laws(3), np.empty((3, c.BINS, LEVELS))
-    means = c.Means(np.zeros((ROWS, 3)), np.zeros((1, 3)), np.zeros(3, dtype=bool), np.ones((ROWS, 1)))
+    means = c.PointMeans(np.zeros((ROWS, 3)), np.zeros((1, 3)), np.zeros(3, dtype=bool), np.ones((ROWS, 1)))
     parents = np.array([[-1, -1], [0, -1], [0, -1]])
     coefficients = c.Coefficients(parents, np.array([0, 1, 1]), np.zeros((3, 2)), np.full((3, 2), np.inf))
     totals = []

@@ -13,7 +13,7 @@ import pandas as pd
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, packing
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.runs.locks import note
 from disco.system import INHERITS_LOCKS, kill
 from disco.table.read import read_table
@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
     jobs.start(run, REFINE, Choice(starts=1, restarts=0, bootstrap=0, folds=0))
     wait(lambda: not run.alive)
     print("refined" if run.status(REFINE).state == "done" else run.status(REFINE).error)
-    jobs.start(run, COMPARE, Asked({"sort-mean": {}}))
+    jobs.start(run, COMPARE, MethodsRequest({"sort-mean": {}}))
     wait(lambda: not run.alive)
     print("compared" if run.status(COMPARE).state == "done" else run.status(COMPARE).error)
     again = packing.unpack(io.BytesIO(packing.pack(run)))

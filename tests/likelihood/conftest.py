@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from likelihood_world import COUNT, MANY, POISSON, columns_of, ranked
 
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def ranks():
 
 @pytest.fixture(scope="module")
 def design(ranks):
-    return Design.of(ranks)
+    return RankDesign.of(ranks)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from disco.likelihood import cells
 from disco.likelihood.batch import Problems
 from disco.likelihood.cells import fit_cells
-from disco.likelihood.design import Design, Prior
+from disco.likelihood.design import Prior, RankDesign
 from disco.likelihood.newton import fit
 from disco.table.cells import dense_ranks
 
@@ -29,8 +29,8 @@ def ranks() -> np.ndarray:
 @pytest.mark.parametrize("listed", [1 << 22, 10])
 def test_a_fit_by_cells_is_that_of_all_rows(ranks, node, parents, listed, monkeypatch):
     monkeypatch.setattr(cells, "_MOST_LISTED", listed)
-    whole = fit(Design.of(ranks, prior=PRIOR), Problems.of([(node, parents)]), tolerance=1e-9)
-    found = fit_cells(Design.of(ranks, prior=PRIOR, at_rows=False), node, parents, tolerance=1e-9)
+    whole = fit(RankDesign.of(ranks, prior=PRIOR), Problems.of([(node, parents)]), tolerance=1e-9)
+    found = fit_cells(RankDesign.of(ranks, prior=PRIOR, at_rows=False), node, parents, tolerance=1e-9)
     for name in ("evidence", "log_likelihood"):
         assert getattr(found, name) == pytest.approx(getattr(whole, name), abs=1e-5)
     assert np.allclose(found.theta, whole.theta, atol=1e-4) and found.converged.all()
@@ -41,6 +41,6 @@ def test_equal_rows_are_one_cell(ranks, monkeypatch):
     monkeypatch.setattr(
         cells, "fit_batch", lambda batch, *more: seen.append(batch.weights.shape[1]) or real(batch, *more)
     )
-    fit_cells(Design.of(ranks, prior=PRIOR, at_rows=False), 2, (0, 3))
+    fit_cells(RankDesign.of(ranks, prior=PRIOR, at_rows=False), 2, (0, 3))
     (rows,) = seen
     assert rows == len(np.unique(ranks[:, [0, 3]], axis=0)) < 40

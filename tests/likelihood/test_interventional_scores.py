@@ -15,7 +15,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
 
 ROWS = 1000.0  # of every arm, and of the controls
@@ -62,7 +62,7 @@ class World:
         """The engine's score of every node given any parents."""
         pairs = [(node, frozenset(some)) for node in range(3) for size in range(3)
                  for some in combinations([one for one in range(3) if one != node], size)]  # fmt: skip
-        design = Design.of(self.values, was_set=self.was_set)
+        design = RankDesign.of(self.values, was_set=self.was_set)
         problems = Problems.of([(node, sorted(parents)) for node, parents in pairs])
         fits = fit(design, problems, weights=self.counts, tolerance=1e-9)
         return dict(zip(pairs, fits.log_likelihood.tolist(), strict=True))

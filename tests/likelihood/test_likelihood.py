@@ -27,7 +27,7 @@ from disco.errors import InputError
 from disco.likelihood import rows, small
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.compiled import newton
-from disco.likelihood.design import WIDTH, Design
+from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
 
@@ -54,7 +54,7 @@ def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, design):
 def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offset, weighted, rng):
     """With an offset also with columns of the rows."""
     more = {"offset": rng.normal(size=len(ranks)) / 20, "beside": beside(len(ranks))} if offset else {}
-    design = Design.of(ranks, **more, prior=LINKED)
+    design = RankDesign.of(ranks, **more, prior=LINKED)
     batch = BatchDesign(design, Problems.of([problem]), weights[weighted])
     theta = marginal_start(design, Problems.of([problem]))
     used = real(design, *problem)
@@ -82,7 +82,7 @@ def test_exact_is_the_derivative_of_the_direct_sum(ranks, weights, problem, offs
 @pytest.mark.parametrize("offset", [False, True])  # and columns of the rows
 def test_what_is_compiled_is_exact(ranks, weights, dtype, weighted, offset, rng):
     own = beside(len(ranks)) if offset and weighted != "tail" else None
-    design, problems = Design.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
+    design, problems = RankDesign.of(ranks, dtype=dtype, beside=own), Problems.of(PAIRS)
     if offset:
         design = dataclasses.replace(design, offset=rng.normal(size=len(ranks)) / 1000)
     assert design.exists.sum(1)[MANY] > 200 and design.exists.sum(1)[BINARY] == 2
@@ -107,7 +107,7 @@ def test_a_table_that_is_too_coarse_is_made_finer():
     """One row in a hundred stretches the grid, so that the others lie in one or two of its cells."""
     random = np.random.default_rng(0)
     parent = np.where(np.arange(1000) % 100 == 0, 60, random.poisson(1, 1000))
-    design = Design.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
+    design = RankDesign.of(ranked(random.integers(0, 120, 1000) * (parent < 60), parent))
     problems = Problems.of([(0, [1])])
     theta = marginal_start(design, problems)
     theta[0, design.head] = -60.0
@@ -178,7 +178,7 @@ def test_small_systems_are_bounded_by_the_prior(rng):
 
 def test_held_out_rows_keep_the_grid(ranks, rng):
     offset = rng.normal(size=len(ranks)) / 20
-    design, problems = Design.of(ranks, offset=offset), Problems.of(PAIRS)
+    design, problems = RankDesign.of(ranks, offset=offset), Problems.of(PAIRS)
     theta = fit(design, problems).theta
     halves = [at_rows(design, ranks[part], offset[part]) for part in (slice(0, 250), slice(250, None))]
     parts = [exact(BatchDesign(half, problems), theta).log_likelihood for half in halves]
@@ -191,16 +191,16 @@ def test_an_unusable_table_is_refused_by_name(ranks):
     gap[gap[:, 2] == 3, 2] = 2
     for codes, sentence in ((constant, '"c" is constant'), (gap, '"c" skips level 3')):
         with pytest.raises(InputError, match=sentence):
-            Design.of(codes, names=list("abcdefg"))
+            RankDesign.of(codes, names=list("abcdefg"))
         with pytest.raises(InputError, match=sentence.replace("c", "column 3", 1)):
-            Design.of(codes)
+            RankDesign.of(codes)
     for offset in (np.zeros(len(ranks) - 1), np.zeros((len(ranks), 1)), np.full(len(ranks), np.inf)):
         with pytest.raises(InputError, match=f"offset must be {len(ranks)} finite numbers"):
-            Design.of(ranks, offset=offset)
+            RankDesign.of(ranks, offset=offset)
 
 
 def test_what_is_no_table_of_ranks_is_refused(ranks):
     with pytest.raises(InputError, match="0 columns"):
-        Design.of(np.empty((5, 0), dtype=int))
+        RankDesign.of(np.empty((5, 0), dtype=int))
     with pytest.raises(InputError, match='"b" has a negative rank'):
-        Design.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])
+        RankDesign.of(ranks[:, :2] - np.array([0, 1]), names=["a", "b"])

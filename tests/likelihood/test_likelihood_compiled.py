@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from disco.likelihood import compiled, cpu, grid, products, rows, small, steps
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.kept import KEPT_IN, kept_in
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions, removals
@@ -39,7 +39,7 @@ def test_a_process_that_has_compiled_finds_what_one_finds_that_reads_it_back(tmp
 def test_compiled_fits_are_the_exact_ones(ranks, weights, dtype, of_rows, rng):
     """At the end of a fit, also after shortened steps, with different weights for each problem."""
     own = beside(len(ranks)) if of_rows else None
-    design, problems = Design.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
+    design, problems = RankDesign.of(ranks, dtype=dtype, prior=LINKED, beside=own), Problems.of(PAIRS)
     own = np.stack([weights["tail" if number % 3 else "bootstrap"] for number in range(len(PAIRS))])
     near = marginal_start(design, problems)
     far = near + rng.normal(size=near.shape) * (near != 0)

@@ -29,7 +29,7 @@ from likelihood_world import (
 from scipy.optimize import minimize
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import FREE, STRAIGHT, Design, Prior
+from disco.likelihood.design import FREE, STRAIGHT, Prior, RankDesign
 from disco.likelihood.newton import fit, marginal_start
 from disco.likelihood.steps import additions
 from disco.paper.ranks import transform_table
@@ -60,7 +60,7 @@ def test_a_parent_that_separates_its_child_has_the_likelihood_of_the_sum_over_th
     random = np.random.default_rng(0)
     a, other = random.poisson(3, 500), random.poisson(4, 500)
     separated = ranked(a, other, np.where(a > 3, a, 0), np.where(a > 3, 1, 0))
-    design = Design.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=np.float32)
+    design = RankDesign.of(separated, prior=Prior(1.0, 100.0, 1.0), dtype=np.float32)
     problems = Problems.of([(3, [0]), (3, [2]), (3, [0, 2]), (2, [0]), (2, [0, 1]), (0, [2, 3])])
     fits = fit(design, problems, tolerance=0.05)
     truly = exact(BatchDesign(design, problems), fits.theta).log_likelihood
@@ -126,7 +126,7 @@ def test_a_parent_with_free_effect_gives_its_cells_their_means(rng):
     }
     for family, child in children.items():
         codes = ranked(parent, child)
-        design = Design.of(codes)
+        design = RankDesign.of(codes)
         fits = fit(design, Problems.of([(1, [0])]), tolerance=1e-9)
         size = codes[:, 1].max() if isinstance(family, sm.families.Binomial) else 1
         with_dummies = sm.GLM(codes[:, 1] / size, np.eye(5)[parent], family, var_weights=np.full(1500, size))
@@ -150,7 +150,7 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
         glm = sm.GLM(np.column_stack([child, 6 - child]), batch, sm.families.Binomial(), offset=exposure).fit()
     codes = ranked(first, second, child)
     assert (codes[:, 2] == child).all()
-    design = Design.of(codes, offset=exposure if offset else None)
+    design = RankDesign.of(codes, offset=exposure if offset else None)
     fits = fit(design, Problems.of([(2, [0, 1])]), tolerance=1e-9)
     apart = means(design, fits, 2, [0, 1]) - glm.fittedvalues * (1 if law == "Poisson" else 6)
     assert np.abs(apart).mean() < 0.02 * child.mean() and -1e-3 < fits.log_likelihood.item() - glm.llf < 10
@@ -159,7 +159,7 @@ def test_an_additive_fit_is_near_the_glm_that_made_the_rows(law, offset, rng):
 @pytest.mark.parametrize("offset", [False, True])
 def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
     exposure = rng.normal(size=len(ranks)) if offset else np.zeros(len(ranks))
-    design = Design.of(ranks, offset=exposure if offset else None, prior=Prior(1e-8, 1e-8, STRAIGHT))
+    design = RankDesign.of(ranks, offset=exposure if offset else None, prior=Prior(1e-8, 1e-8, STRAIGHT))
     fits = fit_exactly(design, Problems.of([(BINARY, [THREE, POISSON])]), tolerance=1e-10)
     level = ranks[:, POISSON].astype(float)
     knots = np.quantile(np.sqrt(np.arange(level.max() + 1)), [1 / 3, 2 / 3])
@@ -174,7 +174,7 @@ def test_a_child_of_two_levels_is_logistic_regression(ranks, offset, rng):
 def test_fit_and_evidence_equal_direct_optimisation(prior, rng):
     parent = rng.integers(0, 3, 200)
     codes = ranked(parent, np.minimum(rng.poisson(0.6 + 0.5 * parent), 4), rng.integers(0, 2, 200))
-    design, problem = Design.of(codes, prior=prior), (1, [0, 2])
+    design, problem = RankDesign.of(codes, prior=prior), (1, [0, 2])
     used = real(design, *problem)
 
     def loss(free):
@@ -215,14 +215,14 @@ def test_a_poor_start_ends_at_the_same_fit(design):
 def test_a_fit_sees_only_the_order_of_the_counts():
     counts = np.column_stack(columns_of(400))
     tables = [counts, counts**2 + counts, np.round(1e6 * np.log1p(counts)).astype(int), counts.max(0) - counts]
-    designs = [Design.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
+    designs = [RankDesign.of(transform_table(pd.DataFrame(table), Settings()).to_numpy().copy()) for table in tables]
     one, *others = (fit(design, Problems.of(PAIRS)).log_likelihood for design in designs)
     assert (one == others[0]).all() and (one == others[1]).all() and not np.allclose(one, others[2], atol=0.1)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_second_copy_of_a_parent_adds_nothing(ranks, dtype):
-    design = Design.of(np.column_stack([ranks, ranks[:, [COUNT, THREE]], ranks[:, COUNT] > 2]), dtype=dtype)
+    design = RankDesign.of(np.column_stack([ranks, ranks[:, [COUNT, THREE]], ranks[:, COUNT] > 2]), dtype=dtype)
     for parents, more in (([COUNT], [7]), ([COUNT, THREE], [7, 8]), ([COUNT], [7, 7, COUNT])):
         for child in (POISSON, MANY, BINARY):
             one = fit(design, Problems.of([(child, parents)]))
@@ -234,7 +234,7 @@ def test_a_second_copy_of_a_parent_adds_nothing(ranks, dtype):
 def test_a_constant_offset_changes_nothing(ranks, design):
     problems = Problems.of(PAIRS)
     one = fit(design, problems, tolerance=1e-9)
-    other = fit(Design.of(ranks, offset=np.full(len(ranks), 0.01)), problems, tolerance=1e-9)
+    other = fit(RankDesign.of(ranks, offset=np.full(len(ranks), 0.01)), problems, tolerance=1e-9)
     close(one.log_likelihood, other.log_likelihood, rtol=0, atol=1e-5)
     close(one.theta[:, 0], other.theta[:, 0] + 0.01 / design.value[problems.node, 1], rtol=0, atol=1e-3)
 
@@ -252,7 +252,7 @@ def test_a_batch_gives_the_fits_of_one_by_one(design, weights):
 
 
 def test_a_table_of_two_levels_has_no_base_measure(ranks):
-    design = Design.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
+    design = RankDesign.of(np.column_stack([ranks[:, BINARY], ranks[:, COUNT] > 2, ranks[:, THREE] > 1]).astype(int))
     fits = fit(design, Problems.of([(0, [1, 2]), (1, [])]), tolerance=1e-9)
     assert design.coefficients(0, [1, 2]) == 3 and design.coefficients(1, []) == 1
     share = (ranks[:, COUNT] > 2).mean()

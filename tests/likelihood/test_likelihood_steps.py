@@ -6,7 +6,7 @@ from likelihood_exact import exact, fit_exactly, log_determinant
 from likelihood_world import BINARY, COUNT, NOISE, PAIRS, POISSON, THREE, TRIALS, beside, close, of_effects
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import FREE, WIDTH, Design, Prior
+from disco.likelihood.design import FREE, WIDTH, Prior, RankDesign
 from disco.likelihood.newton import fit
 from disco.likelihood.steps import additions, removals
 
@@ -14,7 +14,9 @@ from disco.likelihood.steps import additions, removals
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])
 def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, weighted, rng):
     own = beside(len(ranks)) if weighted == "none" else None
-    design = Design.of(ranks, offset=rng.normal(size=len(ranks)) / 20, beside=own, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7))
+    design = RankDesign.of(
+        ranks, offset=rng.normal(size=len(ranks)) / 20, beside=own, prior=Prior(0.3, 2.0, 5.0, 0.4, 0.7)
+    )
     for node, parents in PAIRS[:4]:
         problems = Problems.of([(node, parents)])
         fits = fit_exactly(design, problems, weights=weights[weighted], tolerance=0.5)
@@ -37,7 +39,7 @@ def test_an_addition_is_the_newton_step_of_the_larger_problem(ranks, weights, we
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_weak_candidate_gains_what_is_predicted(ranks, dtype):
-    design = Design.of(np.column_stack([ranks, ranks[:, [COUNT, BINARY]], ranks[:, COUNT] > 2]), dtype=dtype)
+    design = RankDesign.of(np.column_stack([ranks, ranks[:, [COUNT, BINARY]], ranks[:, COUNT] > 2]), dtype=dtype)
     problems = Problems.of([(POISSON, [COUNT, BINARY]), (TRIALS, [COUNT, BINARY])])
     fits = fit(design, problems, tolerance=1e-4)
     predicted = additions(design, problems, fits, np.array([[NOISE, THREE, 7, 8]] * 2))
@@ -56,7 +58,7 @@ def test_a_weak_candidate_gains_what_is_predicted(ranks, dtype):
 @pytest.mark.parametrize("of_rows", [False, True])
 @pytest.mark.parametrize("prior", [FREE, Prior(0.3, 2.0, 5.0, 0.4, 0.7)])
 def test_a_removal_costs_what_the_fit_without_it_loses(ranks, prior, of_rows):
-    design = Design.of(ranks, prior=prior, beside=beside(len(ranks)) if of_rows else None)
+    design = RankDesign.of(ranks, prior=prior, beside=beside(len(ranks)) if of_rows else None)
     parents = [NOISE, COUNT, THREE]
     problems = Problems.of([(POISSON, parents), (TRIALS, [NOISE])])
     fits = fit(design, problems, tolerance=1e-9)

@@ -11,7 +11,7 @@ from disco import simulate as lab
 from disco.errors import FitStopped
 from disco.likelihood.batch import Problems
 from disco.likelihood.departures import _fitted, departures
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.misfit import _information, misfits
 from disco.likelihood.newton import fit
 from disco.progress import Reporter
@@ -20,9 +20,9 @@ from disco.refine.limits import MISFIT
 from disco.refine.prior import BEFORE
 
 
-def design_of(**columns: np.ndarray) -> Design:
+def design_of(**columns: np.ndarray) -> RankDesign:
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns.values()])
-    return Design.of(ranks, prior=BEFORE)
+    return RankDesign.of(ranks, prior=BEFORE)
 
 
 def test_a_node_of_the_class_has_no_misfit():
@@ -129,7 +129,7 @@ def test_heaps_and_modes_become_columns():
         counts = np.bincount(ranks)
         found = departures(counts, shapes_of(len(counts)))
         assert 1 <= found.shape[1] <= 3
-        design = Design.of(ranks[:, None], prior=BEFORE)
+        design = RankDesign.of(ranks[:, None], prior=BEFORE)
         reached = float(fit(design, Problems.of([(0, ())])).log_likelihood[0])
         saturated = float((counts * np.log(counts / counts.sum())).sum())
         assert saturated - reached < len(counts)

@@ -31,7 +31,7 @@ def bic(values, node, parents):
 
 
 def searched_of(values, candidates, seed=0):
-    model = search.Model.of(np.corrcoef(values.T), len(values), candidates)
+    model = search.LinearModel.of(np.corrcoef(values.T), len(values), candidates)
     return search.searched(model, np.random.default_rng(seed).permutation(values.shape[1]), SILENT)
 
 
@@ -87,7 +87,7 @@ def test_restarts_lead_to_a_better_order():
     random = np.random.default_rng(0)
     table = random.normal(size=(300, 5)) @ random.normal(size=(5, 40)) + random.normal(size=(300, 40))
     correlations, everyone = np.corrcoef(table.T), [tuple(set(range(40)) - {node}) for node in range(40)]
-    model, begun = search.Model.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
+    model, begun = search.LinearModel.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
     once, order = (
         search.searched(model, begun, SILENT),
         search.order_by_linear_models(correlations, 300, everyone, 0, SILENT),

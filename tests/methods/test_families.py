@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from disco.methods.families import Counts, GLMFamily, features
+from disco.methods.families import GLMFamily, NodeCounts, features
 from disco.methods.lasso import Penalty, _lambdas, path, regression
 from disco.methods.moments import likeliest
 
@@ -40,7 +40,7 @@ def test_a_regression_is_that_of_statsmodels(kind):
     expected = fitted.params
     theta, mean = likeliest(design, count, kind)
     np.testing.assert_allclose(theta, expected, atol=1e-6)
-    assert kind.slopes(Counts(count), design @ theta).value == pytest.approx(fitted.llf, abs=1e-6)
+    assert kind.slopes(NodeCounts(count), design @ theta).value == pytest.approx(fitted.llf, abs=1e-6)
     np.testing.assert_allclose(mean, kind.mean(design @ expected), rtol=1e-5)
     warm, _ = likeliest(design, count, kind, start=theta + 0.3)
     np.testing.assert_allclose(warm, expected, atol=1e-6)
@@ -52,13 +52,13 @@ def test_separated_rows_end_at_the_limit_of_the_likelihood():
     kind = GLMFamily("binomial", 1.0)
     theta, _ = likeliest(design, count, kind)
     assert np.isfinite(theta).all()
-    assert kind.slopes(Counts(count), design @ theta).value == pytest.approx(0, abs=1e-4)
+    assert kind.slopes(NodeCounts(count), design @ theta).value == pytest.approx(0, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_loss_is_the_likelihood_up_to_a_constant_and_a_link_undoes_a_mean(kind):
     eta, count, step = np.linspace(-2, 2, 9), np.arange(9.0), 1e-5
-    at, ahead, behind = (kind.slopes(Counts(count), eta + by) for by in (0, step, -step))
+    at, ahead, behind = (kind.slopes(NodeCounts(count), eta + by) for by in (0, step, -step))
     up, down = kind.loss(eta + step, count), kind.loss(eta - step, count)
     np.testing.assert_allclose(at.first, (down - up) / (2 * step), atol=1e-8)
     np.testing.assert_allclose(at.weight, (behind.first - ahead.first) / (2 * step), atol=1e-8)
@@ -73,7 +73,7 @@ def test_the_path_meets_the_conditions_of_its_minimum(kind):
     lambdas = np.geomspace(10.0, 1e-6, 15)
     found = path(design, count, kind, lambdas, lambda: None)
     for penalty, theta in zip(lambdas, found, strict=True):
-        slope = design.T @ kind.slopes(Counts(count), design @ theta).first / len(count)
+        slope = design.T @ kind.slopes(NodeCounts(count), design @ theta).first / len(count)
         kept = theta[1:] != 0
         np.testing.assert_allclose(slope[1:][kept], penalty * np.sign(theta[1:][kept]), atol=2e-5)
         assert (np.abs(slope[1:]) <= penalty + 2e-5).all() and abs(slope[0]) < 2e-5
@@ -85,7 +85,7 @@ def test_the_path_meets_the_conditions_of_its_minimum(kind):
 def test_rounding_lets_no_feature_enter_at_the_largest_penalty(kind):
     design, count = drawn(kind)
     for columns in range(2, 7):
-        lambdas = _lambdas(design[:, :columns], Counts(count), kind)
+        lambdas = _lambdas(design[:, :columns], NodeCounts(count), kind)
         assert not path(design[:, :columns], count, kind, lambdas[:1], lambda: None)[0, 1:].any()
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods import METHODS, find
 from disco.methods.mrs import ratio, second_moment
 from disco.methods.skeleton import joined
@@ -86,7 +86,7 @@ def test_edges_keep_to_the_skeleton_and_notes_say_which(monkeypatch):
 
     def search(name, counts, callback=None):
         assert name == "boss"
-        return Found.of(list(counts), [("b", "a")], undirected=[("c", "b")])
+        return GraphResult.of(list(counts), [("b", "a")], undirected=[("c", "b")])
 
     monkeypatch.setattr("disco.methods.skeleton.find", search)
     table = chain()

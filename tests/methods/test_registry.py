@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.knowledge import Knowledge
 from disco.methods import METHODS, find, options_of
 
@@ -58,7 +58,7 @@ def test_a_handful_of_rows_is_refused_without_a_word_of_folds(name):
 
 
 def test_an_edge_without_direction_is_kept_as_such():
-    result = Found.of(["a", "b", "c"], [("c", "a")], undirected=[("a", "b")])
+    result = GraphResult.of(["a", "b", "c"], [("c", "a")], undirected=[("a", "b")])
     assert result.directed == [("c", "a")] and result.undirected == [("a", "b")]
     assert result.pairs == [("c", "a"), ("a", "b"), ("b", "a")]
     assert result.adjacency("bca").to_numpy().tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]

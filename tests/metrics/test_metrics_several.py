@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics import changes
 from disco.metrics.several import Comparison
 
@@ -18,11 +18,11 @@ EDGES = {
 }
 
 
-def found(pairs: list[tuple[str, str]], order: list[str] | None = None, nodes: list[str] = NODES) -> Found:
+def found(pairs: list[tuple[str, str]], order: list[str] | None = None, nodes: list[str] = NODES) -> GraphResult:
     """A result of pairs; one in both directions is open."""
     opened = [pair for pair in pairs if pair[::-1] in pairs and pair < pair[::-1]]
     directed = [pair for pair in pairs if pair[::-1] not in pairs]
-    return Found.of(nodes, directed, undirected=opened, order=order)
+    return GraphResult.of(nodes, directed, undirected=opened, order=order)
 
 
 def comparison(pairs: dict[str, list[tuple[str, str]]], nodes: list[str] = NODES) -> Comparison:
@@ -80,8 +80,8 @@ def test_an_open_edge_has_the_direction_of_the_graph_that_has_one():
 
 
 def test_the_numbers_of_both_stand_beside_a_change():
-    one = Found(NODES, pd.DataFrame({"parent": ["a", "c"], "child": ["b", "d"], "ocs": [1.0, 3.0]}))
-    other = Found(NODES[::-1], pd.DataFrame({"parent": ["b"], "child": ["a"], "ocs": [2.0], "decided": [True]}))
+    one = GraphResult(NODES, pd.DataFrame({"parent": ["a", "c"], "child": ["b", "d"], "ocs": [1.0, 3.0]}))
+    other = GraphResult(NODES[::-1], pd.DataFrame({"parent": ["b"], "child": ["a"], "ocs": [2.0], "decided": [True]}))
     rows = Comparison.of({"x": one, "y": other}).changes("x", "y")
     assert rows["change"].tolist() == ["dropped", "reversed"] and rows["ocs_1"].tolist() == [3.0, 1.0]
     assert np.isnan(rows["ocs_2"][0]) and rows["ocs_2"][1] == 2.0 and rows["decided_2"][1] is True
@@ -89,7 +89,7 @@ def test_the_numbers_of_both_stand_beside_a_change():
 
 def test_a_line_shows_the_edges_own_numbers_or_how_many_have_it():
     ends = {"parent": ["a"], "child": ["b"]}
-    both = {name: Found(NODES, pd.DataFrame({**ends, "gain_nats": [9.0], "rule": [name]})) for name in ("x", "y")}
+    both = {name: GraphResult(NODES, pd.DataFrame({**ends, "gain_nats": [9.0], "rule": [name]})) for name in ("x", "y")}
     assert dict(both["x"].drawn(NODES).edges) == {("a", "b"): {"gain_nats": 9.0, "rule": "x"}}
     assert dict(Comparison.of(both).weighed("x").edges) == {("a", "b"): {"methods": 2}}
 

@@ -7,10 +7,10 @@ from app_world import TINY, booted, button, csv, frame_with, numbers, poisson, t
 from made_up import HOSTILE, finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.methods import METHODS
 from disco.runs import COMPARE, Run, compared, create_run
-from disco.runs.compared import Asked, Ended
+from disco.runs.compared import MethodResult, MethodsRequest
 from disco.work import comparing, jobs
 
 PAGE = "pages/compare/page.py"
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.usefixtures("strange")
 
 def give(run: Run, name: str, edges: list[tuple[str, str]], notes: tuple[str, ...] = (), **how) -> Run:
     """Keep a method's result beside a run."""
-    result = Found.of(run.nodes, edges, **how)
-    options = Asked({name: {}}).options(name)
-    compared.save(run, Ended(name, "done", options, 1.0, 600.0, notes=list(notes), found=result))
+    result = GraphResult.of(run.nodes, edges, **how)
+    options = MethodsRequest({name: {}}).options(name)
+    compared.save(run, MethodResult(name, "done", options, 1.0, 600.0, notes=list(notes), found=result))
     return run
 
 
@@ -41,7 +41,7 @@ def three(**made) -> Run:
     give(run, "slow", [pair[::-1] for pair in CHAIN[:2]], order=nodes[::-1])
     give(run, "undirected", CHAIN[1:], undirected=CHAIN[:1])
     give(run, "sort-mean", CHAIN[:1], order=nodes)
-    compared.save(run, Ended("bug", "failed", {}, 1.0, 600.0, "It met *a* problem."))
+    compared.save(run, MethodResult("bug", "failed", {}, 1.0, 600.0, "It met *a* problem."))
     return run
 
 
@@ -87,7 +87,7 @@ def test_methods_are_chosen_with_their_words_and_started(started, monkeypatch):
     assert "1 method chosen: **the good one**" in texts(app)
     assert ":material/timer: about **1.1 s (1 to 2.2 s)**" in texts(app)
     button(app, "Run methods").click().run()
-    assert not app.exception and started == [(run, COMPARE, Asked({"good": {}}, 30))]
+    assert not app.exception and started == [(run, COMPARE, MethodsRequest({"good": {}}, 30))]
 
 
 def test_the_methods_are_folded_so_that_the_button_is_in_sight():
@@ -107,7 +107,7 @@ def test_options_are_written_in_words_and_listed(started):
     assert listed.loc["good.size"].tolist()[:2] == ["3", "changed"] and not any(listed.index.str.startswith("sort"))
     assert "ignores their options: sort-mean" in texts(app)
     button(app, "Run methods").click().run()
-    assert not app.exception and started == [(run, COMPARE, Asked({"good": {"size": 3}}))]
+    assert not app.exception and started == [(run, COMPARE, MethodsRequest({"good": {"size": 3}}))]
 
 
 def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
@@ -121,7 +121,7 @@ def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
     assert app.text_area(key=f"compare_options_{run.id}").value == "good.size=3"
     assert app.number_input(key=f"compare_limit_{run.id}").value == 30
     assert app.checkbox(key=f"compare_pick_good_{run.id}").value
-    comparing.queued(run, Asked({"good": {"size": 3}, "slow": {}}, 90))
+    comparing.queued(run, MethodsRequest({"good": {"size": 3}, "slow": {}}, 90))
     again = opened(run, PAGE)
     assert again.text_area(key=f"compare_options_{run.id}").value == "good.size=3"
     assert again.number_input(key=f"compare_limit_{run.id}").value == 90
@@ -174,7 +174,7 @@ def test_ods_under_three_families_is_one_click(started, monkeypatch):
 
 
 def test_work_shows_every_method_and_can_be_resumed(started):
-    run, asked = three(), Asked({"good": {}, "bug": {}, "chatty": {}})
+    run, asked = three(), MethodsRequest({"good": {}, "bug": {}, "chatty": {}})
     jobs.enqueue(run, COMPARE, asked).release()
     run.update(COMPARE, state="cancelled", progress=0.4)
     app = opened(run, PAGE)
@@ -188,7 +188,7 @@ def test_work_shows_every_method_and_can_be_resumed(started):
 
 def test_running_work_says_which_method_is_at_work_and_cannot_be_added_to():
     run = three()
-    lock = jobs.enqueue(run, COMPARE, Asked({"good": {}, "slow": {"size": 2.0}, "chatty": {}}))
+    lock = jobs.enqueue(run, COMPARE, MethodsRequest({"good": {}, "slow": {"size": 2.0}, "chatty": {}}))
     run.update(COMPARE, state="running", stage="methods", method="slow", done=1, total=3, progress=0.5)
     try:
         app = opened(run, PAGE)
@@ -292,7 +292,7 @@ def test_one_method_alone_and_none_are_shown_in_words():
 
 def test_only_failures_say_that_nothing_was_found():
     run = bare()
-    compared.save(run, Ended("bug", "failed", {}, 1.0, 600.0, "It met a problem."))
+    compared.save(run, MethodResult("bug", "failed", {}, 1.0, 600.0, "It met a problem."))
     app = opened(run, PAGE)
     assert any("No method has a result yet" in info.value for info in app.info)
 

@@ -8,7 +8,7 @@ from test_pages_ordering import opened
 
 from disco import runs
 from disco.files import write_frame
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics import a_top
 from disco.paper.ocs import select
 from disco.refine import Choice, Refined
@@ -47,7 +47,7 @@ def refined(run: runs.Run, has_orders: bool = True) -> None:
     ends = [("by mean", k, node) for k, node in enumerate(ORDER[::-1], 1)]
     ends += [("CCS order", k, node) for k, node in enumerate(ORDER, 1)]
     orders = pd.DataFrame(ends, columns=["start", "position", "node"]) if has_orders else None
-    found = Found(ORDER, edges_of(rows))
+    found = GraphResult(ORDER, edges_of(rows))
     choice = Choice(bootstrap=2)
     stored.save(run.path, Refined(found, starts, "CCS order", -100.0, 9, 9, orders=orders), choice)
     run.update(REFINE, state="done", progress=1.0)

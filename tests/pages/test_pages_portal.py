@@ -8,7 +8,7 @@ import pytest
 from app_world import booted, button, texts
 
 from disco import runs
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.refine import QUICK, Refined
 from disco.refine.result import EDGE_COLUMNS
 from disco.runs import REFINE
@@ -25,7 +25,7 @@ def graph_of(*edges: tuple[str, str, float, bool]) -> Refined:
     frame = frame.reindex(columns=EDGE_COLUMNS)
     graph = nx.DiGraph(edge[:2] for edge in edges)
     graph.add_nodes_from(portal.USUAL)
-    found = Found(list(nx.topological_sort(graph)), frame, notes=("A note with *stars*.",))
+    found = GraphResult(list(nx.topological_sort(graph)), frame, notes=("A note with *stars*.",))
     starts = pd.DataFrame([("sorted", 1, 0.0)], columns=["start", "sweep", "score"])
     return Refined(found, starts, "sorted", 0.0, 1, 1)
 
@@ -43,7 +43,7 @@ def by_hand(monkeypatch) -> list:
         refined = ALONE if run.roles is None else ADJUSTED
         nodes = run.nodes
         if set(nodes) != set(portal.USUAL):
-            refined = Refined(Found(nodes, ALONE.edges.iloc[:0]), ALONE.starts, "sorted", 0.0, 1, 1)
+            refined = Refined(GraphResult(nodes, ALONE.edges.iloc[:0]), ALONE.starts, "sorted", 0.0, 1, 1)
         stored.save(run.path, refined, choice)
         run.update(REFINE, state="done", progress=1.0)
         asked.append((run, work, choice))

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.columns import OF_DIRECTION
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.runs import refined as stored
@@ -57,7 +57,7 @@ def refined_run(settings=None, fitted=False, frame=None, misfit=0.0) -> runs.Run
     starts = pd.DataFrame([("by mean", 1, -10.0)], columns=["start", "sweep", "score"])
     nodes = pd.DataFrame({"node": list(frame.columns), "levels": 9, "misfit_nats": 0.0, "misfit_per_row": 0.0})
     nodes.loc[0, ["misfit_nats", "misfit_per_row"]] = misfit, misfit / len(frame)
-    found = Refined(Found(list(frame.columns), edges, misfit=nodes), starts, "by mean", -10.0, 3, 7)
+    found = Refined(GraphResult(list(frame.columns), edges, misfit=nodes), starts, "by mean", -10.0, 3, 7)
     stored.save(run.path, found, Choice(bootstrap=10, folds=3))
     return run
 

@@ -22,7 +22,7 @@ from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, open_run, origin
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
 from disco.runs.script import TABLE, Facts, python, shell
 from disco.simulate import Design, simulate
@@ -98,7 +98,7 @@ def test_a_fit_with_its_parents_its_refinement_and_other_methods(tmp_path, monke
     made = create_run(simulate(design).table, settings, name="fitted", device="cpu", origin=made_by)
     work_here(made, FIT, "")
     refined(made, Choice(bootstrap=2, folds=0, starts=2, seed=5))
-    work_here(made, COMPARE, "", Asked({"sort-mean": {}, "ods-poisson": {}}))
+    work_here(made, COMPARE, "", MethodsRequest({"sort-mean": {}, "ods-poisson": {}}))
     in_python, in_shell = check(made, tmp_path, monkeypatch)
     assert "Design.from_dict(" in in_python and "order=model.order_" in in_python and "read_table" not in in_python
     assert "--design design.json" in in_shell and "--parents cam" in in_shell and "--set width=8" in in_shell

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from disco.paper.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import LAST, deviation, log_kept, uniform
-from disco.paper.continuous.training import Schedule, masks, train_joint, train_projection
+from disco.paper.continuous.training import TrainingLength, masks, train_joint, train_projection
 from disco.progress import Reporter
 
 QUIET = Reporter(None, {"joint": 1.0, "projection": 1.0}, "")
@@ -15,16 +15,16 @@ def rows(count: int = 400) -> torch.Tensor:
     return torch.randn(count, 3, generator=torch.Generator().manual_seed(1))
 
 
-def trained(schedule: Schedule, seed: int = 0, count: int = 400, **more) -> tuple[JointNetwork, int]:
+def trained(schedule: TrainingLength, seed: int = 0, count: int = 400, **more) -> tuple[NoiseNetwork, int]:
     generator = torch.Generator().manual_seed(seed)
-    network = JointNetwork(3, generator, 16)
+    network = NoiseNetwork(3, generator, 16)
     return network, train_joint(network, rows(count), uniform(0, LAST), schedule, generator, QUIET, **more)
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 20, 25])
 @pytest.mark.parametrize("least", [1, 300])
 def test_early_stopping_keeps_a_state_with_few_epochs(epochs, least):
-    network, kept = trained(Schedule(epochs, 64, holdout=0.2, least=least, patience=5))
+    network, kept = trained(TrainingLength(epochs, 64, holdout=0.2, least=least, patience=5))
     assert 1 <= kept <= epochs and not network.training
     if least == 300:
         assert kept == epochs
@@ -44,9 +44,9 @@ def test_the_best_validated_state_is_kept_and_patience_ends_training(monkeypatch
 
     monkeypatch.setattr("disco.paper.continuous.training._validation", measured)
     generator = torch.Generator().manual_seed(0)
-    network = JointNetwork(3, generator, 16)
+    network = NoiseNetwork(3, generator, 16)
     reporter = Reporter(lambda event: seen.append(event.done), {"joint": 1.0}, "")
-    schedule = Schedule(500, 64, holdout=0.2, least=10, patience=20)
+    schedule = TrainingLength(500, 64, holdout=0.2, least=10, patience=20)
     assert train_joint(network, rows(), uniform(0, LAST), schedule, generator, reporter) == 20 and max(seen) == 40
     assert all(torch.equal(value, states[1][name]) for name, value in network.state_dict().items())
 
@@ -54,22 +54,22 @@ def test_the_best_validated_state_is_kept_and_patience_ends_training(monkeypatch
 def test_every_training_row_is_used_with_a_last_partial_batch():
     batches = []
 
-    class Watched(JointNetwork):
+    class Watched(NoiseNetwork):
         def forward(self, values, t):
             batches.append(len(values))
             return super().forward(values, t)
 
     generator = torch.Generator().manual_seed(0)
-    schedule = Schedule(1, 64, holdout=0.25)
+    schedule = TrainingLength(1, 64, holdout=0.25)
     train_joint(Watched(3, generator, 16), rows(400), uniform(0, LAST), schedule, generator, QUIET)
     assert batches == [64, 64, 64, 64, 44, 100]  # five batches of the 300 rows, and the held-out ones
 
 
 def test_a_fit_depends_on_its_seed_alone():
-    one, _ = trained(Schedule(3, 64))
+    one, _ = trained(TrainingLength(3, 64))
     torch.manual_seed(123)
-    other, _ = trained(Schedule(3, 64))
-    third, _ = trained(Schedule(3, 64), seed=1)
+    other, _ = trained(TrainingLength(3, 64))
+    third, _ = trained(TrainingLength(3, 64), seed=1)
     weights = [network.layers[0].weight for network in (one, other, third)]
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
@@ -77,14 +77,16 @@ def test_a_fit_depends_on_its_seed_alone():
 def test_every_row_may_come_with_its_noise_and_the_opposite():
     seen = []
 
-    class Watched(JointNetwork):
+    class Watched(NoiseNetwork):
         def forward(self, values, t):
             seen.append((values, t))
             return super().forward(values, t)
 
     generator = torch.Generator().manual_seed(0)
     clean = rows(40)
-    train_joint(Watched(3, generator, 16), clean, uniform(0.2, 0.9), Schedule(1, 40), generator, QUIET, paired=True)
+    train_joint(
+        Watched(3, generator, 16), clean, uniform(0.2, 0.9), TrainingLength(1, 40), generator, QUIET, paired=True
+    )
     (values, t), kept = seen[0], log_kept(seen[0][1]).exp()[:40, None]
     assert torch.equal(t[:40], t[40:]) and len(values) == 80
     middle = (values[:40] + values[40:]) / 2 / kept.sqrt()
@@ -115,14 +117,14 @@ def test_the_projection_learns_the_marginals_noise():
     generator = torch.Generator().manual_seed(0)
     base = torch.randn(2000, 2, generator=generator)
     values = torch.stack([base[:, 0], 0.8 * base[:, 0] + 0.6 * base[:, 1]], dim=1)
-    network = ProjectionNetwork(2, 32, generator)
+    network = MaskedNoiseNetwork(2, 32, generator)
 
     def alone(count: int, *_: object) -> torch.Tensor:
         return torch.eye(2)[torch.arange(count) % 2]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("disco.paper.continuous.training.masks", alone)
-        schedule = Schedule(60, 200, rate=3e-3)
+        schedule = TrainingLength(60, 200, rate=3e-3)
         train_projection(network, Exact(0.8), values, uniform(0.4, 0.8), schedule, generator, QUIET)
     points = torch.linspace(-1.5, 1.5, 7)
     t = torch.full((7,), 0.6)

@@ -17,7 +17,7 @@ from disco.knowledge.resolved import closure
 from disco.metrics.classes import equivalence_class
 from disco.refine import next_experiment
 from disco.refine import orientations as left
-from disco.refine.directions import Directions, Known
+from disco.refine.directions import Directions, KnownDirections
 from disco.refine.rows_needed import means, rows_per_arm
 
 ALL = list(combinations(FOUR, 2))
@@ -114,7 +114,7 @@ def counted(graph, settled):
     none, before = np.zeros((2, 4, 4), dtype=bool)
     for parent, child in settled:
         before[names.index(parent), names.index(child)] = True
-    known = Known.of(Resolved(before.T, none, closure(before)))
+    known = KnownDirections.of(Resolved(before.T, none, closure(before)))
     alike = left.Class(rows(nx.to_numpy_array(graph, dtype=bool)), known)
     return np.prod([component.count for component in alike.components])
 
@@ -230,7 +230,7 @@ def test_its_choices_settle_a_graph_in_no_more_experiments_than_the_best_of_rand
 
 def class_of(graph):
     none = np.zeros_like(graph)
-    return left.Class(rows(graph), Known.of(Resolved(none, none, none)))
+    return left.Class(rows(graph), KnownDirections.of(Resolved(none, none, none)))
 
 
 def as_sets(graphs):

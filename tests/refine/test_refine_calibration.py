@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 from statsmodels.tools.numdiff import approx_hess
 
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.refine import Choice
 from disco.refine.evidence import evidence, in_classes
 from disco.refine.memory import key_of
@@ -22,7 +22,7 @@ from disco.table.adjustment import Adjustment
 def scores_of(table: np.ndarray, candidates: list[tuple[int, ...]]) -> Scores:
     """Scores without a penalty on edges."""
     ranks = np.column_stack([np.unique(column, return_inverse=True)[1] for column in table.T])
-    return Scores(Design.of(ranks, prior=BEFORE), candidates, odds=0.0)
+    return Scores(RankDesign.of(ranks, prior=BEFORE), candidates, odds=0.0)
 
 
 # The p-value -----------------------------------------------------------------------------------------------------

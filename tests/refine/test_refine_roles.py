@@ -8,7 +8,7 @@ from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.check import check
 from disco.likelihood.covariates import around, bases, ranks_of, rates
-from disco.likelihood.design import Design
+from disco.likelihood.design import RankDesign
 from disco.likelihood.model import Model
 from disco.likelihood.newton import fit
 from disco.metrics.several import Comparison
@@ -142,7 +142,7 @@ def test_the_prior_of_a_covariate_is_fitted_to_the_nodes(known):
     shifts = random.normal(0, 0.6, (4, 8))
     ranks = dense_ranks(random.poisson(np.exp(1.5 + shifts[batch])))
     sorts = Covariate("batch", "categorical", batch, tuple("abcd")), Covariate("none", "continuous", none)
-    prior = fitted(Design.of(ranks, **around(Adjustment(2000, sorts), "abcdefgh"), prior=BEFORE), [()] * 8)
+    prior = fitted(RankDesign.of(ranks, **around(Adjustment(2000, sorts), "abcdefgh"), prior=BEFORE), [()] * 8)
     assert len(prior.beside) == 3 and prior.beside[0] < 3 and min(prior.beside[1:]) > 100
 
 
@@ -152,7 +152,7 @@ def test_an_effect_of_the_rows_is_outside_the_link():
     batch, a = random.integers(0, 2, 6000), random.poisson(4, 6000)
     b = random.poisson(np.where(batch, 0.5, 1.0) * (1 + 1.5 * a))
     adjustment = Adjustment(6000, (Covariate("batch", "categorical", batch, ("x", "y")),))
-    design = Design.of(dense_ranks(np.column_stack([a, b])), **around(adjustment, "ab"))
+    design = RankDesign.of(dense_ranks(np.column_stack([a, b])), **around(adjustment, "ab"))
     found = fit(design, Problems.of([(1, (0,))])).theta[0]
     column = np.diff(design.columns[2, 0][[int(np.argmin(batch)), int(np.argmax(batch))]])
     effect = design.value[1, 1] * column * found[design.bend + 1]

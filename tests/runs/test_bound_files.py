@@ -15,14 +15,14 @@ from made_up import finished_run, of_an_older_version, refine_by_hand
 
 from disco.errors import InputError
 from disco.files import write_bytes
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.knowledge import Knowledge
 from disco.paper.fitted import Variant
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.prior import BEFORE
 from disco.runs import Run, artefacts, compared, create_run, digests, origin, refined, results, stamps
-from disco.runs.compared import Ended
+from disco.runs.compared import MethodResult
 from disco.runs.packing import pack, unpack
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.runs.refined import dismiss, read_check, read_refined, save_check
@@ -54,8 +54,8 @@ def made(seed: int) -> Run:
     graphs = pd.DataFrame({"table": [1, 2], "parent": ["x1", "x2"], "child": [f"x{3 + seed % 2}", "x3"]})
     result = dataclasses.replace(read_refined(run), tables=graphs, fits=seed)
     refined.save(run.path, result.having(edges=result.edges.assign(gain_nats=rng.random(3))), Choice(bootstrap=2))
-    own = Found.of(NODES, [("x1", f"x{2 + seed % 2}")], order=NODES)
-    compared.save(run, Ended("sort-mean", "done", {"by": "mean"}, 1.0, 60.0, found=own))
+    own = GraphResult.of(NODES, [("x1", f"x{2 + seed % 2}")], order=NODES)
+    compared.save(run, MethodResult("sort-mean", "done", {"by": "mean"}, 1.0, 60.0, found=own))
     again = run.ocs().assign(ocs=rng.random(len(run.ocs())))
     run.save_variant(Variant(run.order(), run.ccs(), run.criteria(), again), OTHER)
     results._frames(run.path, run.order(), run.ccs(), run.criteria(), again, run.edges())

@@ -10,9 +10,9 @@ from made_up import finished_run, of_an_older_version
 
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.runs import Run, artefacts, compared
-from disco.runs.compared import Asked, Ended, read_all, read_one, read_scores, save, table
+from disco.runs.compared import MethodResult, MethodsRequest, read_all, read_one, read_scores, save, table
 
 NODES = ["x1", "x2", "x3", "x4"]
 CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
@@ -21,8 +21,8 @@ CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
 def kept(run: Run, name: str = "sort-mean", **how) -> Run:
     """Give a run the result of a method, by default the true chain."""
     given = {"edges": CHAIN, "order": NODES, **how}
-    found = Found.of(NODES, given.pop("edges"), **given)
-    save(run, Ended(name, "done", {"by": "mean"}, 1.5, 600.0, notes=["A note."], found=found))
+    found = GraphResult.of(NODES, given.pop("edges"), **given)
+    save(run, MethodResult(name, "done", {"by": "mean"}, 1.5, 600.0, notes=["A note."], found=found))
     return run
 
 
@@ -43,12 +43,12 @@ def test_a_failure_leaves_an_earlier_result_with_a_word_on_it():
     run = kept(finished_run(4))
     before = read_one(run, "sort-mean")
     for _ in range(2):
-        save(run, Ended("sort-mean", "failed", {"by": "variance"}, 2.0, 600.0, "It failed."))
+        save(run, MethodResult("sort-mean", "failed", {"by": "variance"}, 2.0, 600.0, "It failed."))
         ended = read_one(run, "sort-mean")
         assert (ended.state, ended.options, ended.found.order) == ("done", {"by": "mean"}, NODES)
         assert ended.found.pairs == before.found.pairs and ended.notes == before.notes
         assert ended.error == "It found nothing with the new options, so this is its earlier result. It failed."
-    save(run, Ended("sort-excess", "failed", {}, 2.0, 600.0, "It failed."))
+    save(run, MethodResult("sort-excess", "failed", {}, 2.0, 600.0, "It failed."))
     assert read_one(run, "sort-excess").state == "failed"
     kept(run, order=None)
     assert read_one(run, "sort-mean").error == ""
@@ -58,7 +58,7 @@ def test_directions_that_the_run_withholds_are_said_to_be_those_of_the_class():
     """As long as an artefact stands, and once in the notes however often a result is kept again."""
     table = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (60, 4)), columns=NODES)
     run = kept(kept(finished_run(4, table=table.assign(x4=table["x1"] + table["x2"]))), "refined")
-    save(run, Ended("refined", "failed", {}, 2.0, 600.0, "It failed."))
+    save(run, MethodResult("refined", "failed", {}, 2.0, 600.0, "It failed."))
     assert read_one(run, "sort-mean").notes == ("A note.",)
     assert len(read_one(run, "refined").notes) == 2 and read_one(run, "refined").notes[1] == "A note."
     artefacts.dismiss(run, dict.fromkeys([one.kind for one in artefacts.of(run).found], "it is meant"))
@@ -106,7 +106,7 @@ def test_a_request_that_is_nested_too_deeply_is_as_good_as_none():
 def test_the_table_measures_directed_edges_the_order_and_counts_open_edges():
     run = kept(finished_run(4))
     kept(run, "sort-variance", edges=[("x3", "x2")], undirected=[("x1", "x2")], order=NODES[::-1])
-    save(run, Ended("sort-excess", "timeout", {}, 600.0, 600.0, "Too slow."))
+    save(run, MethodResult("sort-excess", "timeout", {}, 600.0, 600.0, "Too slow."))
     rows = table(run, read_all(run), run.truth()).set_index("method")
     assert rows.loc["sort-mean", ["a_top", "precision", "recall", "f1", "shd", "edges"]].tolist() == [1, 1, 1, 1, 0, 3]
     second = rows.loc["sort-variance"]
@@ -185,7 +185,7 @@ def test_what_is_asked_is_checked_and_read_back():
         ({"sort-mean": {}}, 0.5, "time limit in seconds must be a number from 1"),
     ):
         with pytest.raises(InputError, match=why):
-            Asked(methods, limit)
+            MethodsRequest(methods, limit)
     run = finished_run(4)
     assert compared.asked(run) is None
     for bad in ("[]", "{}", '{"methods": 3, "limit": 3}', '{"methods": {"../x": {}}, "limit": 3}', "no JSON"):
@@ -193,5 +193,5 @@ def test_what_is_asked_is_checked_and_read_back():
         assert compared.asked(run) is None
     (run.path / "comparing.json").write_text(json.dumps({"methods": {"sort-mean": {"cutoff": 0.1}}, "limit": 60}))
     found = compared.asked(run)
-    assert found == Asked({"sort-mean": {"cutoff": 0.1}}, 60)
+    assert found == MethodsRequest({"sort-mean": {"cutoff": 0.1}}, 60)
     assert found.options("sort-mean") == {"by": "mean", "cutoff": 0.1}

@@ -18,11 +18,11 @@ from safetensors.numpy import save
 from disco import runs
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
-from disco.runs.compared import Ended
+from disco.runs.compared import MethodResult
 from disco.runs.packing import pack, unpack
 from disco.runs.refined import read_refined
 from disco.runs.refined import save as save_refined
@@ -405,9 +405,11 @@ def compared_run() -> Run:
     run = unpack(io.BytesIO(EXAMPLE))
     nodes = run.nodes
     scores = pd.DataFrame({"parent": nodes[:1], "child": nodes[1:2], "score": [1.0]})
-    result = Found.of(nodes, [(nodes[0], nodes[1])], undirected=[(nodes[2], nodes[1])], order=nodes, scores=scores)
-    compared.save(run, Ended("sort-mean", "done", {"by": "mean"}, 2.0, 60.0, found=result))
-    compared.save(run, Ended("sort-excess", "failed", {}, 2.0, 60.0, "It failed."))
+    result = GraphResult.of(
+        nodes, [(nodes[0], nodes[1])], undirected=[(nodes[2], nodes[1])], order=nodes, scores=scores
+    )
+    compared.save(run, MethodResult("sort-mean", "done", {"by": "mean"}, 2.0, 60.0, found=result))
+    compared.save(run, MethodResult("sort-excess", "failed", {}, 2.0, 60.0, "It failed."))
     (run.path / "compare/sort-mean/log.txt").write_text("not packed")
     compared.write_table(run)
     return run

@@ -20,7 +20,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, compared, create_run, find_runs, list_runs, open_run, results, runs_root
 from disco.runs.about import about
-from disco.runs.compared import Ended
+from disco.runs.compared import MethodResult
 from disco.runs.parents import compute_candidates, read_candidates, selected_graph
 from disco.runs.refined import choice_of, read_check, read_refined, save_check
 from disco.runs.summary import Summary, edge_counts
@@ -437,7 +437,7 @@ def test_a_folder_of_another_order_is_not_looked_for_behind_a_link(run, name):
 
 @pytest.mark.parametrize("name", ["compare", "compare/sort-mean"])
 def test_a_method_is_not_looked_for_behind_a_link(run, name):
-    compared.save(run, Ended("sort-mean", "failed", error="It failed."))
+    compared.save(run, MethodResult("sort-mean", "failed", error="It failed."))
     link(run.path / name)
     (found,) = compared.read_all(run)
     assert found.state == "failed" and f"{name} is a link" in found.error

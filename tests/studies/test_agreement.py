@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.metrics import a_top
 from disco.studies import agreement, lahman
 
@@ -12,7 +12,7 @@ TURNED = ORDER[::-1]
 
 
 def test_each_label_ends_with_its_mean():
-    down, up = (Found.of(ORDER, [], order=order) for order in (ORDER, TURNED))
+    down, up = (GraphResult.of(ORDER, [], order=order) for order in (ORDER, TURNED))
     scores = agreement.with_means(agreement.scores({"first": {"a": down, "b": up}, "second": {"a": down}}))
     r7, r17, *reversed_ = (a_top(order, pairs) for order in (ORDER, TURNED) for pairs in (lahman.R7, lahman.R17))
     assert scores.to_numpy().tolist() == [

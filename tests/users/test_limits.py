@@ -12,7 +12,7 @@ from disco.paper.settings import Settings
 from disco.runs import FIT, create_run, list_runs
 from disco.runs.packing import pack, unpack
 from disco.users import limits, roots
-from disco.users.limits import Limits
+from disco.users.limits import UserLimits
 from disco.work import jobs
 from pages.shared.work import fit_start
 
@@ -24,7 +24,7 @@ def allow(lab, monkeypatch):
     """Sets limits, for Ada."""
     monkeypatch.setenv(limits.VARIABLE, "{}")
     with lab.asked_by("ada"):
-        yield lambda **given: limits.announce(Limits(**given))
+        yield lambda **given: limits.announce(UserLimits(**given))
 
 
 def test_runs_disk_and_cells_are_counted_before_a_run_is_made(allow, small_table):
@@ -122,6 +122,6 @@ def test_there_are_no_limits_without_a_server_nor_for_an_admin(lab, monkeypatch)
     with lab.asked_by("root", is_admin=True):
         assert limits.own() is None
     with lab.asked_by("ada"):
-        assert limits.own() == Limits()
+        assert limits.own() == UserLimits()
     monkeypatch.setattr(roots, "_asks", None)
     assert limits.own() is None and limits.Patience().lasts("joint")

@@ -7,7 +7,7 @@ from disco.files import write_json
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import COMPARE, FIT, REFINE, Run
-from disco.runs.compared import ASKED, Asked
+from disco.runs.compared import ASKED, MethodsRequest
 from disco.users import roots
 from disco.work import everyone, jobs, turns
 
@@ -49,7 +49,7 @@ def test_what_was_interrupted_goes_on_for_its_user_in_its_order(lab, begun):
     assert begun.calls == [
         (bob, early, REFINE, (choice,), None),
         (ada, both, REFINE, (Choice(),), FIT),
-        (eve, compared, COMPARE, (Asked({"boss": {}}, 60.0),), None),
+        (eve, compared, COMPARE, (MethodsRequest({"boss": {}}, 60.0),), None),
         (ada, late, FIT, (), None),
     ]
 

@@ -17,7 +17,7 @@ from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, results
-from disco.runs.compared import Asked
+from disco.runs.compared import MethodsRequest
 from disco.runs.locks import note
 from disco.work import jobs, turns
 from disco.work.execution import execute
@@ -113,7 +113,7 @@ def test_only_a_fit_queues_for_the_device_of_its_run(small_table, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("torch.cuda.mem_get_info", lambda: (1 << 30, 1 << 30))
     run = create_run(small_table, ENDLESS, name="with a GPU", device="auto")
-    for work, asked in ((FIT, ()), (REFINE, (QUICK,)), (COMPARE, (Asked({"sort-mean": {}}),))):
+    for work, asked in ((FIT, ()), (REFINE, (QUICK,)), (COMPARE, (MethodsRequest({"sort-mean": {}}),))):
         lock = jobs.enqueue(run, work, *asked)
         device = run.status(work).device
         assert device == ("cuda" if work is FIT else "cpu")

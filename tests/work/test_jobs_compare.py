@@ -9,18 +9,18 @@ from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
 from disco.runs import COMPARE, Run, compared
-from disco.runs.compared import Asked, make_folder
+from disco.runs.compared import MethodsRequest, make_folder
 from disco.work import comparing, jobs
 
 assert few_threads  # used by every test here
 
 
-def ask(run: Run, *names: str, limit: float = 600.0, **changes) -> list[compared.Ended]:
+def ask(run: Run, *names: str, limit: float = 600.0, **changes) -> list[compared.MethodResult]:
     """Compare here, in this process."""
-    return do(run, Asked({name: changes for name in names}, limit))
+    return do(run, MethodsRequest({name: changes for name in names}, limit))
 
 
-def do(run: Run, asked: Asked, callback=None) -> list[compared.Ended]:
+def do(run: Run, asked: MethodsRequest, callback=None) -> list[compared.MethodResult]:
     lock = jobs.enqueue(run, COMPARE, asked)
     return jobs.work(run, COMPARE, lock, callback)
 
@@ -79,7 +79,7 @@ def test_what_is_done_is_not_run_again_unless_its_options_change():
 @pytest.mark.usefixtures("strange")
 def test_a_stop_keeps_what_is_done():
     run = finished_run(4)
-    asked = Asked({"good": {}, "slow": {}, "undirected": {}})
+    asked = MethodsRequest({"good": {}, "slow": {}, "undirected": {}})
     with pytest.raises(FitStopped):
         do(run, asked, lambda event: event.done != 1 or not event.message)
     assert states(run) == {"good": "done"} and run.status(COMPARE).state == "cancelled"
@@ -95,13 +95,13 @@ def test_the_status_tells_the_method_at_work_and_its_share():
         status = run.written_status(COMPARE)
         told.add((status.method, event.done, event.total))
 
-    do(run, Asked({"good": {}, "undirected": {}}), hear)
+    do(run, MethodsRequest({"good": {}, "undirected": {}}), hear)
     assert {("good", 0, 2), ("undirected", 1, 2)} <= told and run.status(COMPARE).method == ""
 
 
 def begin(run: Run) -> None:
     """Start a comparison of two methods in a worker."""
-    jobs.start(run, COMPARE, Asked({"sort-mean": {}, "sort-variance": {}}))
+    jobs.start(run, COMPARE, MethodsRequest({"sort-mean": {}, "sort-variance": {}}))
 
 
 def test_a_started_comparison_runs_apart_and_ends():
@@ -138,7 +138,7 @@ def test_a_killed_comparison_is_interrupted_and_goes_on():
 
 def test_a_lost_request_is_one_sentence(monkeypatch):
     run = finished_run(4)
-    lock = jobs.enqueue(run, COMPARE, Asked({"sort-mean": {}}))
+    lock = jobs.enqueue(run, COMPARE, MethodsRequest({"sort-mean": {}}))
     (run.path / "comparing.json").write_text(json.dumps({"methods": {"../x": {}}, "limit": 5}))
     with pytest.raises(InputError, match="start the comparison again"):
         jobs.work(run, COMPARE, lock)

@@ -15,7 +15,7 @@ CHILD = "#D55E00"
 WRONG = "#DF3B4A"  # against a known truth
 
 
-class Verdict(NamedTuple):
+class EdgeLook(NamedTuple):
     """The look of an edge compared with a truth or another graph: its colour, its dash (pixels on and off), its
     meaning, whether it has a dot at its tail, and whether only the truth or the other graph has it."""
 
@@ -27,31 +27,31 @@ class Verdict(NamedTuple):
 
 
 VERDICTS = {
-    "true": Verdict(PICKED, (), "found and true"),
-    "either way": Verdict("#009E73", (16, 8), "found; direction cannot be known", has_dot=True),
-    "extra": Verdict(WRONG, (10, 5), "found, not true"),
-    "reversed": Verdict("#AA4499", (12, 4, 3, 4), "in the opposite direction", has_dot=True),
-    "missing": Verdict(MUTED, (2, 5), "true, not found", is_absent=True),
+    "true": EdgeLook(PICKED, (), "found and true"),
+    "either way": EdgeLook("#009E73", (16, 8), "found; direction cannot be known", has_dot=True),
+    "extra": EdgeLook(WRONG, (10, 5), "found, not true"),
+    "reversed": EdgeLook("#AA4499", (12, 4, 3, 4), "in the opposite direction", has_dot=True),
+    "missing": EdgeLook(MUTED, (2, 5), "true, not found", is_absent=True),
 }
 # The refined graph compared with DISCO's.
 CHANGES = {
-    "kept": Verdict(MUTED, (), "in both graphs"),
-    "new": Verdict(PICKED, (10, 5), "only in the refined graph"),
+    "kept": EdgeLook(MUTED, (), "in both graphs"),
+    "new": EdgeLook(PICKED, (10, 5), "only in the refined graph"),
     "reversed": VERDICTS["reversed"],
-    "dropped": Verdict(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
+    "dropped": EdgeLook(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
 }
 # The union of both methods' graphs. Nothing at an end: a dot or a ring there reads as the end mark of a PAG.
 FOUND_BY = {
-    "both": Verdict("#0072B2", (), "found by both methods"),
-    "likelihood": Verdict("#D98200", (12, 5), "by the likelihood alone"),
-    "DISCO": Verdict("#B5489A", (3, 4), "by DISCO alone"),
+    "both": EdgeLook("#0072B2", (), "found by both methods"),
+    "likelihood": EdgeLook("#D98200", (12, 5), "by the likelihood alone"),
+    "DISCO": EdgeLook("#B5489A", (3, 4), "by DISCO alone"),
 }
 # Two graphs side by side.
 SIDES = {
-    "same": Verdict(MUTED, (), "in both graphs"),
-    "only here": Verdict(PICKED, (10, 5), "only in this graph"),
-    "other way": Verdict("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
-    "open": Verdict("#009E73", (16, 8), "undirected in one of the graphs"),
+    "same": EdgeLook(MUTED, (), "in both graphs"),
+    "only here": EdgeLook(PICKED, (10, 5), "only in this graph"),
+    "other way": EdgeLook("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
+    "open": EdgeLook("#009E73", (16, 8), "undirected in one of the graphs"),
 }
 LOOKS = {**VERDICTS, **CHANGES, **SIDES}
 

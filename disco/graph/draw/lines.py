@@ -54,7 +54,7 @@ class Edge:
     head: str = FULL
 
     @property
-    def role(self) -> colours.Verdict | None:
+    def role(self) -> colours.EdgeLook | None:
         """The meaning of its colour; None for an edge that is neither compared nor in a union."""
         return colours.LOOKS[self.verdict] if self.verdict else colours.FOUND_BY.get(self.found_by or "")
 

@@ -75,7 +75,7 @@ def positions(
     for row in rows:
         y[row] = top + STEP * np.arange(len(row))
         top += STEP * (len(row) - 1) + CHANNEL
-    lines = _Lines(rows, widths, tie, y)
+    lines = _Rows(rows, widths, tie, y)
     for sweep in range(SWEEPS):
         lines.pull(downwards=sweep % 2 == 0)
     for _ in range(SWAPS if len(order) <= MOST_UNCROSSED else 0):
@@ -102,7 +102,7 @@ def above(
     return {names[number]: (round(float(place)), round(y)) for number, place in zip(by_wish, x, strict=True)}
 
 
-class _Lines:
+class _Rows:
     """The positions of the nodes along their rows, improved step by step.
 
     Attributes:

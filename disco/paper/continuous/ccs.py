@@ -13,7 +13,7 @@ from scipy.interpolate import BSpline
 _FOLDS, _KNOTS, _DEGREE, _RIDGE = 5, 6, 3, 1e-3
 
 
-class Conditional:
+class ConditionalVariance:
     """E[Var{H | x}] for one column x and any curvature H at its rows.
 
     Args:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from disco.paper.continuous.noise import deviation
 
 
-class JointNetwork(nn.Module):
+class NoiseNetwork(nn.Module):
     """ε_θ(x_t, t): layers of s, b, b and s hidden units, s = max(128, 3 d) and b = max(1024, 5 d), with leaky ReLU.
 
     The first two are normalised, and a fifth of the first is dropped in training.
@@ -50,7 +50,7 @@ class JointNetwork(nn.Module):
         return self.layers(torch.cat([values, _level(t)], dim=1))
 
 
-class ProjectionNetwork(nn.Module):
+class MaskedNoiseNetwork(nn.Module):
     """The noise in the remaining columns R, from these columns alone: three hidden layers.
 
     Its activations are smooth, since it is differentiated, unlike the joint network.

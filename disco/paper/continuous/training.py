@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from disco.paper.adam import Adam
-from disco.paper.continuous.networks import JointNetwork, ProjectionNetwork
+from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import Times, corrupted
 from disco.progress import Reporter
 
@@ -22,7 +22,7 @@ _FULL = 0.2  # share of rows whose mask is replaced by all columns (paper, Mask 
 
 
 @dataclass(frozen=True)
-class Schedule:
+class TrainingLength:
     """The length and the data of a network's training.
 
     Attributes:
@@ -45,10 +45,10 @@ class Schedule:
 
 
 def train_joint(
-    network: JointNetwork,
+    network: NoiseNetwork,
     values: Tensor,
     times: Times,
-    schedule: Schedule,
+    schedule: TrainingLength,
     generator: torch.Generator,
     reporter: Reporter,
     *,
@@ -80,11 +80,11 @@ def train_joint(
 
 
 def train_projection(
-    network: ProjectionNetwork,
-    joint: JointNetwork,
+    network: MaskedNoiseNetwork,
+    joint: NoiseNetwork,
     values: Tensor,
     times: Times,
-    schedule: Schedule,
+    schedule: TrainingLength,
     generator: torch.Generator,
     reporter: Reporter,
 ) -> None:
@@ -118,7 +118,7 @@ def _train(
     values: Tensor,
     loss: Callable[[Tensor], Tensor],
     validation: Callable[[], float] | None,
-    schedule: Schedule,
+    schedule: TrainingLength,
     generator: torch.Generator,
     reporter: Reporter,
     stage: str,
@@ -152,7 +152,7 @@ def _train(
     return best
 
 
-def _validation(network: JointNetwork, values: Tensor, times: Times, generator: torch.Generator) -> Callable[[], float]:
+def _validation(network: NoiseNetwork, values: Tensor, times: Times, generator: torch.Generator) -> Callable[[], float]:
     """The loss on held-out rows, always with the same noise."""
     t = times(len(values), generator).to(values)
     noise = _normal(values, generator)

@@ -10,7 +10,7 @@ from disco.fields import changed
 from disco.knowledge import Knowledge
 from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.runs import artefacts, compared, origin, stamps
-from disco.runs.compared import Ended
+from disco.runs.compared import MethodResult
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
 from disco.runs.refined import choice_from, choice_of
@@ -131,11 +131,11 @@ class Facts:
         return self.is_fitted and (self.run.path / "refined_moves.csv").exists()
 
     @cached_property
-    def methods(self) -> dict[str, Ended]:
+    def methods(self) -> dict[str, MethodResult]:
         """The compared methods that ended well, by name."""
         return {one.method: one for one in compared.read_all(self.run) if one.state == "done"}
 
     def options(self, method: str) -> dict[str, Any]:
         """What is not usual in the options of a compared method."""
-        usual = compared.Asked({method: {}}).options(method)
+        usual = compared.MethodsRequest({method: {}}).options(method)
         return {name: value for name, value in self.methods[method].options.items() if usual.get(name) != value}

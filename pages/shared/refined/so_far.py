@@ -10,7 +10,7 @@ import streamlit as st
 
 from disco.figures import refined as figures
 from disco.graph.draw import picture as drawing
-from disco.graph.result import Found
+from disco.graph.result import GraphResult
 from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining
@@ -65,7 +65,7 @@ def _live(run: Run, height: int) -> None:
     _draw(run, result, height)
 
 
-def _draw(run: Run, result: Found, height: int) -> None:
+def _draw(run: Run, result: GraphResult, height: int) -> None:
     graph, positions = result.graph(), st.session_state.setdefault(_PLACES, {})
     if run.id not in positions:
         positions[run.id] = figures.positions(result.nodes, result.edges) if layout.is_laid_out(result.nodes) else {}
