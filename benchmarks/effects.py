@@ -22,10 +22,10 @@ import networkx as nx
 import numpy as np
 
 from benchmarks.study import COUNTS, Line, Study, grouped, markdown, share, timed, total
-from disco.effects.answers import Case
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
-from disco.effects.fitted import FittedGraphs
+from disco.effects.effect_records import Case
+from disco.effects.graph_fits import FittedGraphs
 from disco.errors import InputError
 from disco.refine import Choice, refine
 from disco.refine.fitted_graphs import fitted_graphs

@@ -4,8 +4,8 @@
     python -m benchmarks.unknown --only "bimodal.*seed [0-2]$" --results /tmp/trial.jsonl
     python -m benchmarks.unknown --summary              # of the existing lines
 
-One line per table: design, rows, seed, the true edges with what can be known of each (`disco.simulate.known`), and all
-refined edges, so that other decision rules can be read from the same lines. No bootstrap, no folds.
+One line per table: design, rows, seed, the true edges with what can be known of each (`disco.simulate.identifiable`),
+and all refined edges, so that other decision rules can be read from the same lines. No bootstrap, no folds.
 """
 
 import math
@@ -21,7 +21,7 @@ from benchmarks.study import COUNTS, Line, Study, compact, grouped, markdown, sh
 from disco.metrics import f1
 from disco.refine import Choice, refine
 from disco.simulate import Design, simulate
-from disco.simulate.known import UNKNOWN
+from disco.simulate.identifiable import UNKNOWN
 
 ROWS = (1000, 5000)
 SPREADS = (1, 2, 3, 5)
@@ -77,9 +77,9 @@ SECTION = """
 # Directions that can and cannot be known
 
 Not in the paper: which directions the refinement decides on simulated tables of the model class, without bootstrap.
-`disco/simulate/known.py` says which directions can be known, and why. Where a direction cannot be known, *undecided* is
-the right answer, and any decision is an error. *True of decided*: the share of all decided edges whose direction is
-true and can be known. `python -m benchmarks.unknown`
+`disco/simulate/identifiable.py` says which directions can be known, and why. Where a direction cannot be known,
+*undecided* is the right answer, and any decision is an error. *True of decided*: the share of all decided edges whose
+direction is true and can be known. `python -m benchmarks.unknown`
 """
 
 

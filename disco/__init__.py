@@ -9,7 +9,7 @@ from disco.paper.settings import Settings
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.paper.fitted import Fitted, Variant
+    from disco.paper.fitted_networks import Fitted, Variant
     from disco.progress import Event
 
 __all__ = ["DISCO", "Event", "FitStopped", "Fitted", "InputError", "Variant", "ScoreUnavailable", "Settings"]
@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Imported on first use: they import torch, which takes two seconds and which a list of runs or a queued job does not
 # need.
-_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "paper.fitted", "Variant": "paper.fitted"}
+_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "paper.fitted_networks", "Variant": "paper.fitted_networks"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 Reading and checking (`disco.schema`), the exports of a graph, the lines that commands print, the tables of the pages
 and the table of columns in docs/refine.md (`python tests/columns.py`) follow from these declarations. A new number on
-the edges of a refinement needs its column here and the mathematics that computes it (`disco.refine.evidence`).
+the edges of a refinement needs its column here and the mathematics that computes it (`disco.refine.edge_evidence`).
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of tex
 FREE, FORBIDDEN, REQUIRED, FIXED = RULES = ("free", "forbidden", "required", "fixed")
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
-# Whether the direction of a true edge can be known (`disco.simulate.known`).
+# Whether the direction of a true edge can be known (`disco.simulate.identifiable`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 NATS = "%.1f"  # the format of nats, and of mean numbers of edges
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from disco.devices import choose_device
 from disco.fitting import fit
 from disco.graph import dag as graphs
-from disco.hidden.artefacts import artefacts
+from disco.hidden.all_artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.paper import ocs
-from disco.paper.fitted import Variant
+from disco.paper.fitted_networks import Variant
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.table.artefacts import ignored
@@ -23,7 +23,7 @@ from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 
 if TYPE_CHECKING:
-    from disco.effects.answers import Effect
+    from disco.effects.effect_records import Effect
 
 
 class DISCO:
@@ -85,7 +85,7 @@ class DISCO:
             knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
             checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
-            dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none in this table.
+            dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
@@ -134,9 +134,9 @@ class DISCO:
         Raises:
             InputError: the question cannot be answered.
         """
-        from disco.effects.asking import among  # imports Numba, which a fit does not need
         from disco.effects.effect import effect
-        from disco.effects.fitted import FittedGraphs
+        from disco.effects.effect_question import among  # imports Numba, which a fit does not need
+        from disco.effects.graph_fits import FittedGraphs
 
         fitted = FittedGraphs.of_dag(self.graph(), self.fitted_.table, roles=self.fitted_.adjustment)
         return effect(among(fitted, where), on, do, against)

@@ -19,11 +19,11 @@ from disco.errors import InputError
 from disco.fields import require_types
 from disco.knowledge import Knowledge
 from disco.paper.checkpoint import Checkpoint
-from disco.paper.cost import check_memory, stage_flops
 from disco.paper.curvature import OUT_OF_MEMORY
-from disco.paper.fitted import STOPPED, by_name, rules_of
+from disco.paper.fitted_networks import STOPPED, by_name, rules_of
 from disco.paper.method import FitContext, FitResult, disco
 from disco.paper.ocs import own_thresholds
+from disco.paper.operations import check_memory, stage_flops
 from disco.paper.plan import Plan
 from disco.paper.ranks import Folds, RowInputs, check_split
 from disco.paper.settings import Settings

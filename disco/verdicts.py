@@ -26,7 +26,7 @@ from disco.paper.ocs import frequencies, passes
 from disco.paper.removals import places
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
-from disco.refine.result import Ends, ends
+from disco.refine.refinement_result import Ends, ends
 from disco.selectors.sparse import is_sparse
 from disco.words import how_many, plural, series, share
 

@@ -10,22 +10,22 @@ from pathlib import Path
 
 import numba
 
-from disco.likelihood.kept import KEPT_IN
+from disco.likelihood.compile_cache import KEPT_IN
 from disco.runs.locks import Lock, held
 from disco.work import ahead
 
 # Some fits and a score test of each, as one digest.
 FITS = """
 import hashlib, numpy as np
-from disco.likelihood.design import Design, Prior
+from disco.likelihood.rank_design import Prior, RankDesign
 from disco.likelihood.batch import Problems
 from disco.likelihood.newton import fit
-from disco.likelihood.steps import additions
+from disco.likelihood.score_test import additions
 random = np.random.default_rng(0)
 a = random.poisson(3, 600)
 b = random.poisson(0.5 + a)
 ranks = np.column_stack([np.unique(x, return_inverse=True)[1] for x in (a, b, random.poisson(1 + b))])
-design = Design.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=np.float32)
+design = RankDesign.of(ranks, prior=Prior(10.0, 1000.0, 4.0), dtype=np.float32)
 problems = Problems.of([(1, (0,)), (2, (0, 1)), (2, ())])
 fits = fit(design, problems)
 parts = fits.theta, fits.evidence, additions(design, problems, fits, np.array([[0, 1]] * 3)).own

@@ -136,11 +136,11 @@ def strange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The registry with methods that misbehave, here and in the processes that are started."""
     from strange_methods import MODULE, registered
 
-    from disco.methods import METHODS, apart
+    from disco.methods import METHODS, isolated
 
     before = dict(METHODS)
     registered()
-    monkeypatch.setattr(apart, "_MODULE", MODULE)
+    monkeypatch.setattr(isolated, "_MODULE", MODULE)
     yield
     METHODS.clear()
     METHODS.update(before)

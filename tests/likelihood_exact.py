@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from disco.likelihood.batch import BatchDesign, Derivatives
-from disco.likelihood.design import WIDTH
 from disco.likelihood.link import bent
 from disco.likelihood.newton import Fits, marginal_start
+from disco.likelihood.rank_design import WIDTH
 
 _STEPS = 250
 

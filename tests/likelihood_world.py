@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from disco.likelihood.design import BESIDE, STRAIGHT, WIDTH, Prior, RowTerms
+from disco.likelihood.rank_design import BESIDE, STRAIGHT, WIDTH, Prior, RowTerms
 
 COUNT, BINARY, POISSON, MANY, TRIALS, THREE, NOISE = range(7)
 PAIRS = [

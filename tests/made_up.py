@@ -12,9 +12,9 @@ from disco.graph.result import GraphResult
 from disco.paper.ocs import select, tidy
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
-from disco.refine.evidence import decided
-from disco.refine.limits import BOUND, MISFIT
-from disco.refine.result import EDGE_COLUMNS
+from disco.refine.bounds import BOUND, MISFIT
+from disco.refine.edge_evidence import decided
+from disco.refine.refinement_result import EDGE_COLUMNS
 from disco.runs import digests, refined, results
 
 HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", "a_name_longer_than_an_axis_has_room"]

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from disco.graph.result import GraphResult
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.refine import Choice, Refined
-from disco.refine.evidence import evidence, in_classes
+from disco.refine.edge_evidence import evidence, in_classes
+from disco.refine.node_scores import Scores, resolve
+from disco.refine.order_search import Optimum, search
 from disco.refine.prior import BEFORE
-from disco.refine.scores import Scores, resolve
-from disco.refine.search import Optimum, search
 
 PRICE = float(np.log(8))  # of an edge, nats
 QUICK = Choice(starts=2, restarts=0, bootstrap=0, folds=0)

@@ -17,7 +17,7 @@ from disco.methods import METHODS, Method, alone
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
-MODULE = "tests.strange_methods"  # in place of the one of `disco.methods.apart`
+MODULE = "tests.strange_methods"  # in place of the one of `disco.methods.isolated`
 WAYS = ("good", "undirected", "input", "memory", "killed", "crash", "bug", "slow", "deep", "chatty")
 
 

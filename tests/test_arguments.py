@@ -10,14 +10,14 @@ import torch
 
 from disco import DISCO, metrics
 from disco.devices import choose_device
-from disco.effects.asking import among
 from disco.effects.effect import effect
-from disco.effects.fitted import FittedGraphs
+from disco.effects.effect_question import among
+from disco.effects.graph_fits import FittedGraphs
 from disco.errors import FitStopped, InputError
 from disco.fields import a_thing, require_types
 from disco.fitting import fit
 from disco.knowledge import Knowledge
-from disco.likelihood.check import check
+from disco.likelihood.model_check import check
 from disco.methods import find
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings

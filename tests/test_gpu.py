@@ -15,7 +15,7 @@ from likelihood_world import close
 
 from disco.errors import FitStopped
 from disco.estimator import DISCO
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.settings import Settings
 from disco.paper.stagewise import KINDS, stagewise
 from disco.paper.update import Update

@@ -24,9 +24,9 @@ import pandas as pd
 from disco import DISCO, files
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.graph import dag as graphs
-from disco.likelihood import kinds
-from disco.likelihood.check import check
+from disco.likelihood import count_shapes
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 from disco.metrics import average_precision, evaluate, precision_recall
 from disco.paper import ocs
 from disco.paper.settings import Settings
@@ -305,7 +305,7 @@ def _model(world: World) -> None:
         world.alive()
     for node in model.names:
         checked(model.base_measure(node), "probability")
-        kind = kinds.describe(model, node)
+        kind = count_shapes.describe(model, node)
         checked(kind.table().drop(columns="parameter"), "distance", "cost")
         number(kind.ratio, "the ratio of variance to mean")
         if re.search(r"\b(nan|inf)\b", kind.sentence()):

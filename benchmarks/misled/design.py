@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from disco.columns import UNKNOWN
-from disco.metrics.classes import equivalence_class
+from disco.metrics.equivalence import equivalence_class
 from disco.simulate import Design as Simulation
 from disco.simulate import simulate
 from disco.table.roles import Roles

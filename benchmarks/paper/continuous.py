@@ -20,9 +20,9 @@ import torch
 from benchmarks.paper.rows import Method, Row
 from disco.methods import cont, diffan
 from disco.metrics import a_top, controls
-from disco.paper.continuous.networks import NoiseNetwork
 from disco.paper.continuous.noise import LAST, uniform
-from disco.paper.continuous.training import TrainingLength, train_joint
+from disco.paper.continuous.noise_networks import NoiseNetwork
+from disco.paper.continuous.noise_training import TrainingLength, train_joint
 from disco.progress import Reporter
 from disco.simulate import Design, Simulated, simulate
 

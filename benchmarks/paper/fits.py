@@ -22,7 +22,7 @@ from disco.cli.progress import Progress
 from disco.devices import choose_device
 from disco.errors import InputError
 from disco.files import read_json, write_json
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.progress import Event
 from disco.runs import Run, create_run, open_run
 from disco.table.counts import as_counts

@@ -27,12 +27,12 @@ from disco.graph.result import GraphResult
 from disco.methods import METHODS, find, options_of
 from disco.metrics import Edges, a_top, edge_jaccard, edges, evaluate, order_agreement, shd
 from disco.paper import ocs
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.ranks import fold_of_rows, fold_ranks
 from disco.paper.stagewise import stagewise
 from disco.refine import Choice, refine
 from disco.runs import Run
-from disco.selectors import cam, evidence, pcm
+from disco.selectors import cam, evidence_selector, pcm
 from disco.simulate import Design, Simulated, simulate
 from disco.studies.lahman import R7, R17
 from disco.table.artefacts import ARTEFACTS
@@ -202,7 +202,7 @@ READINGS: dict[str, Reading] = {
     "parents": read_parents,
     "cam": partial(read_selected, cam.edges),
     "pcm": partial(read_selected, pcm.edges),
-    "evidence": partial(read_selected, evidence.edges),
+    "evidence": partial(read_selected, evidence_selector.edges),
     "transformed": read_transformed,
     "lahman": read_lahman,
 }

@@ -14,7 +14,7 @@ from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.errors import InputError
 from disco.files import plain
-from disco.hidden.artefacts import AT_ONCE, artefacts
+from disco.hidden.all_artefacts import AT_ONCE, artefacts
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
 from disco.table.counts import problems

@@ -21,8 +21,8 @@ from disco.cli.saying import say, sentence
 from disco.cli.tidying import changed
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
-from disco.hidden.artefacts import AT_ONCE
-from disco.refine.result import METHOD
+from disco.hidden.all_artefacts import AT_ONCE
+from disco.refine.refinement_result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.origin import FromFile, Origin
 from disco.table.cells import names_of

@@ -9,7 +9,7 @@ from disco.cli.choices import read_counts
 from disco.cli.fit import check_knowledge, folds_of, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
 from disco.errors import InputError
-from disco.knowledge.files import read
+from disco.knowledge.knowledge_files import read
 from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.runs import Run, open_run
 

@@ -13,7 +13,7 @@ from disco.cli.roles import listed
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, options_of
-from disco.methods.written import asked_for
+from disco.methods.option_text import asked_for
 from disco.runs import COMPARE, Run, compared
 from disco.runs.compared import MethodsRequest
 from disco.words import duration, how_many, number

@@ -15,8 +15,8 @@ from disco.graph.dag import CONTEXT, between_nodes
 from disco.metrics import evaluate
 from disco.runs import open_run
 from disco.simulate.edge_files import LARGEST_TEXT
-from disco.simulate.graphs import LARGEST_GRAPH
-from disco.simulate.known import check as check_direction
+from disco.simulate.identifiable import check as check_direction
+from disco.simulate.random_graphs import LARGEST_GRAPH
 from disco.table.read import read_table, read_words
 
 

@@ -17,9 +17,9 @@ from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
 from disco.columns import REQUIRED
 from disco.errors import InputError
-from disco.hidden.artefacts import looked_for
+from disco.hidden.all_artefacts import looked_for
 from disco.knowledge import Knowledge
-from disco.knowledge.files import read
+from disco.knowledge.knowledge_files import read
 from disco.paper.settings import Settings
 from disco.runs import FIT, Run, create_run, open_run
 from disco.runs.artefacts import check_there
@@ -116,7 +116,7 @@ def folds_of(folder: Path, given: Mapping[str, Any]) -> int:
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
     """Print the expected time and memory of the fit; InputError if memory is too small."""
-    from disco.paper.cost import check_memory
+    from disco.paper.operations import check_memory
     from disco.paper.plan import Plan
     from disco.work.forecast import about, estimate
 

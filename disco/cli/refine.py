@@ -10,7 +10,7 @@ from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
 from disco.columns import EDGE_LINE, EXPERIMENT, FIXED, FREE, GAIN, REQUIRED, STABILITY
 from disco.refine import Choice, Refined
-from disco.refine.limits import ASSUMED, decided_means
+from disco.refine.bounds import ASSUMED, decided_means
 from disco.runs import REFINE, Run
 from disco.table.screening import few_rows
 from disco.verdicts import of_refinement

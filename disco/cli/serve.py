@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     from starlette.applications import Starlette
 
     from disco import system
-    from disco.server import health, log, sessions, turns
+    from disco.server import health, log, page_lock, sessions
     from disco.server.door import Door
     from disco.server.start import ENGINE, find_app, free_port, serve
     from disco.users import limits, roots
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     roots.serve(sessions.asking)
     for name in ENGINE:  # before the first page, which would otherwise share the interpreter with these imports
         import_module(name)
-    turns.take()
+    page_lock.take()
     system.share_one_core()
     going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
     downloads = sessions.Downloads()

@@ -12,7 +12,7 @@ from disco.cli.roles import listed
 from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import read_regular, write_frame, write_json
-from disco.simulate import Design, Simulated, known, read_edges, simulate
+from disco.simulate import Design, Simulated, identifiable, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
 from disco.table.spreadsheets import harmless_frame
 from disco.words import how_many
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     files = ["counts.csv", "truth.csv", "order.csv", "design.json", *(["roles.json"] if design.beside() else [])]
     say(f"{how_many(rows, 'row')} × {how_many(columns, 'column')} with {edges}, in {folder}: {', '.join(files)}.")
     if len(drawn.truth):
-        say(f"{known.words(drawn.truth['direction'])} {known.reservation(design)}".rstrip())
+        say(f"{identifiable.words(drawn.truth['direction'])} {identifiable.reservation(design)}".rstrip())
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.effects.fitted import FittedGraphs, Sampled
-from disco.effects.graphs import Graphs, Path
+from disco.effects.compatible import Graphs, Path
+from disco.effects.graph_fits import FittedGraphs, Sampled
 from disco.effects.sentences import short
 
 MOST_CASES = 3

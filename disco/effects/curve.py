@@ -8,11 +8,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.effects import asking
+from disco.effects import effect_question
 from disco.effects.cases import by_case
+from disco.effects.compatible import Dag
 from disco.effects.effect import mean_of
-from disco.effects.fitted import FittedGraphs
-from disco.effects.graphs import Dag
+from disco.effects.graph_fits import FittedGraphs
 from disco.progress import SILENT, Reporter
 
 _POINTS, _LEVELS = 9, 5
@@ -46,11 +46,13 @@ def curve(
         InputError: there is no such node.
         FitStopped: the reporter's callback stopped the work.
     """
-    outcome, one = asking.node(fitted, on), asking.node(fitted, node)
+    outcome, one = effect_question.node(fitted, on), effect_question.node(fitted, node)
     fitted = fitted.about((one,))
     grid = fitted.nodes.parent_grids[one]
     few = grid[np.linspace(0, len(grid) - 1, _LEVELS).round().astype(int)]  # also where rows are few
-    evenly = sorted({*few.tolist(), *(asking.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS))})
+    evenly = sorted(
+        {*few.tolist(), *(effect_question.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS))}
+    )
     ends = [evenly[-1], evenly[0]]  # the cases are those of these two
     values = sorted({*evenly, *also})
     settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
@@ -73,7 +75,7 @@ def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ..
     Raises:
         InputError: there is no such node.
     """
-    outcome, one = asking.node(fitted, on), asking.node(fitted, node)
+    outcome, one = effect_question.node(fitted, on), effect_question.node(fitted, node)
     found = Counter[tuple[int, ...]]()
     for dag in fitted.graphs.about((one,)).dags:
         for path in _paths(dag, one, outcome):

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from disco.effects import asking
+from disco.effects import effect_question
 from disco.effects.cases import by_case
 from disco.effects.effect import mean_of
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.progress import SILENT, Reporter
 
 COLUMNS = (
@@ -41,7 +41,7 @@ def distribution(
     Raises:
         InputError, FitStopped: as for `disco.effects.effect.effect`.
     """
-    question = asking.asked(fitted, on, do, against)
+    question = effect_question.asked(fitted, on, do, against)
     fitted = fitted.about(question.do)
     grid, done = fitted.nodes.grids[question.on], tuple(question.do)
     counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST).round().astype(int))]

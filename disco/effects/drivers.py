@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from disco.bitsets import members
-from disco.effects import asking
-from disco.effects.answers import Answer
+from disco.effects import effect_question
 from disco.effects.effect import answer
-from disco.effects.fitted import FittedGraphs
+from disco.effects.effect_records import Answer
+from disco.effects.graph_fits import FittedGraphs
 from disco.fields import require_types
 from disco.progress import Callback, Reporter
 
@@ -41,12 +41,12 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
         FitStopped: the callback stopped the work.
     """
     require_types(fitted=(fitted, FittedGraphs))
-    outcome, found = asking.node(fitted, on), list[tuple[object, ...]]()
+    outcome, found = effect_question.node(fitted, on), list[tuple[object, ...]]()
     reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
     wanted = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.about((outcome,)).dags))
     for number, node in enumerate(members(wanted)):
         reporter.step("effects", number, wanted.bit_count(), message=f"effects: {fitted.names[node]}")
-        low, high = asking.between(fitted, node)
+        low, high = effect_question.between(fitted, node)
         settings = [{node: high}, {node: low}]
         asked = fitted.about((node,))
         sampled = asked.sampled(asked.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from disco.bitsets import bits
-from disco.effects import asking, sentences
-from disco.effects.answers import Answer, Case, Effect, Interval, Shares
+from disco.effects import effect_question, sentences
 from disco.effects.cases import OpenCase, parts
-from disco.effects.fitted import DRAWS, FittedGraphs, Sampled
-from disco.effects.graphs import Dag, Path
+from disco.effects.compatible import Dag, Path
+from disco.effects.effect_records import Answer, Case, Effect, Interval, Shares
+from disco.effects.graph_fits import DRAWS, FittedGraphs, Sampled
 from disco.fields import require, require_types, whole_from
 from disco.progress import SILENT, Reporter
 
@@ -43,7 +43,7 @@ def effect(
     """
     require_types(fitted=(fitted, FittedGraphs))
     require("draws", draws, whole_from(20))
-    question = asking.asked(fitted, on, do, against)
+    question = effect_question.asked(fitted, on, do, against)
     outcome, done, fitted = question.on, tuple(question.do), fitted.about(question.do)
     dags = fitted.graphs.dags
 

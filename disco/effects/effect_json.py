@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.effects.answers import Answer, Effect
+from disco.effects.effect_records import Answer, Effect
 from disco.effects.sentences import in_words
 
 

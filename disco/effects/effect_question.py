@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from disco.bitsets import bits
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.errors import InputError
 from disco.fields import require_types
 from disco.table.adjustment import COUNT, Covariate

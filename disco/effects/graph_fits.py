@@ -7,7 +7,7 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
-from disco.effects.graphs import Graphs, Path
+from disco.effects.compatible import Graphs, Path
 from disco.effects.means import OutcomeMeans, Over, Settings
 from disco.effects.nodes import Nodes
 from disco.fields import require, require_types, whole_from

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.special import ndtr
 from scipy.stats import false_discovery_control
 
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.effects.nodes import Nodes
 from disco.progress import SILENT, Reporter
 from disco.words import number

@@ -1,9 +1,9 @@
 """The fits of nodes given parents that effects need: each made once, with draws of its coefficients.
 
-Every node is the semiparametric GLM of `disco.likelihood.design`, fitted to all rows. Its coefficients are uncertain:
-normal around the fit, with the inverse information as covariance (Laplace), H⁻¹. If rows form groups, what a group's
-rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H⁻¹, with the sum over the groups' scores s, the
-sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
+Every node is the semiparametric GLM of `disco.likelihood.rank_design`, fitted to all rows. Its coefficients are
+uncertain: normal around the fit, with the inverse information as covariance (Laplace), H⁻¹. If rows form groups, what a
+group's rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H⁻¹, with the sum over the groups'
+scores s, the sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
 """
 
 import copy
@@ -14,8 +14,8 @@ import numpy as np
 
 from disco.effects import drawing
 from disco.likelihood.batch import Problems
+from disco.likelihood.conditional import Distribution
 from disco.likelihood.covariates import on_grids, rounded
-from disco.likelihood.distribution import Distribution
 from disco.likelihood.model import WEAK
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.small import inverse

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from disco.effects.answers import Answer, Case, Effect
+from disco.effects.effect_records import Answer, Case, Effect
 from disco.words import number, of_graphs, series
 
 _SAME = 1e-9  # shares of the graphs that differ by less are equal

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from disco.effects import asking
+from disco.effects import effect_question
 from disco.effects.drawing import spread
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.effects.nodes import Key, NodeAtRows, Nodes
 from disco.table.prepared import Prepared
 
@@ -30,14 +30,14 @@ def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
     Raises:
         InputError: there is no such node.
     """
-    nodes, edge = fitted.nodes, (asking.node(fitted, parent), asking.node(fitted, child))
+    nodes, edge = fitted.nodes, (effect_question.node(fitted, parent), effect_question.node(fitted, child))
     parents = next((one.parents for one in fitted.graphs.dags if one.is_near and edge[0] in one.parents[edge[1]]), None)
     if parents is None:
         return math.nan
     nodes.fit(enumerate(parents))
     sizes = {key: _sizes(nodes, key) for key in enumerate(parents)}
     usual = float(np.median([size for by_parent in sizes.values() for size in by_parent.values()]))
-    return _strength(nodes, parents, edge, sizes, usual, asking.between(fitted, edge[0]))
+    return _strength(nodes, parents, edge, sizes, usual, effect_question.between(fitted, edge[0]))
 
 
 def _sizes(nodes: Nodes, key: Key) -> dict[int, float]:

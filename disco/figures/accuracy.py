@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from disco.figures import theme
 from disco.graph.draw import colours
-from disco.metrics.scores import at_threshold
+from disco.metrics.precision_recall import at_threshold
 from disco.words import number, share
 
 MEASURES = {"precision": "dash", "recall": "dot"}

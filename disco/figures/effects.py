@@ -1,7 +1,7 @@
 """Figures of a fitted graph: response curves, the shape of a node's distribution, the model check.
 
-The curves and bands come from `disco.likelihood.model`, the shapes from `disco.likelihood.kinds`, the simulated tables
-from `disco.likelihood.check`.
+The curves and bands come from `disco.likelihood.model`, the shapes from `disco.likelihood.count_shapes`, the simulated
+tables from `disco.likelihood.model_check`.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from disco.graph.draw import colours
 from disco.words import number
 
 if TYPE_CHECKING:  # these import torch, which drawing does not need
-    from disco.likelihood.check import Check
-    from disco.likelihood.kinds import CountShape, Kind
+    from disco.likelihood.count_shapes import CountShape, Kind
+    from disco.likelihood.model_check import Check
 
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.effects.answers import Effect
+from disco.effects.effect_records import Effect
 from disco.figures import theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours

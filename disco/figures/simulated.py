@@ -10,7 +10,7 @@ from disco.figures import theme
 from disco.figures.axes import log_ticks
 from disco.graph import dag as graphs
 from disco.graph.draw import placing
-from disco.simulate import Simulated, known
+from disco.simulate import Simulated, identifiable
 
 MOST_NODES = 200  # largest graph that a picture can show
 
@@ -31,7 +31,7 @@ class Truth:
 
 def truth(drawn: Simulated) -> Truth:
     """The true graph of a simulated table."""
-    edges = drawn.truth.assign(decided=drawn.truth["direction"] != known.UNKNOWN)
+    edges = drawn.truth.assign(decided=drawn.truth["direction"] != identifiable.UNKNOWN)
     graph = graphs.build(drawn.order, edges)
     return Truth(graph, drawn.order, placing.positions(drawn.order, drawn.truth.assign(z=6.0)))
 

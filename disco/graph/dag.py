@@ -6,7 +6,7 @@ have the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recov
 another selector of parents, or a refinement's evidence. In a union of both methods' graphs they also have the word
 `found_by`, with knowledge the word `rule` (`disco.knowledge.resolved`), and if refined the word `source` of their
 direction. In a graph of several methods they have
-`methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.several`).
+`methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.consensus`).
 The nodes of a refined graph also have `misfit_nats` and `is_poor`, whether that counts as a poor fit. A node that is a
 context (`with_contexts`) has `context` and no position.
 """

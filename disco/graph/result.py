@@ -59,8 +59,8 @@ class GraphResult:
         seconds: run time; NaN if not measured.
         notes: caveats, as sentences; some have a kind (`Note`).
         misfit: node and misfit_nats, one row per node, if measured.
-        artefacts: what in the table creates edges (`disco.hidden.artefacts`), neither cured nor dismissed: a sentence
-            each.
+        artefacts: what in the table creates edges (`disco.hidden.all_artefacts`), neither cured nor dismissed: a
+            sentence each.
     """
 
     nodes: list[str]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.artefacts import kinds, letters, without_advised
+from disco.hidden.all_artefacts import kinds, letters, without_advised
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import CATEGORICAL
 from disco.table.artefacts import plain_artefacts

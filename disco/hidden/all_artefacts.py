@@ -203,7 +203,7 @@ def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause
         reporter, stage: receive the progress.
     """
     from disco.hidden.common import common_cause  # these import torch
-    from disco.hidden.kinds import kinds_of_rows
+    from disco.hidden.row_kinds import kinds_of_rows
 
     values = given.counts.to_numpy()
     cause = common_cause(values, given.adjustment, reporter, stage)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from disco.hidden import starts
-from disco.hidden.columns import columns_of
-from disco.hidden.fitting import HiddenFit, with_hidden, without_hidden
-from disco.hidden.graphs import Search
+from disco.hidden import initial_points
+from disco.hidden.hidden_fit import HiddenFit, with_hidden, without_hidden
+from disco.hidden.linear_columns import columns_of
 from disco.hidden.shapes import CIRCLE, CURVED, PLANE, STRAIGHT, HiddenShape, kinds
+from disco.hidden.sparse_search import Search
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment
 
@@ -120,17 +120,17 @@ def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Hidden
     """Every shape with a first posterior."""
     children = search.columns.values[:, search.columns.children]
     nodes = search.columns.nodes
-    line = starts.on_line(children, np.arange(nodes))
+    line = initial_points.on_line(children, np.arange(nodes))
     yield STRAIGHT, line
-    yield CURVED, starts.along(children, line, CURVED)
+    yield CURVED, initial_points.along(children, line, CURVED)
     core = _core(search.best[0].joined)
     if _CORE <= len(core) < nodes:
-        yield STRAIGHT, starts.on_line(children, core)
-    yield CIRCLE, starts.along(children, starts.on_circle(children), CIRCLE)
+        yield STRAIGHT, initial_points.on_line(children, core)
+    yield CIRCLE, initial_points.along(children, initial_points.on_circle(children), CIRCLE)
     if nodes >= _FEW:
-        yield PLANE, starts.along(children, starts.on_plane(children), PLANE)
+        yield PLANE, initial_points.along(children, initial_points.on_plane(children), PLANE)
     for number in _KINDS:
-        yield kinds(number), starts.of_kinds(children, number, random)
+        yield kinds(number), initial_points.of_kinds(children, number, random)
 
 
 def _core(joined: np.ndarray) -> np.ndarray:

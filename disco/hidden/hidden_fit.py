@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.hidden.columns import LEVELS, LinearColumns
 from disco.hidden.conditionals import (
     BINS,
     NEVER,
@@ -22,8 +21,9 @@ from disco.hidden.conditionals import (
     fit_tables,
     improve,
 )
-from disco.hidden.graphs import Search, Sparse, least_squares
+from disco.hidden.linear_columns import LEVELS, LinearColumns
 from disco.hidden.shapes import NOTHING, HiddenShape
+from disco.hidden.sparse_search import Search, Sparse, least_squares
 
 _SEARCHES, _PRUNINGS = 6, 8
 _STEPS, _LAST_STEPS = 4, 12  # of the coefficients, per graph and for the best one

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from disco.hidden.columns import basis, explained, normal_scores
+from disco.hidden.linear_columns import basis, explained, normal_scores
 from disco.linear.noisy import Noisy
 from disco.progress import SILENT, Reporter
 from disco.table.adjustment import Adjustment

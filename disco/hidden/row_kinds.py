@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disco.hidden.columns import explained, functions_of, normal_scores
 from disco.hidden.common import CommonCause
 from disco.hidden.conditionals import PointMeans, Seen, expect
+from disco.hidden.linear_columns import explained, functions_of, normal_scores
 from disco.table.adjustment import Adjustment
 
 _BLOCK = 10_000  # rows at a time

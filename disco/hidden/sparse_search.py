@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disco.hidden.columns import LinearColumns
+from disco.hidden.linear_columns import LinearColumns
+from disco.linear.insertion import Graph, LinearModel, searched
 from disco.linear.near import near
-from disco.linear.search import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST_CORRELATION = 2.0  # of candidates, standard errors

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import bent
+from disco.likelihood.rank_design import WIDTH, RankDesign
 
 
 @dataclass(frozen=True)

@@ -26,18 +26,10 @@ import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Derivatives
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side, within, written_out
-from disco.likelihood.design import WIDTH
 from disco.likelihood.grid import GRID, bounds, coefficients_of, is_fine, over_rows, table_of
 from disco.likelihood.products import copy, padded
-from disco.likelihood.rows import (
-    Evaluation,
-    Grid,
-    Rows,
-    Sums,
-    bend_at_rows,
-    index_at_rows,
-    read_at_rows,
-)
+from disco.likelihood.rank_design import WIDTH
+from disco.likelihood.row_sums import Evaluation, Grid, Rows, Sums, bend_at_rows, index_at_rows, read_at_rows
 from disco.likelihood.small import backward, dot, factorise, forward
 
 LEAST_SHARE = 0.05  # share of the gain predicted by the initial slope that a step must reach

@@ -1,6 +1,6 @@
 """A node's distribution given its parents and the rows' own columns, at one vector of coefficients.
 
-The coefficients are those of `disco.likelihood.design`: log p(v) = η v / s + base measure − normaliser, with the
+The coefficients are those of `disco.likelihood.rank_design`: log p(v) = η v / s + base measure − normaliser, with the
 canonical parameter η = shift + bent(Σ effects of the parents).
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import log_softmax
 
-from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import bent
+from disco.likelihood.rank_design import WIDTH, RankDesign
 
 
 class Distribution:

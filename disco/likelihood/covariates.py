@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.likelihood.design import Prior, RankDesign, RowTerms
+from disco.likelihood.rank_design import Prior, RankDesign, RowTerms
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate

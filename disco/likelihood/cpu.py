@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from disco.likelihood.kept import KEPT_IN
+from disco.likelihood.compile_cache import KEPT_IN
 from disco.system import threads
 
 _OPTIONS = {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disco.likelihood.cpu import within
-from disco.likelihood.rows import exp
+from disco.likelihood.row_sums import exp
 from disco.likelihood.small import dot
 
 GRID = 128  # cells of a table over η that contain rows

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.newton import Fits, fit_batch, marginal_start
+from disco.likelihood.rank_design import WIDTH, RankDesign
 
 _MOST_LISTED = 1 << 22  # combinations of parents' levels that are numbered by a list; more are sorted
 

@@ -20,8 +20,8 @@ from scipy.linalg import helmert
 from scipy.special import ndtri, softmax
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import WIDTH, RankDesign, orthonormal
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import WIDTH, RankDesign, orthonormal
 from disco.paper.ranks import fold_of_rows
 from disco.progress import SILENT, Reporter
 

@@ -1,7 +1,7 @@
 """A DAG as a fitted model: likelihood, BIC, held-out likelihood, new tables, response curves, base measures.
 
-Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.design`), fitted in
-double precision. Counts are in the table's units: level v of a column is its (v + 1)-th smallest count. With an
+Every node is a semiparametric GLM of its parents and of the rows' covariates (`disco.likelihood.rank_design`), fitted
+in double precision. Counts are in the table's units: level v of a column is its (v + 1)-th smallest count. With an
 exposure, a parent's levels are its rates at an average exposure.
 """
 
@@ -18,10 +18,10 @@ from scipy.special import ndtri
 from disco.errors import InputError
 from disco.graph.dag import require_dag
 from disco.likelihood.batch import Problems
+from disco.likelihood.conditional import Distribution
 from disco.likelihood.covariates import bases, on_grids, rounded, values_of
-from disco.likelihood.design import WIDTH, Prior, RankDesign
-from disco.likelihood.distribution import Distribution
 from disco.likelihood.newton import Fits, fit
+from disco.likelihood.rank_design import WIDTH, Prior, RankDesign
 from disco.likelihood.small import inverse
 from disco.paper.ranks import rank_on_grid
 from disco.progress import SILENT, Reporter

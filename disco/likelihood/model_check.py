@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from disco.fields import require, whole_from
-from disco.likelihood.design import Prior
 from disco.likelihood.model import WEAK, Model
+from disco.likelihood.rank_design import Prior
 from disco.paper.ranks import fold_of_rows
 from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment

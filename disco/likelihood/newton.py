@@ -6,7 +6,7 @@ import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Derivatives, Problems
 from disco.likelihood.compiled import NewtonResult, newton
-from disco.likelihood.design import WIDTH, RankDesign
+from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.small import solve
 
 _STEPS = 250

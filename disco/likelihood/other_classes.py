@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeval
 from scipy.special import factorial, ndtri
 
-from disco.likelihood.design import RIDGE, Prior, RankDesign, by_node, level_counts, orthonormal, padded
+from disco.likelihood.rank_design import RIDGE, Prior, RankDesign, by_node, level_counts, orthonormal, padded
 
 _DEGREES = 12  # of Hermite's polynomials
 _LEAST = 10  # rows at 0, and rows above it, of a node with a hurdle

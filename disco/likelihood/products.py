@@ -3,7 +3,7 @@
 import numpy as np
 
 from disco.likelihood.cpu import arrays, compiled, side_by_side, within
-from disco.likelihood.design import WIDTH
+from disco.likelihood.rank_design import WIDTH
 
 assert WIDTH == 4, "add_dots is unrolled for four columns per parent"
 

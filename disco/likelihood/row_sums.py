@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from disco.likelihood.cpu import within
-from disco.likelihood.design import WIDTH
 from disco.likelihood.link import BENT, SERIES, SMALL
 from disco.likelihood.products import BLOCK, add_dots, copy, curve_of
+from disco.likelihood.rank_design import WIDTH
 
 assert WIDTH == 4, "index_at_rows is unrolled for four columns per parent"
 

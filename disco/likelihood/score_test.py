@@ -15,9 +15,9 @@ import numpy as np
 from disco.likelihood import products
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import arrays, compiled, of_problems, side_by_side
-from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.newton import Fits
 from disco.likelihood.products import copy
+from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.small import backward, dot, factorise, forward
 
 _LEAST = 1e-6  # a column counts as spanned by θ if less than this share of its information remains given θ

@@ -4,8 +4,8 @@ Under linear models of the standardised √ranks, a node's BIC given possible pa
 the likelihood takes milliseconds. So a start and many restarts are searched here, and the likelihood continues from the
 best. These models know no direction that the Markov equivalence class leaves open, only which nodes are close.
 
-The moves are those of `disco.refine.search`. A node's parents are those that a forward and then a backward selection
-finds among all candidates before it (*grow–shrink*, as in Andrews et al., 2023).
+The moves are those of `disco.refine.order_search`. A node's parents are those that a forward and then a backward
+selection finds among all candidates before it (*grow–shrink*, as in Andrews et al., 2023).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ import numpy as np
 from disco.likelihood.cpu import in_order
 from disco.likelihood.products import copy
 from disco.linear.near import near
-from disco.linear.selection import MOST_PARENTS, gain_of, select
+from disco.linear.parent_selection import MOST_PARENTS, gain_of, select
 from disco.progress import Reporter, Sketch
 
 _MOST_SWEEPS = 50

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from disco.linear.search import Graph, LinearModel, searched
+from disco.linear.insertion import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations

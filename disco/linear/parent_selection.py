@@ -1,6 +1,6 @@
 """The parents of a node under linear models, selected from the correlations of their columns.
 
-Compiled: `model` is a `disco.linear.search.LinearModel`, `work` what its `_room` makes.
+Compiled: `model` is a `disco.linear.insertion.LinearModel`, `work` what its `_room` makes.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@
 `METHODS` lists them. Each is a module with its `Options` and a function `find`, loaded on first use.
 """
 
-from disco.methods.finding import find, method, options_of
+from disco.methods.dispatch import find, method, options_of
 from disco.methods.registry import FORMER, GROUPS, INSTALL, METHODS, Method
 
 __all__ = ["FORMER", "GROUPS", "INSTALL", "METHODS", "Method", "find", "method", "options_of"]

@@ -32,10 +32,10 @@ from disco.graph.result import GraphResult
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
 from disco.paper.continuous.ccs import ConditionalVariance, fold_of_rows
-from disco.paper.continuous.curvature import diagonal, lowest
-from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import LAST, deviation, mixture, uniform
-from disco.paper.continuous.training import TrainingLength, train_joint, train_projection
+from disco.paper.continuous.noise_curvature import diagonal, lowest
+from disco.paper.continuous.noise_networks import MaskedNoiseNetwork, NoiseNetwork
+from disco.paper.continuous.noise_training import TrainingLength, train_joint, train_projection
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared

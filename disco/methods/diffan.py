@@ -6,7 +6,7 @@ levels, the remaining node whose ∂ε_l / ∂x_l varies least over the rows get
 last and removed. The option `removal` says how it is removed from the others' scores:
 
     masking   its input is set to 0, its mean,
-    residue   the other nodes' predictions are corrected (`disco.paper.continuous.curvature.without`),
+    residue   the other nodes' predictions are corrected (`disco.paper.continuous.noise_curvature.without`),
     both      both,
     greedy    no removal: the nodes are sorted once by that variance.
 
@@ -30,10 +30,10 @@ from disco.errors import InputError
 from disco.fields import boolean, check, number, one_of, share, whole
 from disco.graph.result import GraphResult
 from disco.methods.sorting import along, check_rows
-from disco.paper.continuous.curvature import Noise, diagonal, lowest, without
-from disco.paper.continuous.networks import NoiseNetwork
 from disco.paper.continuous.noise import LAST, uniform
-from disco.paper.continuous.training import TrainingLength, train_joint
+from disco.paper.continuous.noise_curvature import Noise, diagonal, lowest, without
+from disco.paper.continuous.noise_networks import NoiseNetwork
+from disco.paper.continuous.noise_training import TrainingLength, train_joint
 from disco.progress import Callback, Reporter
 from disco.table.continuous import as_numbers
 from disco.table.prepared import Prepared

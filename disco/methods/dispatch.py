@@ -13,7 +13,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.fields import require_types
 from disco.graph.result import GraphResult, Note
-from disco.hidden.artefacts import artefacts
+from disco.hidden.all_artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.methods.registry import INSTALL, METHODS, Method
 from disco.progress import Callback, Reporter
@@ -77,7 +77,7 @@ def find(
         roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
         knowledge: rules on order and edges; likewise.
         callback: receives the events; returning False stops.
-        dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none; the notes name those of a table of
+        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none; the notes name those of a table of
             counts.
 
     Raises:

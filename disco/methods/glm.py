@@ -2,8 +2,8 @@
 
     maximise over θ   log-likelihood(Xθ) − Λ Σ_k |θ_k|,   k from 1: the intercept is not penalised
 
-by Newton's method, with shorter steps where the objective would fall; for the likelihoods see `disco.methods.families`.
-With Λ > 0, each step maximises the quadratic approximation less the penalty.
+by Newton's method, with shorter steps where the objective would fall; for the likelihoods see
+`disco.methods.likelihoods`. With Λ > 0, each step maximises the quadratic approximation less the penalty.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from disco.methods.families import GLMFamily, NodeCounts
+from disco.methods.likelihoods import GLMFamily, NodeCounts
 
 TOLERANCE = 1e-4  # largest predicted gain of the last step, in nats; the step is still taken
 _STEPS, _HALVINGS, _CYCLES = 100, 30, 1000

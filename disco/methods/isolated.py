@@ -26,7 +26,7 @@ from disco.errors import FitStopped, InputError
 from disco.files import write_bytes, write_json
 from disco.graph.result import GraphResult, read
 from disco.knowledge import Knowledge
-from disco.methods.finding import method
+from disco.methods.dispatch import method
 from disco.progress import Callback, Event
 from disco.table.cells import names_of
 from disco.table.roles import Roles

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disco.methods.families import GLMFamily, NodeCounts, features
 from disco.methods.glm import maximised
+from disco.methods.likelihoods import GLMFamily, NodeCounts, features
 from disco.methods.moments import Regression
 from disco.progress import Reporter
 

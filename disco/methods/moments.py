@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from disco.methods.families import GLMFamily, NodeCounts
 from disco.methods.glm import maximised
+from disco.methods.likelihoods import GLMFamily, NodeCounts
 from disco.progress import Reporter
 from disco.selectors.smooths import SPANNED
 

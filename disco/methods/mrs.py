@@ -24,7 +24,7 @@ from scipy.special import hyp1f1
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
 from disco.graph.result import GraphResult
-from disco.methods.families import (
+from disco.methods.likelihoods import (
     BINOMIAL,
     FAMILIES,
     NEGATIVE_BINOMIAL,

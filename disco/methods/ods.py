@@ -21,7 +21,7 @@ from disco.errors import InputError
 from disco.fields import anything, check, number, one_of, whole
 from disco.graph.result import GraphResult
 from disco.methods import lasso
-from disco.methods.families import FAMILIES, GLMFamily, assigned, features, usable
+from disco.methods.likelihoods import FAMILIES, GLMFamily, assigned, features, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
 from disco.methods.sorting import check_rows
 from disco.progress import Callback, Reporter

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from disco.errors import InputError
-from disco.methods.finding import method, options_of
+from disco.methods.dispatch import method, options_of
 
 EXAMPLE = "ods-nb.size=3"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from disco.refine import cost
+from disco.refine import duration
 
 INSTALL = "pip install .[rivals]"  # in the project's folder; installs every package that a method needs
 
@@ -111,7 +111,7 @@ def _refined(rows: int, nodes: int) -> float:
     A column has about an eighth of the others as parents, and 6 at most; fewer in wide tables, which are often sparse.
     """
     parents = min((nodes - 1) / 2, 0.5 + nodes / 8, 6, 6 * (60 / nodes) ** 0.5)
-    return 3 + 2.5 * cost.of_searches(nodes * parents, nodes, rows)
+    return 3 + 2.5 * duration.of_searches(nodes * parents, nodes, rows)
 
 
 def _weights(nodes: int) -> float:

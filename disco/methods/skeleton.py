@@ -13,8 +13,8 @@ searches, whatever their direction.
 import numpy as np
 import pandas as pd
 
-from disco.methods.families import features
-from disco.methods.finding import find
+from disco.methods.dispatch import find
+from disco.methods.likelihoods import features
 from disco.progress import Callback
 
 SKELETONS = ("partial", "boss", "ges", "none")

@@ -15,7 +15,7 @@ from typing import Any
 
 from disco.errors import InputError
 from disco.graph.dag import positions
-from disco.metrics.classes import class_shd, equivalence_class, skeleton_f1
+from disco.metrics.adjustment_distance import ancestor_aid, cycle, sid
 from disco.metrics.edges import (
     EdgeCounts,
     Edges,
@@ -35,7 +35,7 @@ from disco.metrics.edges import (
     undirected,
     verdicts,
 )
-from disco.metrics.interventions import ancestor_aid, cycle, sid
+from disco.metrics.equivalence import class_shd, equivalence_class, skeleton_f1
 from disco.metrics.orders import (
     a_top,
     along,
@@ -47,7 +47,13 @@ from disco.metrics.orders import (
     order_errors,
     wrong_removals,
 )
-from disco.metrics.scores import along_thresholds, average_precision, calibration, precision_recall, random_precision
+from disco.metrics.precision_recall import (
+    along_thresholds,
+    average_precision,
+    calibration,
+    precision_recall,
+    random_precision,
+)
 from disco.table.prepared import Prepared, Table, finite
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 A true positive is a pair in both graphs. Then F1 = 2 TP / (2 TP + FP + FN) and SHD = FP + FN, so a reversed edge counts
 twice in the SHD. If the truth is a table with a column `direction`, an edge whose direction is `unknown`
-(`disco.simulate.known`) counts as found in either direction, and as found once if the estimate leaves it open, with
-pairs in both directions. The edges from contexts in a simulation's truth.csv are left out.
+(`disco.simulate.identifiable`) counts as found in either direction, and as found once if the estimate leaves it open,
+with pairs in both directions. The edges from contexts in a simulation's truth.csv are left out.
 """
 
 import math

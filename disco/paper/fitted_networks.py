@@ -21,7 +21,6 @@ from disco.experiments import Learnt, learnt_of
 from disco.knowledge import Knowledge
 from disco.knowledge.resolved import Resolved
 from disco.paper import ocs
-from disco.paper.cost import stage_flops
 from disco.paper.curvature import (
     HeldOut,
     NetworkScores,
@@ -33,6 +32,7 @@ from disco.paper.curvature import (
 )
 from disco.paper.marginals import Marginals
 from disco.paper.networks import Networks, new_networks
+from disco.paper.operations import stage_flops
 from disco.paper.ordering import Leaving, Removal, SinkScores, ccs_frame, criteria_frame, order_of, remove_sinks
 from disco.paper.plan import Plan
 from disco.paper.ranks import Folds

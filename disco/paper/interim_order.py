@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from disco.errors import ScoreUnavailable
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.networks import Networks
 from disco.paper.ordering import order_of, remove_sinks
 from disco.paper.training import Training

@@ -16,7 +16,7 @@ from torch import nn
 
 from disco.experiments import Learnt
 from disco.paper.checkpoint import Checkpoint, pack_sinks, pack_training, unpack_sinks, unpack_training
-from disco.paper.fitted import Fitted, Variant
+from disco.paper.fitted_networks import Fitted, Variant
 from disco.paper.interim_order import is_due, order_so_far
 from disco.paper.networks import new_networks
 from disco.paper.ocs import own_thresholds, select

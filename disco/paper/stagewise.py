@@ -27,7 +27,7 @@ from torch import Tensor
 from disco.errors import InputError
 from disco.fields import require, whole_from
 from disco.paper.curvature import HeldOut, NetworkScores, diagonal, sink_scores
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.losses import Clean, ProjectionBatch, draw_projection, epoch_batches, masked_losses
 from disco.paper.networks import JointNetwork, ProjectionNetwork
 from disco.paper.ordering import ccs_frame, order_of, remove_sinks

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from disco.refine.choice import QUICK, Choice
-from disco.refine.result import Refined
+from disco.refine.refinement_result import Refined
 
 if TYPE_CHECKING:
     from disco.refine.refinement import refine

@@ -19,11 +19,11 @@ from disco.metrics import changes
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.refine.choice import QUICK, Choice
-from disco.refine.memory import Memory
+from disco.refine.node_scores import Scores, resolve
+from disco.refine.order_search import STOPPED, Optimum, search
 from disco.refine.refinement import WEIGHTS, refine
-from disco.refine.scores import Scores, resolve
+from disco.refine.resume import Memory
 from disco.refine.screen import screen, widened
-from disco.refine.search import STOPPED, Optimum, search
 from disco.refine.searches import search_everywhere
 from disco.refine.task import Task
 from disco.table.adjustment import Adjustment

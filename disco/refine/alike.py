@@ -22,8 +22,8 @@ from scipy.special import chdtrc
 
 from disco.columns import OF_DIRECTION
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import RankDesign
 from disco.refine.walks import Parents
 
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
@@ -53,7 +53,7 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> 
     """The evidence for edges after division by their design effects; gain, p-value and BIC follow from it.
 
     Args:
-        edges: those of `disco.refine.evidence.evidence`.
+        edges: those of `disco.refine.edge_evidence.evidence`.
         effects: (edges,).
         design: the table.
     """

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from disco.errors import InputError
 from disco.fields import boolean, check, number, share, whole
-from disco.refine.limits import BOUND
+from disco.refine.bounds import BOUND
 from disco.table.interventions import MARGIN
 
 _MOST = 100_000  # all orders and drawn rows are in memory at once

@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 
 from disco.knowledge import Resolved
+from disco.linear.insertion import along
 from disco.linear.noisy import Noisy
-from disco.linear.search import along
 from disco.progress import Reporter
 from disco.refine.turned import Turned
 

@@ -16,7 +16,7 @@ import pandas as pd
 from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
 from disco.knowledge import Resolved
-from disco.refine.result import Refined
+from disco.refine.refinement_result import Refined
 from disco.table.prepared import Prepared
 
 _PARTS = 20  # of a continuous context

@@ -5,7 +5,7 @@
 columns, where most pairs may be related and each node has many fits.
 """
 
-from disco.refine.limits import MOST_ROWS, MOST_STEPS_BYTES
+from disco.refine.bounds import MOST_ROWS, MOST_STEPS_BYTES
 
 
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:

@@ -47,12 +47,12 @@ from scipy.special import chdtrc
 
 from disco.columns import CLASS, ENDS, EVIDENCE, NO_SOURCE, P_VALUE
 from disco.knowledge import Resolved
-from disco.likelihood.design import STRAIGHT, Prior, RankDesign
 from disco.likelihood.misfit import misfits
+from disco.likelihood.rank_design import STRAIGHT, Prior, RankDesign
 from disco.paper.support import is_part
 from disco.progress import Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out
-from disco.refine.limits import (
+from disco.refine.bounds import (
     AGAINST,
     AGAINST_SHARE,
     COARSE,
@@ -65,11 +65,11 @@ from disco.refine.limits import (
     TIMES,
     least_lead,
 )
+from disco.refine.node_scores import SEARCHING, Scores, fit_alone, make_fits
+from disco.refine.order_search import Optimum
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
-from disco.refine.scores import SEARCHING, Scores, fit_alone, make_fits
-from disco.refine.search import Optimum
 from disco.refine.searches import SearchResults
 from disco.refine.stepwise import NodeFit, predicted_losses
 from disco.refine.task import Task

@@ -9,12 +9,12 @@ import pandas as pd
 
 from disco.graph.result import GraphResult, Note
 from disco.refine import stability
+from disco.refine.bounds import KINDS, MOST_MISFIT, MOST_PARENTS
 from disco.refine.choice import Choice
-from disco.refine.evidence import Judged
-from disco.refine.limits import KINDS, MOST_MISFIT, MOST_PARENTS
-from disco.refine.memory import Drawn, End
+from disco.refine.edge_evidence import Judged
 from disco.refine.reasons import but_known
-from disco.refine.result import EDGE_COLUMNS, METHOD, POOR, Refined
+from disco.refine.refinement_result import EDGE_COLUMNS, METHOD, POOR, Refined
+from disco.refine.resume import Drawn, End
 from disco.refine.searches import SearchResults
 from disco.refine.task import Task
 from disco.words import how_many, plural

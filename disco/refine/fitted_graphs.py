@@ -1,14 +1,14 @@
 """The graphs that a refinement leaves, fitted to its table, to ask for effects (`disco.effects`)."""
 
-from disco.effects.fitted import FittedGraphs
-from disco.effects.graphs import Graphs
+from disco.effects.compatible import Graphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left
 from disco.refine.many_rows import searched_rows
 from disco.refine.orientations import MOST_GRAPHS
-from disco.refine.result import Refined
+from disco.refine.refinement_result import Refined
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 

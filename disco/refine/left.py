@@ -24,10 +24,10 @@ from disco.experiments import learnt_of
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.progress import SILENT, Reporter
+from disco.refine.bounds import BOUND
 from disco.refine.directions import KnownDirections
-from disco.refine.limits import BOUND
 from disco.refine.orientations import Class
-from disco.refine.result import Refined
+from disco.refine.refinement_result import Refined
 from disco.refine.turned import Turned
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared

@@ -3,9 +3,9 @@
 import numpy as np
 
 from disco.likelihood.covariates import seen
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.paper.settings import Settings
-from disco.refine.limits import MOST_ROWS
+from disco.refine.bounds import MOST_ROWS
 from disco.refine.prior import BEFORE
 from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
@@ -36,7 +36,7 @@ def searched_rows(counts: np.ndarray) -> np.ndarray | None:
 
 
 def whole_design(given: Prepared, settings: Settings) -> RankDesign | None:
-    """All rows, for fits by cells (`disco.likelihood.cells`); None with an adjustment, which no two rows may share."""
+    """All rows, for fits of merged rows; None with an adjustment, which no two rows may share."""
     if given.adjustment is not None:
         return None
     levels, _ = seen(given.counts, None, settings)

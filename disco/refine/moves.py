@@ -11,7 +11,7 @@ import pandas as pd
 
 from disco.columns import REFINED_MOVES
 from disco.knowledge import Resolved
-from disco.refine.scores import Scores, make_fits, resolve
+from disco.refine.node_scores import Scores, make_fits, resolve
 from disco.refine.walks import Parents
 
 

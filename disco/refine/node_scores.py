@@ -19,13 +19,13 @@ import numpy as np
 
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
-from disco.likelihood.cells import fit_cells
 from disco.likelihood.cpu import side_by_side
-from disco.likelihood.design import WIDTH, RankDesign
+from disco.likelihood.merged_rows import fit_cells
 from disco.likelihood.newton import Fits, fit, marginal_start
-from disco.likelihood.steps import Additions, Removals, additions, removals
+from disco.likelihood.rank_design import WIDTH, RankDesign
+from disco.likelihood.score_test import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
-from disco.refine.limits import MOST_STEPS_BYTES
+from disco.refine.bounds import MOST_STEPS_BYTES
 from disco.refine.stepwise import FAILED, NodeFit, Stepwise
 from disco.refine.walks import Parents, Result, Walk, Wanted, together
 

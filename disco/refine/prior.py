@@ -20,11 +20,11 @@ from scipy.optimize import minimize, minimize_scalar
 
 from disco.columns import FREE
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import WIDTH, Prior, RankDesign
 from disco.likelihood.newton import Fits, fit
+from disco.likelihood.rank_design import WIDTH, Prior, RankDesign
 from disco.likelihood.small import inverse
+from disco.refine.node_scores import AGAINST, SEARCHING, Scores
 from disco.refine.reversal import reversals
-from disco.refine.scores import AGAINST, SEARCHING, Scores
 from disco.refine.screen import widened
 from disco.refine.walks import Parents
 

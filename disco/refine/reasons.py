@@ -1,4 +1,4 @@
-"""Why a direction is decided or not: the first rule of `disco.refine.evidence.decided` that it violates."""
+"""Why a direction is decided or not: the first rule of `disco.refine.edge_evidence.decided` that it violates."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from disco.columns import EXPERIMENT, FREE, KNOWLEDGE, NO_SOURCE
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, MOST_ROWS, SURER, TIMES, least_lead
+from disco.refine.bounds import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, MOST_ROWS, SURER, TIMES, least_lead
 
 
 class Reason(Enum):

@@ -12,26 +12,26 @@ from disco.experiments import contrasts, remarks
 from disco.fields import require_types
 from disco.files import check_place
 from disco.graph.result import Note
-from disco.hidden.artefacts import artefacts
+from disco.hidden.all_artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.cpu import threads_at_the_rows
-from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import RankDesign
 from disco.metrics import Edges
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
-from disco.refine import cost, stability
+from disco.refine import duration, stability
 from disco.refine.choice import Choice
-from disco.refine.contexts import contexts_as_columns, without_contexts
-from disco.refine.evidence import Judged, judge
+from disco.refine.context_terms import contexts_as_columns, without_contexts
+from disco.refine.edge_evidence import Judged, judge
 from disco.refine.finished import refined
 from disco.refine.many_rows import searched_rows, whole_design
-from disco.refine.memory import Drawn, Memory, key_of
 from disco.refine.moves import moves
-from disco.refine.result import EARLY, Refined, withheld
+from disco.refine.order_search import STOPPED
+from disco.refine.refinement_result import EARLY, Refined, withheld
+from disco.refine.resume import Drawn, Memory, key_of
 from disco.refine.screen import screen
-from disco.refine.search import STOPPED
 from disco.refine.searches import SearchResults, search_everywhere
 from disco.refine.task import Task
 from disco.table.artefacts import ignored
@@ -81,7 +81,7 @@ def refine(
         knowledge: rules that every order and graph obeys, including those on drawn rows.
         callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.hidden.artefacts`) that are none in this table; any other one leaves
+        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table; any other one leaves
             directions undecided.
 
     Raises:
@@ -153,7 +153,7 @@ def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
     """
     work = f"A refinement of {rows:,} rows × {nodes:,} columns"
     check_memory(
-        work, lambda some: cost.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu", "fewer rows"
+        work, lambda some: duration.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu", "fewer rows"
     )
 
 

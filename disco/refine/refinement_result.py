@@ -12,7 +12,7 @@ from disco.graph.result import GraphResult, Note
 from disco.table.finding import Finding
 
 if TYPE_CHECKING:
-    from disco.effects.answers import Effect
+    from disco.effects.effect_records import Effect
     from disco.knowledge import Knowledge
     from disco.table.prepared import Table
     from disco.table.roles import Given
@@ -36,7 +36,7 @@ class Refined:
             refinements that are older.
         starts: one row per start and sweep.
         best: the start of the search that found this graph.
-        score: the graph's log posterior in nats, up to a constant (`disco.refine.scores`).
+        score: the graph's log posterior in nats, up to a constant (`disco.refine.node_scores`).
         candidates: number of pairs that passed the screen.
         fits: number of node fits.
         moves: one row per node (`disco.refine.moves`); None without an initial order.
@@ -108,14 +108,15 @@ class Refined:
         Args:
             table, roles, knowledge: what was refined.
             on, do, against: the question.
-            where: the rows in question, by levels of covariates (`disco.effects.asking.among`); by default all.
+            where: the rows in question, by levels of covariates (`disco.effects.effect_question.among`); by default
+                all.
             seed: of the draws.
 
         Raises:
             InputError: the table is not that of the refinement, or the question cannot be answered.
         """
-        from disco.effects.asking import among  # imports the compiler
         from disco.effects.effect import effect
+        from disco.effects.effect_question import among  # imports the compiler
         from disco.refine.fitted_graphs import fitted_graphs
 
         fitted = fitted_graphs(self, table, roles=roles, knowledge=knowledge, seed=seed)

@@ -12,9 +12,9 @@ import numpy as np
 
 from disco.fields import fingerprint
 from disco.knowledge import Knowledge
-from disco.likelihood.design import Prior
+from disco.likelihood.rank_design import Prior
 from disco.refine.choice import Choice
-from disco.refine.search import Optimum
+from disco.refine.order_search import Optimum
 from disco.refine.walks import Parents
 from disco.table.adjustment import Adjustment
 

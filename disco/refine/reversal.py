@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from disco.refine.scores import Scores, resolve
+from disco.refine.node_scores import Scores, resolve
 from disco.refine.turned import Turned
 from disco.refine.walks import Allowed, Parents, Walk, together
 

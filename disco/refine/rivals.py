@@ -4,11 +4,11 @@ A node's score over several classes, given the nodes that may be its parents, is
 
     max over classes of (score with the best parents − score without any) + the GLM's score without any,
 
-with the classes of `disco.likelihood.classes`: the semiparametric GLM, a hurdle, normal scores. The *lead* of a graph
-over a rival is the sum of these scores over all nodes, less the same for the rival. Both choose their parents, and the
-class of every node, anew. The rivals of an edge's direction are the orders of `disco.refine.turned`. If an edge is
-undecided because of its rivals, it may be reversed together with others, so those are compared again. Last, columns may
-be coarse readings (`disco.refine.coarse`).
+with the classes of `disco.likelihood.other_classes`: the semiparametric GLM, a hurdle, normal scores. The *lead* of a
+graph over a rival is the sum of these scores over all nodes, less the same for the rival. Both choose their parents,
+and the class of every node, anew. The rivals of an edge's direction are the orders of `disco.refine.turned`. If an edge
+is undecided because of its rivals, it may be reversed together with others, so those are compared again. Last, columns
+may be coarse readings (`disco.refine.coarse`).
 """
 
 import math
@@ -17,13 +17,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import networkx as nx
 import numpy as np
 
-from disco.likelihood.classes import exactness, has_hurdle, normal_scores, positive_parts, zero_parts
-from disco.likelihood.design import Prior
+from disco.likelihood.other_classes import exactness, has_hurdle, normal_scores, positive_parts, zero_parts
+from disco.likelihood.rank_design import Prior
+from disco.linear.insertion import order_by_linear_models
 from disco.linear.noisy import Noisy
-from disco.linear.search import order_by_linear_models
 from disco.refine.coarse import coarse_leads
+from disco.refine.node_scores import Scores, resolve
 from disco.refine.reversal import PositionChanges
-from disco.refine.scores import Scores, resolve
 from disco.refine.screen import correlations
 from disco.refine.stepwise import FAILED, NodeFit
 from disco.refine.turned import Turned

@@ -17,11 +17,11 @@ from scipy.special import chdtri, ndtri
 from disco.cluster import each
 from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
-from disco.likelihood.steps import additions
+from disco.likelihood.rank_design import RankDesign
+from disco.likelihood.score_test import additions
 from disco.progress import SILENT, Reporter
-from disco.refine.scores import SEARCHING, Scores
+from disco.refine.node_scores import SEARCHING, Scores
 
 _FALSE = 3.0  # false candidates per node by each of the two rules, on average
 _LEAST = 2.0  # smallest partial correlation of a kept pair, in standard errors

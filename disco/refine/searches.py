@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from disco.cluster import each
+from disco.linear.insertion import order_by_linear_models
 from disco.linear.near import near
-from disco.linear.search import order_by_linear_models
 from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
-from disco.refine.memory import WIDER_SCREEN, End, First, Memory
+from disco.refine.initial_orders import first_orders
+from disco.refine.node_scores import Scores, resolve
+from disco.refine.order_search import Optimum, search
 from disco.refine.prior import fitted_to, log_odds
-from disco.refine.scores import Scores, resolve
+from disco.refine.resume import WIDER_SCREEN, End, First, Memory
 from disco.refine.screen import correlations, parts_of, supported, with_pairs
-from disco.refine.search import Optimum, search
-from disco.refine.starts import first_orders
 from disco.refine.task import Task
 from disco.refine.walks import Parents
 

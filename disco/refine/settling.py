@@ -29,7 +29,7 @@ from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left
 from disco.refine.orientations import MOST_GRAPHS, Class
-from disco.refine.result import Refined
+from disco.refine.refinement_result import Refined
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 from disco.words import listed

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.paper.ranks import fold_of_rows
 from disco.progress import Reporter
+from disco.refine.bounds import KINDS
 from disco.refine.choice import Choice
-from disco.refine.limits import KINDS
-from disco.refine.memory import Drawn, Memory
-from disco.refine.scores import SEARCHING, Scores, resolve
-from disco.refine.search import Optimum, search
+from disco.refine.node_scores import SEARCHING, Scores, resolve
+from disco.refine.order_search import Optimum, search
+from disco.refine.resume import Drawn, Memory
 
 _SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches with shared batches of fits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disco.knowledge import Resolved
-from disco.refine.limits import MOST_PARENTS
+from disco.refine.bounds import MOST_PARENTS
 from disco.refine.walks import Allowed, Parents, Walk
 
 FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there

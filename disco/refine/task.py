@@ -13,11 +13,11 @@ from disco.experiments import Learnt, learnt, learnt_of
 from disco.graph.dag import check_order
 from disco.knowledge import Knowledge, Resolved
 from disco.likelihood.covariates import around, ranks_of, rates, seen
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.metrics.edges import Edges, read
 from disco.paper.settings import Settings
 from disco.refine.choice import Choice
-from disco.refine.contexts import Effects, first
+from disco.refine.context_terms import Effects, first
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks

@@ -21,7 +21,7 @@ from functools import cached_property
 import networkx as nx
 
 from disco.knowledge import Resolved
-from disco.metrics.classes import compelled_edges
+from disco.metrics.equivalence import compelled_edges
 
 Edge = tuple[int, int]  # (parent, child)
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco import __version__
 from disco.errors import printable
-from disco.refine.result import METHOD, WITH_FIT
+from disco.refine.refinement_result import METHOD, WITH_FIT
 from disco.runs import artefacts, stamps
 from disco.runs.folder import Run
 from disco.runs.refined import choice_from, choice_of, read_refined

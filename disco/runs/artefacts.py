@@ -1,4 +1,4 @@
-"""artefacts.json: what in a run's table creates edges (`disco.hidden.artefacts`), why some was dismissed, and doubts.
+"""artefacts.json: what in a run's table creates edges, why some was dismissed, and doubts.
 
     {"found": [{"kind": "relation", "message": "c = a + b in every row.", "advice": "An edge …",
                 "flag": "--without c", "columns": ["c"]}],
@@ -23,7 +23,7 @@ import pandas as pd
 from disco.errors import InputError, printable
 from disco.fields import shown
 from disco.files import read_record, unwritten, write_json
-from disco.hidden.artefacts import SEARCHES, Artefacts, looked_for, search
+from disco.hidden.all_artefacts import SEARCHES, Artefacts, looked_for, search
 from disco.runs import digests, stamps
 from disco.runs.folder import Run
 from disco.schema import record

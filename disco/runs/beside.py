@@ -92,7 +92,7 @@ def read_knowledge(path: Path, nodes: list[str], roles: Roles | None) -> "Knowle
     Raises:
         InputError: it cannot be read, or does not fit the run's columns.
     """
-    from disco.knowledge.files import read
+    from disco.knowledge.knowledge_files import read
 
     try:
         check_regular(path)

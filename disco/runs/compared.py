@@ -23,8 +23,8 @@ from disco.graph.result import MOST_SCORES, GraphResult, write
 from disco.graph.result import read as read_found
 from disco.methods import METHODS, options_of
 from disco.metrics import evaluate
+from disco.metrics.adjustment_distance import cycle
 from disco.metrics.edges import read as read_edges
-from disco.metrics.interventions import cycle
 from disco.runs import artefacts, digests
 from disco.runs.folder import Run
 from disco.schema import damaged, read

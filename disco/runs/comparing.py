@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.refine import Choice
 from disco.runs import found
 from disco.runs.folder import Run

@@ -1,6 +1,6 @@
 """The refinement of a run, to ask for effects."""
 
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.progress import Callback
 from disco.refine.fitted_graphs import fitted_graphs
 from disco.runs.folder import Run

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from disco.knowledge import Knowledge
-    from disco.paper.fitted import Variant
+    from disco.paper.fitted_networks import Variant
 
 _MOST_TRUE_EDGES = 1_000_000
 

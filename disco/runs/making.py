@@ -23,7 +23,7 @@ import pandas as pd
 from disco.columns import TRUTH
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
-from disco.hidden.artefacts import Artefacts, looked_for
+from disco.hidden.all_artefacts import Artefacts, looked_for
 from disco.paper.settings import Settings
 from disco.runs import artefacts, beside, digests
 from disco.runs import origin as origins

@@ -22,14 +22,14 @@ from disco.errors import InputError, printable
 from disco.files import frame_bytes, read_json, read_record, unwritten, write_bytes, write_frame, write_json
 from disco.graph import result as graph_result
 from disco.refine import Choice, Refined
-from disco.refine.limits import MISFIT, MOST_PARENTS
-from disco.refine.result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
+from disco.refine.bounds import MISFIT, MOST_PARENTS
+from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
 from disco.runs import artefacts, digests, stamps
 from disco.runs.folder import Run
 from disco.schema import check_order, damaged, fits, read, record, shown
 
 if TYPE_CHECKING:
-    from disco.likelihood.check import Check
+    from disco.likelihood.model_check import Check
 
 PREFIX = "refined_"
 FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a refinement that may be missing
@@ -241,7 +241,7 @@ def save_check(run: Run, check: "Check") -> None:
 
 def read_check(run: Run) -> "Check | None":
     """The model check of a run's refinement; None if there is none or it is unreadable."""
-    from disco.likelihood.check import Check  # imports the compiler
+    from disco.likelihood.model_check import Check  # imports the compiler
 
     try:
         content = read_json(run.path / "refined_check.json", _CHECK_BYTES)
@@ -265,7 +265,7 @@ def read_check(run: Run) -> "Check | None":
 
 
 def _is_whole(check: "Check", nodes: int) -> bool:
-    from disco.likelihood.check import STATISTICS
+    from disco.likelihood.model_check import STATISTICS
 
     is_told = fits(check.unseen, float) and fits(check.simulations, int) and isinstance(check.note, str)
     seen = set(zip(check.columns["statistic"], check.columns["node"], strict=True))

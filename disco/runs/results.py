@@ -27,7 +27,7 @@ from disco.table.roles import Roles
 
 if TYPE_CHECKING:
     from disco.estimator import DISCO
-    from disco.paper.fitted import Variant
+    from disco.paper.fitted_networks import Variant
 
 VARIANTS = tuple(f"{criterion}-{boundary}" for criterion in CHOICES["criterion"] for boundary in CHOICES["boundary"])
 

@@ -1,7 +1,7 @@
 """Parents by the likelihood, given an order.
 
 Each node's parents are the set of predecessors with the highest posterior in the semiparametric GLM of
-`disco.refine.scores`, found by forward and backward steps. The order itself does not change.
+`disco.refine.node_scores`, found by forward and backward steps. The order itself does not change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ import pandas as pd
 from disco.graph.dag import check_order
 from disco.knowledge import Resolved
 from disco.likelihood.covariates import around, ranks_of, rates
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.progress import Callback, Reporter
+from disco.refine.node_scores import Scores, resolve
 from disco.refine.prior import BEFORE, fitted_to, log_odds
-from disco.refine.scores import Scores, resolve
 from disco.refine.screen import screen
 from disco.refine.stepwise import NodeFit
 from disco.refine.walks import Walk

@@ -86,7 +86,7 @@ def _bound_connections() -> None:
     """
     from streamlit.web.server.starlette import starlette_server
 
-    from disco.server.waiting import InTime
+    from disco.server.slow_clients import InTime
 
     plain, more = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
     starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **more}

@@ -4,8 +4,8 @@ import pandas as pd
 
 from disco.simulate.design import Design
 from disco.simulate.edge_files import read_edges, read_truth, truth_of
-from disco.simulate.families import FAMILIES
-from disco.simulate.graphs import GRAPHS, edge_list
+from disco.simulate.mechanism_families import FAMILIES
+from disco.simulate.random_graphs import GRAPHS, edge_list
 from disco.simulate.sampling import Simulated, do, simulate
 
 __all__ = [

@@ -10,9 +10,9 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.fields import a_thing, between, check, is_whole, require
-from disco.simulate.families import FAMILIES
-from disco.simulate.graphs import own_graph
-from disco.simulate.options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, DesignOptions
+from disco.simulate.design_options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, DesignOptions
+from disco.simulate.mechanism_families import FAMILIES
+from disco.simulate.random_graphs import own_graph
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, MOST_LEVELS, RANDOMISED
 from disco.table.interventions import CONTROLS
 from disco.table.roles import Roles

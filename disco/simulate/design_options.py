@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from disco.fields import anything, boolean, number, one_of, whole
-from disco.simulate.graphs import GRAPHS, LARGEST_GRAPH
-from disco.simulate.sources import SOURCES
+from disco.simulate.random_graphs import GRAPHS, LARGEST_GRAPH
+from disco.simulate.source_shapes import SOURCES
 from disco.table.adjustment import CATEGORICAL, MOST_LEVELS
 from disco.table.interventions import FEWEST, SET, SHIFT
 
@@ -126,7 +126,7 @@ class DesignOptions:
     group_effect: float = number(
         0.5, "Spread of the groups", "Standard deviation of the effects of groups.", within=(0, 3), step=0.1
     )
-    # Arms of an experiment, after the controls (`disco.simulate.arms`).
+    # Arms of an experiment, after the controls (`disco.simulate.drawn_arms`).
     interventions: int | tuple[str, ...] = anything(
         0,
         "Random nodes",

@@ -13,8 +13,8 @@ from disco.errors import InputError
 from disco.files import check_size, read_regular
 from disco.graph.dag import CONTEXT
 from disco.metrics.edges import known
-from disco.simulate.graphs import own_graph
-from disco.simulate.known import check as check_direction
+from disco.simulate.identifiable import check as check_direction
+from disco.simulate.random_graphs import own_graph
 from disco.table import spreadsheets
 from disco.table.formats.limits import NotATable
 from disco.table.formats.pieces import ends_of_pieces

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import expit, logit
 
-from disco.simulate.arms import Arms
+from disco.simulate.drawn_arms import Arms
 from disco.simulate.mechanisms import Mechanism
 
 KEY = "ising"

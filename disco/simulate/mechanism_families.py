@@ -13,9 +13,9 @@ from scipy.special import expit, ndtr
 
 from disco.simulate import laws
 from disco.simulate.com_poisson import ComPoisson
-from disco.simulate.continuous import Gamma, Gaussian
 from disco.simulate.discrete_normal import DiscreteNormal
 from disco.simulate.laws import Parameter, parameters_of
+from disco.simulate.real_laws import Gamma, Gaussian
 
 
 def _same(values: np.ndarray) -> np.ndarray:

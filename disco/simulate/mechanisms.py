@@ -15,8 +15,8 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.simulate.design import Design
-from disco.simulate.families import FAMILIES, Index
 from disco.simulate.laws import Law, Widened
+from disco.simulate.mechanism_families import FAMILIES, Index
 
 
 class Streams(NamedTuple):

@@ -13,12 +13,12 @@ import pandas as pd
 from disco.errors import InputError
 from disco.fields import require, require_types, whole_from
 from disco.graph.dag import CONTEXT
-from disco.simulate import calibration, ising, sources, surroundings
-from disco.simulate.arms import Arms, Everywhere
+from disco.simulate import calibration, ising, source_shapes, surroundings
 from disco.simulate.design import Design
-from disco.simulate.graphs import draw_graph, edge_list, own_graph
-from disco.simulate.known import directions
+from disco.simulate.drawn_arms import Arms, Everywhere
+from disco.simulate.identifiable import directions
 from disco.simulate.mechanisms import Mechanism, Streams, build
+from disco.simulate.random_graphs import draw_graph, edge_list, own_graph
 from disco.simulate.surroundings import Surroundings
 
 
@@ -27,7 +27,7 @@ class Simulated:
     """A simulated table with its truth."""
 
     table: pd.DataFrame  # (rows, nodes), int64; float64 if continuous
-    truth: pd.DataFrame  # columns parent, child, direction: whether it can be known (`disco.simulate.known`)
+    truth: pd.DataFrame  # columns parent, child, direction: whether it can be known (`disco.simulate.identifiable`)
     order: list[str]  # a causal order, sources first
     adjacency: pd.DataFrame  # 0/1, (nodes, nodes); rows are parents
     families: dict[str, str]  # node -> key of its family
@@ -146,7 +146,7 @@ def _draw(
         drift = mechanism.drift(around.seen(values[mechanism.parents]), streams.causes[node])
         location = mechanism.location(drift, around.factor, arms.shifted(node, around.effect(node)))
         if node < len(streams.nodes) and not len(mechanism.parents):
-            drawn = sources.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
+            drawn = source_shapes.draw(shape, mechanism.law, location, draws[node], streams.sources[node])
         else:
             drawn = mechanism.law.sample(location, draws[node])
         values[node] = arms.set(node, drawn)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disco.simulate.design import Design
-from disco.simulate.options import DOSE, RATES
+from disco.simulate.design_options import DOSE, RATES
 
 SHARE = 1 / 3  # of the nodes that batches shift, each up or down
 TOUCHED = 1 / 2  # of the nodes on which age acts, and of those on which sex does

@@ -12,9 +12,9 @@
 - *near*: two columns are near copies.
 
 A table is judged with what is declared: as rates with an exposure, freed of covariates, contexts and arms, and without
-what rows of a group share. `disco.hidden.artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other common
-causes that are not in the table, and counts that are readings of rates. Until an artefact is cured or dismissed, no
-direction is decided by the model class (`disco.refine`).
+what rows of a group share. `disco.hidden.all_artefacts` adds *kinds*, *common* and *readings*: kinds of rows, other
+common causes that are not in the table, and counts that are readings of rates. Until an artefact is cured or dismissed,
+no direction is decided by the model class (`disco.refine`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ from disco.table.repeated import copies
 from disco.table.roles import Given, Roles
 from disco.words import how_many, listed, plural
 
-COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.artefacts`
+COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.all_artefacts`
 ARTEFACTS = (
     *("relation", "code", "repeated", "serial", "depth", "closure", "filter"),
     *(KINDS, COMMON, READINGS, "identifier", "covariate", "near"),

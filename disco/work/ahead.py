@@ -15,7 +15,7 @@ import pandas as pd
 
 from disco.apart import collect_rarely, started
 from disco.errors import FitStopped, InputError
-from disco.likelihood.kept import KEPT_IN
+from disco.likelihood.compile_cache import KEPT_IN
 from disco.progress import Event
 from disco.runs.locks import Lock, held
 
@@ -77,7 +77,7 @@ def _compile() -> None:
     import networkx as nx
 
     from disco.effects.effect import effect
-    from disco.effects.fitted import FittedGraphs
+    from disco.effects.graph_fits import FittedGraphs
     from disco.hidden.common import common_cause
     from disco.likelihood.model import Model
     from disco.refine import Choice, refine

@@ -18,7 +18,7 @@ from disco.errors import InputError
 from disco.files import remove_leftovers, unwritten, write_bytes, write_json
 from disco.knowledge import Knowledge
 from disco.methods import METHODS
-from disco.methods.apart import OutOfTime, find_apart
+from disco.methods.isolated import OutOfTime, find_apart
 from disco.progress import Event, Reporter
 from disco.runs import compared
 from disco.runs.compared import MethodResult, MethodsRequest

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from disco import cluster, system
-from disco.paper.cost import peak_bytes, stage_flops
+from disco.paper.operations import peak_bytes, stage_flops
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.work.speeds import SPEEDS

@@ -28,7 +28,7 @@ import pandas as pd
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter, Sketch
-from disco.refine import Choice, cost
+from disco.refine import Choice, duration
 from disco.runs import Run
 from disco.system import threads
 from disco.table.prepared import Table, prepare
@@ -70,7 +70,7 @@ class Trial:
     @property
     def bytes(self) -> int:
         """About the memory of a refinement, without the libraries."""
-        return cost.peak_bytes(self.rows, self.nodes, self.pairs)
+        return duration.peak_bytes(self.rows, self.nodes, self.pairs)
 
     def range(self, choice: Choice) -> tuple[float, float]:
         """The shortest and the longest time of a refinement at the current load."""
@@ -80,9 +80,9 @@ class Trial:
     def seconds(self, choice: Choice) -> float:
         """About the time of a refinement on an idle machine."""
         pairs, draws = max(self.pairs, 1), choice.bootstrap + choice.folds
-        searches = cost.of_searches(self.edges, self.nodes, self.rows, self.levels)
+        searches = duration.of_searches(self.edges, self.nodes, self.rows, self.levels)
         searches *= (1 + (choice.starts + choice.restarts) / _USUAL) / 2
-        local = 1.3 * math.sqrt(2 * pairs / self.nodes / 6) * pairs * cost.of_fit(self.rows, self.levels)
+        local = 1.3 * math.sqrt(2 * pairs / self.nodes / 6) * pairs * duration.of_fit(self.rows, self.levels)
         draw = searches if choice.redone else local
         return self.pace * (searches + draw * draws + _BEGIN) / math.sqrt(self.threads)
 
@@ -104,7 +104,7 @@ def trial(
     Raises:
         InputError: the table, the roles or the knowledge cannot be used.
     """
-    from disco.linear.search import first_graph  # these import torch
+    from disco.linear.insertion import first_graph  # these import torch
     from disco.refine.screen import correlations, screen
     from disco.refine.task import Task
 

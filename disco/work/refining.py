@@ -22,7 +22,7 @@ from disco.fields import fingerprint
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
 from disco.graph.result import GraphResult
 from disco.progress import ENOUGH
-from disco.refine.result import METHOD
+from disco.refine.refinement_result import METHOD
 from disco.runs import artefacts
 from disco.runs.events import line_value
 from disco.runs.folder import Run
@@ -114,7 +114,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
         InputError: the table cannot be refined, or the run cannot be read or written.
     """
     from disco.refine import refine  # imports the compiler
-    from disco.refine.result import withheld
+    from disco.refine.refinement_result import withheld
     from disco.runs.refined import agree, save
 
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"

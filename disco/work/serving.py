@@ -17,7 +17,7 @@ from disco.runs import Run, digests
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from disco.paper.fitted import Fitted
+    from disco.paper.fitted_networks import Fitted
 
 _SHARE = 0.25  # of the device's memory
 
@@ -162,7 +162,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
     from safetensors.torch import load_file
 
     from disco.devices import choose_device
-    from disco.paper.fitted import Fitted
+    from disco.paper.fitted_networks import Fitted
 
     try:
         check_regular(networks)

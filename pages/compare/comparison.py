@@ -11,7 +11,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.graph.draw import placing
 from disco.methods import GROUPS, METHODS
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import MethodResult
 from disco.words import series

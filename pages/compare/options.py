@@ -9,7 +9,7 @@ import streamlit as st
 from disco import fields
 from disco.errors import InputError
 from disco.methods import METHODS, options_of
-from disco.methods.written import EXAMPLE, asked_for, in_words
+from disco.methods.option_text import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import MethodsRequest
 from pages.shared.frame import table

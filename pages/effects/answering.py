@@ -17,8 +17,8 @@ from pages.shared.work import background
 from pages.shared.work.facts import fact
 
 if TYPE_CHECKING:
-    from disco.effects.answers import Effect
-    from disco.effects.asking import Usual
+    from disco.effects.effect_question import Usual
+    from disco.effects.effect_records import Effect
 
 _DRAWS = 820  # about as many as an answer takes, with its figures
 
@@ -48,7 +48,7 @@ class Answered(NamedTuple):
 @fact(asking.key)
 def usual(run: Run, node: str) -> "Usual":
     """The range of a node, and two values to compare."""
-    from disco.effects.asking import usual
+    from disco.effects.effect_question import usual
 
     return usual(asking.fitted(run)[0], node)
 
@@ -73,9 +73,9 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
     def work(hear: Callback) -> Answered:
         from disco.effects import curve
-        from disco.effects.asking import among
         from disco.effects.distribution import distribution
         from disco.effects.effect import effect
+        from disco.effects.effect_question import among
         from disco.effects.strength import strength
 
         calls = count()
@@ -107,8 +107,8 @@ def drivers(run: Run, on: str, where: str = "") -> background.Key:
     graphs, _ = asking.fitted(run)
 
     def work(hear: Callback) -> pd.DataFrame:
-        from disco.effects.asking import among
         from disco.effects.drivers import drivers
+        from disco.effects.effect_question import among
 
         # Fits of its own: a question need not wait for it.
         return drivers(among(graphs.afresh(), levels(run).get(where, {})), on, hear)

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import EXPERIMENT
-from disco.effects.answers import Answer, Effect, Interval
+from disco.effects.effect_json import as_json
+from disco.effects.effect_records import Answer, Effect, Interval
 from disco.effects.sentences import in_parts, short
-from disco.effects.written import as_json
 from disco.figures import outcomes
 from disco.files import plain as as_plain
 from disco.words import how_many, number, of_graphs, series

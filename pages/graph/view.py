@@ -9,7 +9,7 @@ import streamlit as st
 from disco import verdicts
 from disco.graph.dag import BOTH, DISCO, LIKELIHOOD, union
 from disco.graph.draw import picture as drawing
-from disco.refine.result import METHOD, WITH_FIT
+from disco.refine.refinement_result import METHOD, WITH_FIT
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session

@@ -8,7 +8,7 @@ import streamlit as st
 from disco.figures import agreement as figures
 from disco.graph.result import GraphResult
 from disco.refine import Refined
-from disco.refine.limits import BOUND, decided_means
+from disco.refine.bounds import BOUND, decided_means
 from disco.studies import agreement
 from disco.studies.lahman import PUBLISHED, REFERENCES
 from pages.shared.frame import answers, figure, table

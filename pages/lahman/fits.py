@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.graph.result import GraphResult
 from disco.paper.settings import CHOICES
 from disco.refine import Choice, Refined
-from disco.refine.limits import ASSUMED
+from disco.refine.bounds import ASSUMED
 from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.selectors.sparse import is_sparse

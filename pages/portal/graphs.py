@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.runs import Run
 from disco.studies import portal
 from pages.shared.frame.names import plain

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from disco.graph.result import GraphResult
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.progress import Callback
 from disco.refine import again
 from disco.runs import Run

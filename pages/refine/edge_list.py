@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
-from disco.refine.limits import decided_means
-from disco.refine.result import METHOD
+from disco.refine.bounds import decided_means
+from disco.refine.refinement_result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import GAIN, STABILITY
-from disco.refine.limits import decided_means
+from disco.refine.bounds import decided_means
 from pages.shared.frame import columns
 from pages.shared.refined import evidence_words
 from pages.shared.refined.refinement import Refinement

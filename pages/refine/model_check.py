@@ -8,10 +8,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from disco.figures import effects
-from disco.likelihood.check import FOLDS, SIMULATIONS, Check, Parents, check
+from disco.likelihood.model_check import FOLDS, SIMULATIONS, Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
-from disco.refine.limits import ASSUMED
+from disco.refine.bounds import ASSUMED
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check

@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import REFINED_MOVES
-from disco.refine.limits import decided_means
-from disco.refine.result import EARLY, POOR, ends
-from disco.refine.scores import MOST_AGAINST
+from disco.refine.bounds import decided_means
+from disco.refine.node_scores import MOST_AGAINST
+from disco.refine.refinement_result import EARLY, POOR, ends
 from disco.words import how_many, number, plural
 from pages.refine import start
 from pages.shared.frame import columns, figure, table

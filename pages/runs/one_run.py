@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import printable
-from disco.refine.result import METHOD
+from disco.refine.refinement_result import METHOD
 from disco.runs import Run, stamps
 from disco.runs.about import about
 from disco.runs.packing import pack

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import LARGEST_DESIGN
-from disco.simulate.examples import EXAMPLES
+from disco.simulate.example_designs import EXAMPLES
 from pages.shared.frame import answers, errors
 from pages.shared.frame.names import plain
 from pages.simulate import form

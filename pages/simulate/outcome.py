@@ -10,7 +10,7 @@ from disco import metrics
 from disco.errors import InputError
 from disco.figures import simulated as figures
 from disco.runs.origin import FromDesign
-from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, known
+from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, identifiable
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
 from pages.shared import session
@@ -119,8 +119,8 @@ def _directions(result: Simulated) -> None:
     """Whether the directions can be known; if only some can, which cannot."""
     if not len(result.truth):
         return
-    st.caption(f"{known.words(result.truth['direction'])} {known.reservation(result.design)}".rstrip())
-    unknown = result.truth[result.truth["direction"] == known.UNKNOWN]
+    st.caption(f"{identifiable.words(result.truth['direction'])} {identifiable.reservation(result.design)}".rstrip())
+    unknown = result.truth[result.truth["direction"] == identifiable.UNKNOWN]
     if 0 < len(unknown) < len(result.truth):
         pairs = unknown[["parent", "child"]].itertuples(index=False, name=None)
         edges = [f"{code(parent)} → {code(child)}" for parent, child in pairs]

@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.knowledge import Knowledge
-from disco.knowledge.files import from_bytes, to_tetrad
+from disco.knowledge.knowledge_files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session
 from pages.shared.frame import answers, errors

@@ -7,7 +7,7 @@ from benchmarks.paper import report
 from benchmarks.study import append
 from benchmarks.unknown import DESIGNS, PAIRS, STUDY, by_spread, decisions, draw, edges_of, jobs, measure, verdicts
 from disco.simulate import simulate
-from disco.simulate.known import KNOWN, UNKNOWN
+from disco.simulate.identifiable import KNOWN, UNKNOWN
 
 NAMES = ("parent", "child", "decided", "direction_nats")
 

@@ -10,7 +10,7 @@ from browser_world import FAULT, click_edge, served, until
 from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, expect
 
-from disco.likelihood.kept import KEPT_IN
+from disco.likelihood.compile_cache import KEPT_IN
 from disco.runs.locks import Lock
 
 pytestmark = pytest.mark.browser

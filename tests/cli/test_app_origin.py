@@ -15,7 +15,7 @@ import pytest
 from browser_world import served
 from streamlit import file_util
 
-from disco.server.waiting import MOST
+from disco.server.slow_clients import MOST
 
 
 class _Proxy(BaseHTTPRequestHandler):

@@ -13,7 +13,7 @@ from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.refine.limits import decided_means
+from disco.refine.bounds import decided_means
 from disco.runs import create_run, open_run
 from disco.runs.refined import choice_of, read_refined
 from disco.simulate import Design, simulate

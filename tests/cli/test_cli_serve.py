@@ -10,7 +10,7 @@ from disco.cli import serve
 from disco.cli.arguments import parse
 from disco.cli.options import given
 from disco.errors import InputError
-from disco.server import log, start, turns
+from disco.server import log, page_lock, start
 from disco.server.sessions import Downloads
 from disco.server.ways import ByHeader, ByInvitation, ByOpenID
 from disco.users import roots
@@ -64,7 +64,7 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
 
 def test_a_server_compiles_before_anybody_asks(monkeypatch):
     begun = threading.Event()
-    for where, name in ((turns, "take"), (system, "share_one_core"), (log, "begin"), (Downloads, "watch")):
+    for where, name in ((page_lock, "take"), (system, "share_one_core"), (log, "begin"), (Downloads, "watch")):
         monkeypatch.setattr(where, name, lambda *_: None)  # they change the whole process
     monkeypatch.setattr(roots, "_asks", None)
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")

@@ -22,10 +22,10 @@ from disco import DISCO, Settings
 from disco.__main__ import main
 from disco.cluster import VARIABLE, check_memory, each, on, sending, worker
 from disco.errors import FitStopped, InputError
-from disco.likelihood.design import RankDesign as TableDesign
+from disco.likelihood.rank_design import RankDesign as TableDesign
 from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
-from disco.refine import Choice, refine, scores
+from disco.refine import Choice, node_scores, refine
 from disco.refine.task import Task
 from disco.runs import COMPARE, REFINE, create_run
 from disco.runs.compared import MethodsRequest
@@ -371,7 +371,7 @@ def test_a_command_sends_its_work(local, tmp_path, monkeypatch, capsys):
         ]
         if name == "there":
             monkeypatch.setenv(VARIABLE, "")  # restored after the test
-            monkeypatch.setattr(scores, "make_fits", lambda wanted: pytest.fail("a fit was made here"))
+            monkeypatch.setattr(node_scores, "make_fits", lambda wanted: pytest.fail("a fit was made here"))
             command += ["--cluster", local]
         assert main(command) == 0
         printed.append(capsys.readouterr().out.replace(name, ""))

@@ -12,11 +12,11 @@ import refine_world
 from made_up import finished_run, refine_by_hand
 
 from disco.__main__ import main
-from disco.effects.asking import among, between, usual
 from disco.effects.curve import curve, routes
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
-from disco.effects.fitted import FittedGraphs
+from disco.effects.effect_question import among, between, usual
+from disco.effects.graph_fits import FittedGraphs
 from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings

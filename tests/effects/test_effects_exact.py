@@ -11,13 +11,13 @@ from refine_world import FOUR, dags
 from scipy.special import softmax
 
 from disco.effects import drawing
+from disco.effects.compatible import Graphs
 from disco.effects.distribution import distribution
 from disco.effects.effect import effect
-from disco.effects.fitted import FittedGraphs
-from disco.effects.graphs import Graphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.effects.means import OutcomeMeans, Over
-from disco.likelihood.design import WIDTH
 from disco.likelihood.model import Model
+from disco.likelihood.rank_design import WIDTH
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 

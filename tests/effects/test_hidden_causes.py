@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from disco.effects import hidden
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.effects.strength import strength
 from disco.errors import InputError
 from disco.table.roles import Roles

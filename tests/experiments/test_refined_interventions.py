@@ -12,8 +12,8 @@ from disco.fitting import fit as fit_networks
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import around
-from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import RankDesign
 from disco.methods import find
 from disco.paper.ocs import select
 from disco.refine import Choice, next_experiment, refine

@@ -9,7 +9,7 @@ from disco.figures import compared, theme
 from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 
 
 def test_the_matrix_names_the_two_that_agree_most():

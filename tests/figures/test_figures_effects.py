@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from disco.figures import effects, theme
-from disco.likelihood.check import check
-from disco.likelihood.kinds import describe
+from disco.likelihood.count_shapes import describe
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 
 ODD = "<b>y</b> $x$"
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from disco.effects.answers import Answer, Effect, Interval, Shares
 from disco.effects.distribution import COLUMNS
+from disco.effects.effect_records import Answer, Effect, Interval, Shares
 from disco.figures import outcomes
 
 ANSWER = Answer(*[Interval(1.0, 0.9, 1.1)] * 4, Shares(1, 0, 0))

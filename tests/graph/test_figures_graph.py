@@ -18,7 +18,7 @@ from disco.graph.draw.folding import folded
 from disco.graph.draw.lines import TIES
 from disco.graph.draw.notebook import vis
 from disco.paper.ocs import frequencies, select
-from disco.simulate import Design, known, simulate
+from disco.simulate import Design, identifiable, simulate
 
 ORDER = [f"x{k}" for k in range(30)]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -191,14 +191,14 @@ def test_pyvis_gets_every_node_and_edge_in_its_place_and_no_markup_of_names():
 def test_a_truth_has_no_heads_where_a_direction_cannot_be_known_and_no_scores():
     drawn = simulate(Design(graph="chain", nodes=3, rows=50, seed=0))
     keys = {}
-    for direction in (known.KNOWN, known.UNKNOWN):
+    for direction in (identifiable.KNOWN, identifiable.UNKNOWN):
         truth = simulated.truth(replace(drawn, truth=drawn.truth.assign(direction=direction)))
         assert truth.positions.keys() == set(truth.order) == set(drawn.table)
         picture = drawing.picture(truth.graph, truth.positions, 1.0)
         keys[direction] = [key["words"] for key in picture["legend"]]
-        assert {edge["end"] for edge in picture["edges"]} == {"none" if direction == known.UNKNOWN else "full"}
+        assert {edge["end"] for edge in picture["edges"]} == {"none" if direction == identifiable.UNKNOWN else "full"}
         assert all(edge["width"] == drawing.THIN for edge in picture["edges"])
-    assert keys == {known.KNOWN: [], known.UNKNOWN: ["no arrow head: direction not known"]}
+    assert keys == {identifiable.KNOWN: [], identifiable.UNKNOWN: ["no arrow head: direction not known"]}
 
 
 def ruled(**more) -> tuple[nx.DiGraph, dict[str, tuple[float, float]]]:

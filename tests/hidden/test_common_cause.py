@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disco.hidden.common import common_cause
-from disco.hidden.kinds import kinds_of_rows
+from disco.hidden.row_kinds import kinds_of_rows
 from disco.simulate import Design, simulate
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disco.hidden import conditionals as c
-from disco.hidden.columns import LEVELS, columns_of
+from disco.hidden.linear_columns import LEVELS, columns_of
 
 ROWS = 300
 

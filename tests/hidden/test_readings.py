@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.hidden.artefacts import artefacts
+from disco.hidden.all_artefacts import artefacts
 from disco.hidden.readings import _reliabilities, readings
 from disco.simulate import Design, simulate
 

@@ -7,7 +7,7 @@ import pytest
 
 from disco import InputError
 from disco.knowledge import Knowledge
-from disco.knowledge.files import MOST_BYTES, from_bytes, read, to_tetrad
+from disco.knowledge.knowledge_files import MOST_BYTES, from_bytes, read, to_tetrad
 
 NAMES = ["age", "sex", "tf_1", "tf_2", "g", "x[1]"]
 

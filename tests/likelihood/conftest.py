@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from likelihood_world import COUNT, MANY, POISSON, columns_of, ranked
 
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 
 
 @pytest.fixture(scope="module")

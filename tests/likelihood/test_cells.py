@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from disco.likelihood import cells
+from disco.likelihood import merged_rows
 from disco.likelihood.batch import Problems
-from disco.likelihood.cells import fit_cells
-from disco.likelihood.design import Prior, RankDesign
+from disco.likelihood.merged_rows import fit_cells
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import Prior, RankDesign
 from disco.table.cells import dense_ranks
 
 PRIOR = Prior(2.0, 5.0, 1.0, mean=0.2, power=0.5)
@@ -28,7 +28,7 @@ def ranks() -> np.ndarray:
 )
 @pytest.mark.parametrize("listed", [1 << 22, 10])
 def test_a_fit_by_cells_is_that_of_all_rows(ranks, node, parents, listed, monkeypatch):
-    monkeypatch.setattr(cells, "_MOST_LISTED", listed)
+    monkeypatch.setattr(merged_rows, "_MOST_LISTED", listed)
     whole = fit(RankDesign.of(ranks, prior=PRIOR), Problems.of([(node, parents)]), tolerance=1e-9)
     found = fit_cells(RankDesign.of(ranks, prior=PRIOR, at_rows=False), node, parents, tolerance=1e-9)
     for name in ("evidence", "log_likelihood"):
@@ -37,9 +37,9 @@ def test_a_fit_by_cells_is_that_of_all_rows(ranks, node, parents, listed, monkey
 
 
 def test_equal_rows_are_one_cell(ranks, monkeypatch):
-    seen, real = [], cells.fit_batch
+    seen, real = [], merged_rows.fit_batch
     monkeypatch.setattr(
-        cells, "fit_batch", lambda batch, *more: seen.append(batch.weights.shape[1]) or real(batch, *more)
+        merged_rows, "fit_batch", lambda batch, *more: seen.append(batch.weights.shape[1]) or real(batch, *more)
     )
     fit_cells(RankDesign.of(ranks, prior=PRIOR, at_rows=False), 2, (0, 3))
     (rows,) = seen

@@ -7,9 +7,9 @@ from refine_world import design_of
 from scipy.special import ndtri
 
 from disco.likelihood.batch import Problems
-from disco.likelihood.classes import has_hurdle, normal_scores, positive_parts, zero_parts
-from disco.likelihood.design import STRAIGHT, Prior
 from disco.likelihood.newton import fit
+from disco.likelihood.other_classes import has_hurdle, normal_scores, positive_parts, zero_parts
+from disco.likelihood.rank_design import STRAIGHT, Prior
 
 LINEAR = Prior(10.0, 1e7, STRAIGHT)
 

@@ -15,8 +15,8 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import RankDesign
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import RankDesign
 
 ROWS = 1000.0  # of every arm, and of the controls
 Graph = tuple[frozenset[int], ...]  # the parents of each node

@@ -24,12 +24,12 @@ from likelihood_world import (
 from scipy.special import gammaln
 
 from disco.errors import InputError
-from disco.likelihood import rows, small
+from disco.likelihood import row_sums, small
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.compiled import newton
-from disco.likelihood.design import WIDTH, RankDesign
 from disco.likelihood.link import BENT, bent
 from disco.likelihood.newton import fit, marginal_start
+from disco.likelihood.rank_design import WIDTH, RankDesign
 
 
 def test_columns_are_orthonormal_and_span_the_effects_and_shapes(ranks, design):
@@ -137,7 +137,7 @@ def test_the_link_loses_no_digit_in_single_precision(bend, rng):
     """Near s = 0 and far from it."""
     index = (rng.normal(size=1000) * rng.choice([1e-3, 0.3, 2.0], 1000)).astype(np.float32)
     found = [np.empty_like(index) for _ in range(3)]
-    rows.bend_at_rows(rows.Rows(index, *found, index, *[index[:0]] * 3), bend, 0.0)
+    row_sums.bend_at_rows(row_sums.Rows(index, *found, index, *[index[:0]] * 3), bend, 0.0)
     expected = bent(index.astype(float), bend)
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other, rel=3e-7, abs=1e-12)
@@ -154,7 +154,7 @@ def test_residuals_turn_the_information_as_the_second_derivatives_say():
     mixed, twice = torch.autograd.grad(turned.sum(), at)
     cross, curved = np.zeros(40), np.zeros(40)
     rise, turn = slope.detach().numpy(), turned.detach().numpy()
-    total = rows._turned(residual, s, rise, turn, 0, 40, np.float64(bend), cross, curved)
+    total = row_sums._turned(residual, s, rise, turn, 0, 40, np.float64(bend), cross, curved)
     close(curved, -residual * by_index.numpy(), rtol=1e-6, atol=1e-9)
     close(cross, -residual * mixed.numpy(), rtol=1e-6, atol=1e-9)
     close(total, (residual * twice.numpy()).sum(), rtol=1e-6)

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from disco.errors import FitStopped, InputError
-from disco.likelihood.check import check
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 from disco.table.adjustment import Adjustment
 
 GRAPHS = {"empty": {}, "true": {"y": ["x"], "z": ["y"]}}

@@ -11,12 +11,12 @@ from likelihood_exact import fit_exactly
 from likelihood_world import BINARY, LINKED, MANY, NOISE, PAIRS, THREE, beside, close
 from threadpoolctl import threadpool_info
 
-from disco.likelihood import compiled, cpu, grid, products, rows, small, steps
+from disco.likelihood import compiled, cpu, grid, products, row_sums, score_test, small
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import RankDesign
-from disco.likelihood.kept import KEPT_IN, kept_in
+from disco.likelihood.compile_cache import KEPT_IN, kept_in
 from disco.likelihood.newton import fit, marginal_start
-from disco.likelihood.steps import additions, removals
+from disco.likelihood.rank_design import RankDesign
+from disco.likelihood.score_test import additions, removals
 
 
 @pytest.mark.slow
@@ -91,13 +91,13 @@ def test_what_is_compiled_is_kept_apart_for_every_state_of_the_sources(tmp_path,
     (here / "one.py").write_text("LIMIT = 2\n")
     assert kept_in(here) != first
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "elsewhere"))
-    assert kept_in(here).parent == tmp_path / "elsewhere" and str(KEPT_IN) in steps._additions.stats.cache_path
+    assert kept_in(here).parent == tmp_path / "elsewhere" and str(KEPT_IN) in score_test._additions.stats.cache_path
 
 
 def test_no_part_of_what_is_compiled_is_kept_apart_from_its_caller():
     """Files on disk must not change what a process compiles, so only functions that Python calls are cached."""
     kept, parts = set(), set()
-    for module in (products, rows, grid, small, steps, compiled):
+    for module in (products, row_sums, grid, small, score_test, compiled):
         for name, found in vars(module).items():
             if isinstance(found, numba.core.dispatcher.Dispatcher) and found.py_func.__module__ == module.__name__:
                 (kept if found.stats.cache_path else parts).add(name)
@@ -135,8 +135,8 @@ def test_where_arrays_lie_in_memory_changes_nothing(design):
 
 def test_the_exponential_of_a_loop_is_that_of_the_library():
     values = np.linspace(-100.0, 4.0, 1001)
-    assert [rows.exp(value) for value in values] == pytest.approx(np.exp(values), rel=1e-12)
-    assert rows.exp(-745.0) == rows.exp(-100.0)
+    assert [row_sums.exp(value) for value in values] == pytest.approx(np.exp(values), rel=1e-12)
+    assert row_sums.exp(-745.0) == row_sums.exp(-100.0)
 
 
 def test_in_a_refinement_only_the_work_at_the_rows_takes_several_threads(monkeypatch):

@@ -29,9 +29,9 @@ from likelihood_world import (
 from scipy.optimize import minimize
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import FREE, STRAIGHT, Prior, RankDesign
 from disco.likelihood.newton import fit, marginal_start
-from disco.likelihood.steps import additions
+from disco.likelihood.rank_design import FREE, STRAIGHT, Prior, RankDesign
+from disco.likelihood.score_test import additions
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom, nbinom, poisson
 
 from disco.errors import InputError
-from disco.likelihood.kinds import BINOMIAL, COM, NB, POISSON, _Fitted, _shapes, describe
+from disco.likelihood.count_shapes import BINOMIAL, COM, NB, POISSON, _Fitted, _shapes, describe
 from disco.likelihood.model import Model
 from disco.simulate import Design, simulate
 

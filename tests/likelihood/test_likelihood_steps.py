@@ -6,9 +6,9 @@ from likelihood_exact import exact, fit_exactly, log_determinant
 from likelihood_world import BINARY, COUNT, NOISE, PAIRS, POISSON, THREE, TRIALS, beside, close, of_effects
 
 from disco.likelihood.batch import BatchDesign, Problems
-from disco.likelihood.design import FREE, WIDTH, Prior, RankDesign
 from disco.likelihood.newton import fit
-from disco.likelihood.steps import additions, removals
+from disco.likelihood.rank_design import FREE, WIDTH, Prior, RankDesign
+from disco.likelihood.score_test import additions, removals
 
 
 @pytest.mark.parametrize("weighted", ["none", "bootstrap"])

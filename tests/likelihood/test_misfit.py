@@ -11,12 +11,12 @@ from disco import simulate as lab
 from disco.errors import FitStopped
 from disco.likelihood.batch import Problems
 from disco.likelihood.departures import _fitted, departures
-from disco.likelihood.design import RankDesign
 from disco.likelihood.misfit import _information, misfits
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import RankDesign
 from disco.progress import Reporter
 from disco.refine import Choice, refine
-from disco.refine.limits import MISFIT
+from disco.refine.bounds import MISFIT
 from disco.refine.prior import BEFORE
 
 

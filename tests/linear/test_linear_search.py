@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from disco.linear import search
+from disco.linear import insertion
 from disco.progress import SILENT
 
 ROWS = 400
@@ -31,8 +31,8 @@ def bic(values, node, parents):
 
 
 def searched_of(values, candidates, seed=0):
-    model = search.LinearModel.of(np.corrcoef(values.T), len(values), candidates)
-    return search.searched(model, np.random.default_rng(seed).permutation(values.shape[1]), SILENT)
+    model = insertion.LinearModel.of(np.corrcoef(values.T), len(values), candidates)
+    return insertion.searched(model, np.random.default_rng(seed).permutation(values.shape[1]), SILENT)
 
 
 def test_a_score_is_that_of_least_squares(values):
@@ -59,7 +59,7 @@ def test_the_order_is_the_best_of_all(values):
             max(gain for gain, some in best[node] if some <= set(order[:place])) for place, node in enumerate(order)
         )
 
-    order = search.order_by_linear_models(np.corrcoef(values.T), ROWS, EVERYONE, 0, SILENT)
+    order = insertion.order_by_linear_models(np.corrcoef(values.T), ROWS, EVERYONE, 0, SILENT)
     assert score(order) == pytest.approx(max(map(score, permutations(range(6)))))
 
 
@@ -68,7 +68,7 @@ def test_only_candidates_become_parents(values):
     graph = searched_of(values, chain, seed=1).graph
     for node in range(6):
         assert set(graph.parents[node, : graph.size[node]].tolist()) <= set(chain[node])
-    nobody = search.order_by_linear_models(np.corrcoef(values.T), ROWS, [()] * 6, 0, SILENT)
+    nobody = insertion.order_by_linear_models(np.corrcoef(values.T), ROWS, [()] * 6, 0, SILENT)
     assert sorted(nobody) == list(range(6))
 
 
@@ -87,11 +87,11 @@ def test_restarts_lead_to_a_better_order():
     random = np.random.default_rng(0)
     table = random.normal(size=(300, 5)) @ random.normal(size=(5, 40)) + random.normal(size=(300, 40))
     correlations, everyone = np.corrcoef(table.T), [tuple(set(range(40)) - {node}) for node in range(40)]
-    model, begun = search.LinearModel.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
+    model, begun = insertion.LinearModel.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
     once, order = (
-        search.searched(model, begun, SILENT),
-        search.order_by_linear_models(correlations, 300, everyone, 0, SILENT),
+        insertion.searched(model, begun, SILENT),
+        insertion.order_by_linear_models(correlations, 300, everyone, 0, SILENT),
     )
-    again = search.searched(model, np.array(order), SILENT)
+    again = insertion.searched(model, np.array(order), SILENT)
     assert again.graph.score.sum() > once.graph.score.sum() + 1
-    assert order == search.order_by_linear_models(correlations, 300, everyone, 0, SILENT)
+    assert order == insertion.order_by_linear_models(correlations, 300, everyone, 0, SILENT)

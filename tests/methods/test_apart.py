@@ -15,7 +15,7 @@ import pytest
 from disco.errors import FitStopped, InputError
 from disco.knowledge import Knowledge
 from disco.methods import find
-from disco.methods.apart import OutOfTime, find_apart
+from disco.methods.isolated import OutOfTime, find_apart
 from disco.table.roles import Roles
 
 PATIENCE = 120.0

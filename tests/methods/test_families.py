@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from disco.methods.families import GLMFamily, NodeCounts, features
 from disco.methods.lasso import Penalty, _lambdas, path, regression
+from disco.methods.likelihoods import GLMFamily, NodeCounts, features
 from disco.methods.moments import likeliest
 
 KINDS = [GLMFamily(), GLMFamily("nb", 4.0), GLMFamily("binomial", 12.0)]

@@ -6,7 +6,7 @@ import pytest
 
 from disco.errors import FitStopped, InputError
 from disco.methods import find
-from disco.methods.families import assigned
+from disco.methods.likelihoods import assigned
 from disco.methods.ods import Options, ordered, overdispersion
 from disco.progress import Reporter
 from tests.enumerated import PARAMETER, given, joint

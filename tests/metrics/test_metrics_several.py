@@ -7,7 +7,7 @@ import pytest
 from disco.errors import InputError
 from disco.graph.result import GraphResult
 from disco.metrics import changes
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 
 NODES = ["a", "b", "c", "d"]
 EDGES = {

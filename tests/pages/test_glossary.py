@@ -8,7 +8,7 @@ import pytest
 from app_world import booted
 from made_up import finished_run, refine_by_hand
 
-from disco.refine.limits import BOUND, MISFIT
+from disco.refine.bounds import BOUND, MISFIT
 from disco.studies import lahman
 from pages.shared.frame.glossary import define, entries
 from pages.shared.parents.selectors import SAID

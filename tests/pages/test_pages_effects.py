@@ -11,9 +11,9 @@ from app_world import HOSTILE, booted, box, button, frame_with, texts, written_w
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
-from disco.effects.asking import among
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
+from disco.effects.effect_question import among
 from disco.effects.sentences import in_words
 from disco.effects.strength import strength
 from disco.paper.settings import Settings

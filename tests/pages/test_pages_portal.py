@@ -10,7 +10,7 @@ from app_world import booted, button, texts
 from disco import runs
 from disco.graph.result import GraphResult
 from disco.refine import QUICK, Refined
-from disco.refine.result import EDGE_COLUMNS
+from disco.refine.refinement_result import EDGE_COLUMNS
 from disco.runs import REFINE
 from disco.runs import refined as stored
 from disco.studies import portal

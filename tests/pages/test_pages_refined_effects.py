@@ -255,7 +255,7 @@ def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monke
 @pytest.fixture
 def quick(monkeypatch):
     """A model check with few tables."""
-    from disco.likelihood.check import check
+    from disco.likelihood.model_check import check
     from pages.refine import model_check
 
     monkeypatch.setattr(model_check, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))

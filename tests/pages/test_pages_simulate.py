@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
 from disco.simulate import Design, simulate
-from disco.simulate.examples import EXAMPLES
+from disco.simulate.example_designs import EXAMPLES
 from pages.simulate import board, design_file, graph_kind, sketch
 from pages.simulate.form import Form
 from pages.simulate.sketch import DrawnGraph

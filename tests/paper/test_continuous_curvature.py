@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from disco.errors import InputError
-from disco.paper.continuous.curvature import diagonal, lowest, without
+from disco.paper.continuous.noise_curvature import diagonal, lowest, without
 
 GENERATOR = torch.Generator().manual_seed(0)
 X = torch.randn(50, 3, generator=GENERATOR, dtype=torch.float64)
@@ -44,7 +44,7 @@ def test_the_diagonal_of_a_curved_density_is_that_of_its_hessian():
 def test_chunks_of_rows_change_nothing_and_are_checked(monkeypatch):
     calls = []
     whole = diagonal(cubic, X, [0, 2])
-    monkeypatch.setattr("disco.paper.continuous.curvature._AT_ONCE", 14)
+    monkeypatch.setattr("disco.paper.continuous.noise_curvature._AT_ONCE", 14)
     assert torch.equal(diagonal(cubic, X, [0, 2], lambda: calls.append(1)), whole) and len(calls) == 8
 
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import LAST, deviation, log_kept, uniform
-from disco.paper.continuous.training import TrainingLength, masks, train_joint, train_projection
+from disco.paper.continuous.noise_networks import MaskedNoiseNetwork, NoiseNetwork
+from disco.paper.continuous.noise_training import TrainingLength, masks, train_joint, train_projection
 from disco.progress import Reporter
 
 QUIET = Reporter(None, {"joint": 1.0, "projection": 1.0}, "")
@@ -42,7 +42,7 @@ def test_the_best_validated_state_is_kept_and_patience_ends_training(monkeypatch
 
         return loss
 
-    monkeypatch.setattr("disco.paper.continuous.training._validation", measured)
+    monkeypatch.setattr("disco.paper.continuous.noise_training._validation", measured)
     generator = torch.Generator().manual_seed(0)
     network = NoiseNetwork(3, generator, 16)
     reporter = Reporter(lambda event: seen.append(event.done), {"joint": 1.0}, "")
@@ -123,7 +123,7 @@ def test_the_projection_learns_the_marginals_noise():
         return torch.eye(2)[torch.arange(count) % 2]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("disco.paper.continuous.training.masks", alone)
+        patch.setattr("disco.paper.continuous.noise_training.masks", alone)
         schedule = TrainingLength(60, 200, rate=3e-3)
         train_projection(network, Exact(0.8), values, uniform(0.4, 0.8), schedule, generator, QUIET)
     points = torch.linspace(-1.5, 1.5, 7)

@@ -3,9 +3,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from disco import DISCO
-from disco.paper.cost import peak_bytes, stage_flops
 from disco.paper.curvature import HeldOut, NetworkScores, diagonal, off_diagonal
 from disco.paper.networks import new_networks
+from disco.paper.operations import peak_bytes, stage_flops
 from disco.paper.plan import Plan
 from disco.paper.ranks import fold_of_rows, fold_ranks
 from disco.paper.settings import Settings

@@ -12,7 +12,7 @@ from torch import OutOfMemoryError
 
 from disco import DISCO, FitStopped, InputError, ScoreUnavailable
 from disco.paper import interim_order as order_so_far_of
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.interim_order import order_so_far
 from disco.paper.settings import Settings
 from disco.paper.training import Training
@@ -339,7 +339,7 @@ def test_an_unavailable_score_stops_with_its_column(table):
 
 
 def test_a_table_too_large_for_memory_is_refused_with_an_estimate(table, monkeypatch):
-    monkeypatch.setattr("disco.paper.cost.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
+    monkeypatch.setattr("disco.paper.operations.peak_bytes", lambda plan, nodes, device: (nodes - 3) * 10**15)
     asked = (
         "A fit of 150 rows × 4 columns needs about 1,000,000.0 GB of memory, and .* Use at most 3 columns or fewer rows"
     )

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from disco import DISCO, FitStopped, InputError
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.losses import Clean, draw_joint, draw_projection, epoch_batches
 from disco.paper.plan import Plan
 from disco.paper.ranks import Folds

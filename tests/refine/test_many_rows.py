@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from disco.paper.settings import Settings
-from disco.refine import Choice, cost, many_rows, refine
-from disco.refine.limits import MOST_ROWS
+from disco.refine import Choice, duration, many_rows, refine
+from disco.refine.bounds import MOST_ROWS
 from disco.refine.many_rows import searched_rows
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "many-columns.jsonl"
@@ -60,14 +60,14 @@ def test_with_an_adjustment_the_gains_are_those_of_the_rows_searched(table, monk
 
 
 def test_the_foretold_time_is_that_of_the_rows_searched():
-    part, whole = (cost.of_searches(60, 20, rows) for rows in (MOST_ROWS, 30 * MOST_ROWS))
+    part, whole = (duration.of_searches(60, 20, rows) for rows in (MOST_ROWS, 30 * MOST_ROWS))
     assert part < whole < 5 * part
 
 
 def test_the_foretold_memory_is_one_to_two_times_that_measured():
     for line in map(json.loads, RESULTS.read_text().splitlines()):
         measured = (line["peak_mb"] - line["before_mb"]) * 2**20
-        assert measured < cost.peak_bytes(2000, line["nodes"]) < 2 * measured, line["nodes"]
+        assert measured < duration.peak_bytes(2000, line["nodes"]) < 2 * measured, line["nodes"]
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_the_foretold_memory_is_one_to_two_times_that_measured():
 )
 def test_the_foretold_memory_of_real_tables_is_one_to_three_times_that_measured(rows, nodes, pairs, measured):
     """MB, of word counts and digits (benchmarks/log/2026-11-28-memory-of-real-tables.md)."""
-    assert measured < cost.peak_bytes(rows, nodes, pairs) / 1e6 < 3 * measured
+    assert measured < duration.peak_bytes(rows, nodes, pairs) / 1e6 < 3 * measured

@@ -14,7 +14,7 @@ from disco.bitsets import rows
 from disco.errors import InputError
 from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
-from disco.metrics.classes import equivalence_class
+from disco.metrics.equivalence import equivalence_class
 from disco.refine import next_experiment
 from disco.refine import orientations as left
 from disco.refine.directions import Directions, KnownDirections

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.refine.evidence import decided, poorly_fitted
+from disco.refine.edge_evidence import decided, poorly_fitted
 from disco.refine.reasons import Reason, asked, is_of_kind, missed, reason
 
 BOUND = 10.0

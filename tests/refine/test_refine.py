@@ -16,14 +16,14 @@ from statsmodels.tools.numdiff import approx_hess
 from disco.errors import InputError
 from disco.metrics import a_top, f1
 from disco.progress import ENOUGH
-from disco.refine import Choice, cost, refine, searches
-from disco.refine import evidence as judging
-from disco.refine import scores as scoring
-from disco.refine.memory import First
+from disco.refine import Choice, duration, refine, searches
+from disco.refine import edge_evidence as judging
+from disco.refine import node_scores as scoring
+from disco.refine.node_scores import AGAINST, Scores, make_fits, resolve
+from disco.refine.order_search import search
 from disco.refine.prior import log_odds
-from disco.refine.scores import AGAINST, Scores, make_fits, resolve
+from disco.refine.resume import First
 from disco.refine.screen import screen
-from disco.refine.search import search
 
 
 @pytest.fixture(scope="module")
@@ -294,14 +294,14 @@ def test_choices_out_of_range(change):
 
 
 def test_a_table_too_large_for_memory_is_refused_with_what_would_fit(known, monkeypatch):
-    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), 2))
+    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: duration.peak_bytes(len(known.table), 2))
     with pytest.raises(InputError, match=r"A refinement of .* free. Use at most 2 columns or fewer rows\."):
         refine(known.table)
 
 
 def test_many_pairs_that_need_more_memory_are_refused_after_the_screen(known, monkeypatch):
     nodes, stages = known.table.shape[1], []
-    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: cost.peak_bytes(len(known.table), nodes))
+    monkeypatch.setattr("disco.cluster.free_bytes", lambda device: duration.peak_bytes(len(known.table), nodes))
     with pytest.raises(InputError, match=r"columns needs .* free. Use at most [2-7] columns or fewer rows\."):
         refine(known.table, callback=lambda event: stages.append(event.stage))
     assert set(stages) == {"artefacts", "screen"}

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 from statsmodels.tools.numdiff import approx_hess
 
-from disco.likelihood.design import RankDesign
+from disco.likelihood.rank_design import RankDesign
 from disco.refine import Choice
-from disco.refine.evidence import evidence, in_classes
-from disco.refine.memory import key_of
+from disco.refine.edge_evidence import evidence, in_classes
+from disco.refine.node_scores import Scores, make_fits
 from disco.refine.prior import BEFORE
-from disco.refine.scores import Scores, make_fits
+from disco.refine.resume import key_of
 from disco.table.adjustment import Adjustment
 
 

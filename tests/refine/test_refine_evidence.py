@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, evidence_of
 
+from disco.refine import node_scores as scores_module
 from disco.refine import refine
-from disco.refine import scores as scores_module
-from disco.refine.evidence import decided, evidence, in_classes
-from disco.refine.scores import Scores, make_fits, resolve
+from disco.refine.edge_evidence import decided, evidence, in_classes
+from disco.refine.node_scores import Scores, make_fits, resolve
 
 
 def searched_from(scores: Scores, order: tuple[int, ...]) -> tuple[float, list[tuple[int, ...]]]:

@@ -7,10 +7,10 @@ from refine_world import ALONE, PRICE, QUICK, all_pairs, chain, design_of, searc
 
 from disco.knowledge import Knowledge
 from disco.refine import again, refine
-from disco.refine.memory import key_of
-from disco.refine.scores import Scores
+from disco.refine.node_scores import Scores
+from disco.refine.order_search import _State
+from disco.refine.resume import key_of
 from disco.refine.screen import screen, widened
-from disco.refine.search import _State
 
 NAMES = ["a", "b", "c", "d"]
 

@@ -10,7 +10,7 @@ from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of,
 
 from disco.errors import FitStopped
 from disco.refine import Choice, refine
-from disco.refine.scores import Scores
+from disco.refine.node_scores import Scores
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from refine_world import PRICE, all_pairs, chain, design_of
 
 from disco.refine import Choice, refine
 from disco.refine.moves import moves, put_back
-from disco.refine.scores import Scores, resolve
-from disco.refine.search import search
+from disco.refine.node_scores import Scores, resolve
+from disco.refine.order_search import search
 
 
 def disagreements(order, before):

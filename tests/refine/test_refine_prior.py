@@ -9,13 +9,13 @@ from refine_world import ALONE, all_pairs, chain, design_of, searched
 from scipy.optimize import minimize
 
 from disco.likelihood.batch import Problems
-from disco.likelihood.design import Prior
 from disco.likelihood.newton import fit
+from disco.likelihood.rank_design import Prior
 from disco.refine import prior, refine, refinement
+from disco.refine.node_scores import AGAINST, MOST_AGAINST, Scores, cost_against, make_fits, resolve
+from disco.refine.order_search import _State
 from disco.refine.prior import BEFORE, fitted, fitted_to, log_odds, trust
-from disco.refine.scores import AGAINST, MOST_AGAINST, Scores, cost_against, make_fits, resolve
 from disco.refine.screen import screen, widened
-from disco.refine.search import _State
 from disco.simulate import Design, simulate
 
 

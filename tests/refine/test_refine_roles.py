@@ -6,16 +6,16 @@ import pytest
 
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
-from disco.likelihood.check import check
 from disco.likelihood.covariates import around, bases, ranks_of, rates
-from disco.likelihood.design import RankDesign
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 from disco.likelihood.newton import fit
-from disco.metrics.several import Comparison
+from disco.likelihood.rank_design import RankDesign
+from disco.metrics.consensus import Comparison
 from disco.paper.settings import Settings
 from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
-from disco.selectors import evidence
+from disco.selectors import evidence_selector
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.cells import dense_ranks
 
@@ -48,7 +48,7 @@ def test_a_batch_joins_two_nodes_only_if_it_is_not_told():
     counts, batch = table[order], Covariate("batch", "categorical", table["batch"].map(dict(x=0, y=1, z=2)).to_numpy())
     adjustment = Adjustment(len(table), (Covariate("batch", "categorical", batch.values, tuple("xyz")),))
     for given, edge in ((adjustment, False), (None, True)):
-        found = evidence.edges(counts, order, adjustment=given).set_index(["parent", "child"])
+        found = evidence_selector.edges(counts, order, adjustment=given).set_index(["parent", "child"])
         assert found.loc[("a", "b"), "selected"] == edge and found.loc[("a", "c"), "selected"]
 
 
@@ -168,7 +168,7 @@ def test_bootstrap_tables_draw_whole_groups():
             yield [[]] * len(weights)
 
     from disco.progress import SILENT
-    from disco.refine.memory import Memory
+    from disco.refine.resume import Memory
 
     class Nothing(Memory):
         def write(self) -> None:

@@ -9,14 +9,14 @@ import pytest
 from refine_world import QUICK, all_pairs, design_of
 
 from disco.knowledge import Resolved
-from disco.likelihood.classes import exactness
+from disco.likelihood.other_classes import exactness
 from disco.progress import SILENT
 from disco.refine import refine
+from disco.refine.bounds import least_lead
 from disco.refine.coarse import coarse_leads
-from disco.refine.evidence import in_classes
-from disco.refine.limits import least_lead
+from disco.refine.edge_evidence import in_classes
+from disco.refine.node_scores import Scores
 from disco.refine.rivals import SeveralClasses, leads
-from disco.refine.scores import Scores
 from disco.refine.turned import Turned
 from disco.simulate import Design, simulate
 

@@ -17,7 +17,7 @@ from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph.result import GraphResult
 from disco.knowledge import Knowledge
-from disco.paper.fitted import Variant
+from disco.paper.fitted_networks import Variant
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.prior import BEFORE
@@ -46,7 +46,7 @@ READERS: dict[str, Callable[[Run], object]] = {
 
 def made(seed: int) -> Run:
     """A run with every kind of result; with another seed, another table in the same columns."""
-    from disco.likelihood.check import check
+    from disco.likelihood.model_check import check
 
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(rng.poisson(3.0, (60, 4)), columns=NODES).assign(x4=lambda table: table["x1"] + table["x2"])

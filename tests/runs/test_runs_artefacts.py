@@ -11,10 +11,10 @@ from made_up import of_an_older_version
 
 from disco.__main__ import main
 from disco.errors import InputError
-from disco.hidden.artefacts import looked_for
+from disco.hidden.all_artefacts import looked_for
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
-from disco.refine.result import withheld
+from disco.refine.refinement_result import withheld
 from disco.runs import artefacts, create_run, found, origin, stamps
 from disco.runs.about import about
 from disco.runs.folder import Run

@@ -13,7 +13,7 @@ from disco.files import read_frame
 from disco.graph.result import Note
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
-from disco.refine.result import EARLY, EDGE_COLUMNS, POOR
+from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, POOR
 from disco.runs import REFINE, create_run
 from disco.runs.refined import choice_of, read_refined, save
 from disco.work import jobs

@@ -13,7 +13,7 @@ from made_up import of_an_older_version
 
 from disco.errors import InputError
 from disco.knowledge import Knowledge
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.runs import create_run, find_runs, open_run
 from disco.runs.about import about
 from disco.runs.comparing import _settings

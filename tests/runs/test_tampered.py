@@ -46,7 +46,7 @@ ALL = (*(f"{name}.csv" for name in CSV), *(f"{name}.json" for name in JSON), *BI
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
     """A finished run, refined, with a truth, a variant, a model check and another selector's parents."""
-    from disco.likelihood.check import check
+    from disco.likelihood.model_check import check
     from disco.refine.prior import BEFORE
 
     place = tmp_path_factory.mktemp("whole")

@@ -15,8 +15,8 @@ from streamlit.runtime.app_session import AppSession
 from user_world import apart as in_a_thread
 
 from disco import apart, system
-from disco.server import turns
-from disco.server.turns import Turns
+from disco.server import page_lock
+from disco.server.page_lock import Turns
 
 
 @dataclass(eq=False)
@@ -114,7 +114,7 @@ def test_a_page_that_fails_gives_its_turn_back():
 
 def test_what_a_page_draws_arrives_together_and_in_order(monkeypatch):
     monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", AppSession._call_soon_on_event_loop)
-    turns._send_together()
+    page_lock._send_together()
     wakes, heard = [], []
 
     async def serve() -> None:
@@ -129,7 +129,7 @@ def test_what_a_page_draws_arrives_together_and_in_order(monkeypatch):
                     AppSession._call_soon_on_event_loop(
                         session, lambda session=session, number=number: heard.append((session.name, number))
                     )
-            waked(loop.call_later, 5 * turns.TOGETHER, done.set)
+            waked(loop.call_later, 5 * page_lock.TOGETHER, done.set)
 
         thread = threading.Thread(target=draw)
         thread.start()

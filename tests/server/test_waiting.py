@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from disco.server import waiting
-from disco.server.waiting import InTime
+from disco.server import slow_clients
+from disco.server.slow_clients import InTime
 
 HALF = b"GET /health HTTP/1.1\r\nHost: lab\r\nX-Long: "
 WHOLE = b"GET /health HTTP/1.1\r\nHost: lab\r\n\r\n"
@@ -30,7 +30,7 @@ async def answer(scope, receive, send):
 @pytest.fixture
 def port(monkeypatch) -> Iterator[int]:
     """The port of a server with this way to wait, without a limit of seconds unless a test sets one."""
-    monkeypatch.setattr(waiting, "SECONDS", 10 * PATIENCE)
+    monkeypatch.setattr(slow_clients, "SECONDS", 10 * PATIENCE)
     with socket.create_server(("127.0.0.1", 0), backlog=2000) as listening:
         server = uvicorn.Server(uvicorn.Config(answer, http=InTime, log_config=None, lifespan="off"))
         thread = threading.Thread(target=asyncio.run, args=(server.serve([listening]),))
@@ -69,7 +69,7 @@ def health(port: int) -> bytes:
 
 @pytest.mark.parametrize("data", [b"", HALF, WHOLE + HALF])
 def test_a_request_that_does_not_come_in_time_is_given_up(port, monkeypatch, data):
-    monkeypatch.setattr(waiting, "SECONDS", 0.05)
+    monkeypatch.setattr(slow_clients, "SECONDS", 0.05)
     connection = opened(port, data)
     if data.startswith(WHOLE):
         reads(connection, b"ok")
@@ -78,7 +78,7 @@ def test_a_request_that_does_not_come_in_time_is_given_up(port, monkeypatch, dat
 
 
 def test_the_longest_waiting_go_first_where_there_are_many(port, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST", 20)
+    monkeypatch.setattr(slow_clients, "MOST", 20)
     half = []
     for _ in range(50):
         half.append(opened(port, HALF))
@@ -89,7 +89,7 @@ def test_the_longest_waiting_go_first_where_there_are_many(port, monkeypatch):
 
 
 def test_whoever_has_asked_waits_for_nothing(port, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST", 3)
+    monkeypatch.setattr(slow_clients, "MOST", 3)
     upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {}\r\n\r\n"
     lasting = opened(port, b"GET / HTTP/1.1\r\nHost: lab\r\n" + upgrade.format("A" * 22 + "==").encode())
     assert b"101" in reads(lasting, b"\r\n\r\n").splitlines()[0]

@@ -14,7 +14,7 @@ from disco.experiments import contrasts
 from disco.experiments.rules import SURE
 from disco.graph.dag import CONTEXT, between_nodes
 from disco.simulate import Design, read_edges, read_truth, simulate, truth_of
-from disco.simulate.known import reservation
+from disco.simulate.identifiable import reservation
 from disco.table.prepared import prepare
 
 CHAIN = Design(graph="chain", nodes=4, rows=400, family="poisson-log", seed=3)

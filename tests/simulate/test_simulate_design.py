@@ -10,9 +10,9 @@ from scipy.special import expit, ndtr
 from disco.errors import InputError
 from disco.metrics import controls
 from disco.simulate import FAMILIES, Design, simulate
-from disco.simulate.graphs import erdos_renyi
 from disco.simulate.mechanisms import Streams, build, pairwise
-from disco.simulate.sources import SOURCES
+from disco.simulate.random_graphs import erdos_renyi
+from disco.simulate.source_shapes import SOURCES
 
 SOFTPLUS = (lambda x: x, 0.5, 0.30, 0.45, lambda z: 0.2 + np.log1p(np.exp(z)), 2.0)
 EXP = (np.log1p, 0.4, 0.15, 0.30, lambda z: np.exp(np.clip(z, -3, 3.5)), 1.5)

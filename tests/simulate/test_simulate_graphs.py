@@ -6,7 +6,7 @@ import pytest
 
 from disco.errors import InputError
 from disco.simulate import GRAPHS, Design, simulate
-from disco.simulate.graphs import draw_graph, erdos_renyi, erdos_renyi_exact, own_graph, scale_free
+from disco.simulate.random_graphs import draw_graph, erdos_renyi, erdos_renyi_exact, own_graph, scale_free
 
 
 @pytest.mark.parametrize("graph", [graph for graph in GRAPHS if graph != "own"])

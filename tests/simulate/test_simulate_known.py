@@ -7,8 +7,8 @@ from scipy.special import softmax
 from scipy.stats import chisquare, poisson
 
 from disco.simulate import FAMILIES, Design, ising, simulate
-from disco.simulate.examples import EXAMPLES
-from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, words
+from disco.simulate.example_designs import EXAMPLES
+from disco.simulate.identifiable import KNOWN, NOT_PROVED, UNKNOWN, words
 
 AFFINE = ("poisson-log", "binomial-logit", "discrete-normal")
 NONLINEAR = ("poisson-softplus", "poisson-exp", "nb-softplus", "nb-exp", "binomial-sigmoid", "binomial-probit")

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import Design, Simulated, simulate
-from disco.simulate.known import KNOWN, NOT_PROVED, UNKNOWN, reservation
+from disco.simulate.identifiable import KNOWN, NOT_PROVED, UNKNOWN, reservation
 from disco.table.prepared import prepare
 from disco.table.roles import read
 

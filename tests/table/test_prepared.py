@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from disco import DISCO, fitting, metrics
-from disco.effects.fitted import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs
 from disco.errors import FitStopped, InputError
-from disco.hidden import artefacts as hidden
+from disco.hidden import all_artefacts as hidden
 from disco.knowledge import Knowledge
-from disco.likelihood.check import check
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 from disco.methods import (
     METHODS,
     diffan,
@@ -37,16 +37,16 @@ from disco.methods import (
     sorting,
 )
 from disco.methods import cont as disco_cont
-from disco.methods.families import usable
 from disco.methods.general import Options as General
+from disco.methods.likelihoods import usable
 from disco.metrics import evaluate
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings
 from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
-from disco.selectors import cam, evidence, pcm, selection
+from disco.selectors import cam, evidence_selector, pcm, selection
 from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
@@ -93,11 +93,11 @@ Entries = dict[str, Callable[[object], object]]
 GRAPHS: Entries = {
     "disco.estimator.DISCO.fit": lambda table: DISCO("tuned", "cpu", **SMALL).fit(table, callback=stop),
     "disco.fitting.fit": lambda table: fitting.fit(table, Settings.of(**SMALL), CPU, callback=stop),
-    "disco.paper.fitted.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
+    "disco.paper.fitted_networks.Fitted.restore": lambda table: Fitted.restore(table, Settings(), {}, CPU),
     "disco.refine.refinement.refine": lambda table: refine(table, callback=stop),
     "disco.refine.again.adjusted": lambda table: adjusted(table, around(table), callback=stop),
     "disco.refine.again.costs": lambda table: costs(table, Knowledge(), callback=stop),
-    "disco.effects.fitted.FittedGraphs.of_dag": lambda table: FittedGraphs.of_dag(nx.DiGraph(), table),
+    "disco.effects.graph_fits.FittedGraphs.of_dag": lambda table: FittedGraphs.of_dag(nx.DiGraph(), table),
     "disco.methods.ours.find": lambda table: ours.find(table, ours.Options("likelihood"), callback=stop),
     "disco.methods.sorting.find": lambda table: sorting.find(table, sorting.Options()),
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
@@ -107,8 +107,8 @@ GRAPHS: Entries = {
         table, interventional.Options(), callback=stop
     ),
     "disco.methods.notears.find": lambda table: notears.find(table, notears.Options(), callback=stop),
-    "disco.methods.families.usable": lambda table: usable(table, "ODS"),
-    "disco.methods.finding.find": by("sort-mean"),
+    "disco.methods.likelihoods.usable": lambda table: usable(table, "ODS"),
+    "disco.methods.dispatch.find": by("sort-mean"),
     **{f"find {name}": by(name) for name, method in METHODS.items() if not method.numbers and method.installed},
     "disco.table.counts.as_counts": counts.as_counts,
     "disco.table.prepared.prepare": prepare,
@@ -118,16 +118,18 @@ GRAPHS: Entries = {
 WHOLE: Entries = {
     "disco.table.quality.quality": quality.quality,
     "disco.table.quality.doubts": quality.doubts,
-    "disco.hidden.artefacts.artefacts": hidden.artefacts,
-    "disco.hidden.artefacts.looked_for": hidden.looked_for,
+    "disco.hidden.all_artefacts.artefacts": hidden.artefacts,
+    "disco.hidden.all_artefacts.looked_for": hidden.looked_for,
     "disco.table.artefacts.plain_artefacts": artefacts.plain_artefacts,
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),
     "disco.table.thinning.halves": thinning.halves,
     "disco.paper.ranks.transform_table": lambda table: transform_table(table, Settings()),
     "disco.likelihood.model.Model.of": lambda table: Model.of(table, {}, reporter=Reporter(stop, {"": 1.0}, "")),
-    "disco.likelihood.check.check": lambda table: check(table, {"one": {}}, callback=stop),
-    "disco.selectors.evidence.edges": lambda table: evidence.edges(table, names(table), callback=stop),
+    "disco.likelihood.model_check.check": lambda table: check(table, {"one": {}}, callback=stop),
+    "disco.selectors.evidence_selector.edges": lambda table: evidence_selector.edges(
+        table, names(table), callback=stop
+    ),
     "disco.selectors.selection.candidates": lambda table: selection.candidates("cam", table, names(table), Settings()),
 }
 
@@ -162,20 +164,20 @@ LOOKING: Entries = {
 
 # What only gets a table that one of those has checked, or one that a file's reader has made.
 INSIDE = {
-    "disco.paper.fitted": {"by_name"},
+    "disco.paper.fitted_networks": {"by_name"},
     "disco.fitting": {"fingerprint"},
     "disco.likelihood.covariates": {"on_grids"},
     "disco.likelihood.model": {"Model.held_out", "Model.row_log_likelihood"},  # tried below
-    "disco.metrics.scores": {"at_threshold"},  # of accuracies
+    "disco.metrics.precision_recall": {"at_threshold"},  # of accuracies
     "disco.paper.ocs": {"allowed", "passes"},  # a table of edges
     "disco.selectors.selection": {"check", "rows_of"},
     "disco.selectors.smooths": {"in_order"},
-    "disco.refine.starts": {"first_orders"},
+    "disco.refine.initial_orders": {"first_orders"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
     "disco.refine.fitted_graphs": {"fitted_graphs"},
-    "disco.refine.result": {"Refined.effect"},
+    "disco.refine.refinement_result": {"Refined.effect"},
     "disco.refine.task": {"Task.of"},
-    "disco.methods.apart": {"find_apart"},  # which calls `find` elsewhere
+    "disco.methods.isolated": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},
     "disco.methods.diffan": {"logged", "standardised"},
     "disco.methods.general": {"standardised"},
@@ -339,7 +341,11 @@ def test_a_huge_number_is_refused_in_a_sentence(case):
 @pytest.mark.parametrize("case", LONE)
 def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
     assert is_sentence(only({**GRAPHS, **NUMBERS_OF_GRAPHS}, LONE[case]))
-    of_graphs = {"disco.likelihood.model.Model.of", "disco.likelihood.check.check", "disco.selectors.evidence.edges"}
+    of_graphs = {
+        "disco.likelihood.model.Model.of",
+        "disco.likelihood.model_check.check",
+        "disco.selectors.evidence_selector.edges",
+    }
     for name, call in {**WHOLE, **NUMBERS}.items():
         if name not in of_graphs and len(names(LONE[case])) > 1:
             assert said(call, LONE[case]) is None, name

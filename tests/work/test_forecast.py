@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from disco.paper.cost import stage_flops
+from disco.paper.operations import stage_flops
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.progress import Event

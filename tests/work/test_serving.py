@@ -12,7 +12,7 @@ from made_up import of_an_older_version
 
 from disco.errors import InputError
 from disco.estimator import DISCO
-from disco.paper.fitted import Fitted
+from disco.paper.fitted_networks import Fitted
 from disco.paper.settings import Settings
 from disco.runs import Run, create_run
 from disco.work import serving

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from disco.paper.adam import Adam
-from disco.paper.continuous.networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise import Times, corrupted
+from disco.paper.continuous.noise_networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.progress import Reporter
 
 _EVERY = 10  # epochs between two validations

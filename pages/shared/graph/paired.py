@@ -12,7 +12,7 @@ import streamlit as st
 from disco.columns import ENDS, OF_EDGES
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
-from disco.metrics.several import Comparison
+from disco.metrics.consensus import Comparison
 from disco.words import how_many, number
 from pages.shared.frame import columns, figure, table
 from pages.shared.graph import canvas

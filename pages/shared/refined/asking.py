@@ -17,7 +17,7 @@ from disco.runs import Run, stamps
 from pages.shared.work import background, machine
 
 if TYPE_CHECKING:
-    from disco.effects.fitted import FittedGraphs
+    from disco.effects.graph_fits import FittedGraphs
 
 PATIENCE = 1.5  # seconds that a page waits before it shows the progress
 MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes

@@ -12,7 +12,7 @@ from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, OF_LINK, P_VALUE, STABILI
 from disco.errors import InputError
 from disco.figures import effects
 from disco.refine import Choice, Refined
-from disco.refine.limits import ASSUMED, decided_means
+from disco.refine.bounds import ASSUMED, decided_means
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number

@@ -8,7 +8,7 @@ import pandas as pd
 from disco.columns import FREE, MAY_BE_MISSING, OF_DIRECTION
 from disco.paper.ocs import passes
 from disco.refine import Choice, Refined
-from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
+from disco.refine.bounds import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of

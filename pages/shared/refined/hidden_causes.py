@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import streamlit as st
 
-from disco.effects.answers import NO_SIGNS
+from disco.effects.effect_records import NO_SIGNS
 from disco.graph.draw.lines import TIES
 from disco.progress import Callback, Reporter
 from disco.runs import Run

@@ -15,7 +15,7 @@ from disco.table.adjustment import Adjustment
 from pages.shared.work.facts import fact
 
 if TYPE_CHECKING:
-    from disco.likelihood.kinds import Kind
+    from disco.likelihood.count_shapes import Kind
     from disco.likelihood.model import Model
 
 
@@ -93,7 +93,7 @@ def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFr
 @fact(_node)
 def kind(run: Run, refined: Refined, node: str) -> "Kind":
     """What kind of count a node is."""
-    from disco.likelihood.kinds import describe
+    from disco.likelihood.count_shapes import describe
 
     return describe(_model(run, refined, node), node, is_level=is_level(run))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from disco.hidden.artefacts import AT_ONCE, Artefacts, looked_for
+from disco.hidden.all_artefacts import AT_ONCE, Artefacts, looked_for
 from disco.progress import Callback
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
