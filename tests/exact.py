@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from disco.score.curvature import States
-from disco.table.ranks import Beside, FoldRanks
+from disco.table.ranks import RowInputs, FoldRanks
 
 
 def generator_matrix(top: int) -> np.ndarray:
@@ -20,7 +20,7 @@ def fold_of(train: np.ndarray, held_out: np.ndarray, top: int, beside: np.ndarra
     """A fold of ranks; with what the held-out rows are given, (held-out rows, c), the first of them in training too."""
     given = np.zeros((len(held_out), 0), np.float32) if beside is None else beside.astype(np.float32)
     rows, trained = np.arange(len(held_out)), np.resize(given, (len(train), given.shape[1]))
-    return FoldRanks(train, held_out, rows, top, Beside(trained, None), Beside(given, None))
+    return FoldRanks(train, held_out, rows, top, RowInputs(trained, None), RowInputs(given, None))
 
 
 class ExactScores:

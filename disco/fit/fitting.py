@@ -37,7 +37,7 @@ from disco.score.training import Epoch, Training, TrainingRows, train_joint, tra
 from disco.settings import Settings
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, Table, prepare, without_interventions
-from disco.table.ranks import Beside, Folds, check_split
+from disco.table.ranks import Folds, RowInputs, check_split
 from disco.table.roles import Given
 
 _SELECTOR_SHARE = 0.05  # smallest share of a fit's progress for a selector other than ocs
@@ -148,7 +148,7 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
     digest = hashlib.sha256(names_and_settings.encode() + by_name(table)[rows].astype("<i8").tobytes())
     if adjustment is not None:
-        given, group = Beside.of(adjustment, len(table)).take(rows)
+        given, group = RowInputs.of(adjustment, len(table)).take(rows)
         digest.update(f"{given.shape}".encode() + given.astype("<f4").tobytes())
         if group is not None:
             digest.update(group.astype("<i8").tobytes())

@@ -66,12 +66,12 @@ def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Serie
 
 def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> list[str]:
     """The names, those that come again with a number: A, A (2), A (3); only some of them, if given."""
-    times, found = Counter[str](), []
+    times, unique = Counter[str](), []
     for name in names:
         times[name] += 1
         is_again = times[name] > 1 and name.strip() and (among is None or name in among)
-        found.append(f"{name} ({times[name]})" if is_again else name)
-    return found
+        unique.append(f"{name} ({times[name]})" if is_again else name)
+    return unique
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -94,8 +94,8 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
     cells = column.to_numpy(dtype=object, na_value=None)
     read = [None if gap else _number(cell) for cell, gap in zip(cells, missing, strict=True)]
-    other = np.array([value is None for value in read], dtype=bool)
-    return np.array([np.nan if value is None else value for value in read], dtype=float), other & ~missing
+    invalid = np.array([value is None for value in read], dtype=bool)
+    return np.array([np.nan if value is None else value for value in read], dtype=float), invalid & ~missing
 
 
 def is_blank(column: pd.Series) -> np.ndarray:
@@ -107,15 +107,15 @@ def is_blank(column: pd.Series) -> np.ndarray:
 def numeric(table: pd.DataFrame) -> Iterator[tuple[int, np.ndarray]]:
     """Position and numbers of each column whose filled cells are all numbers, one at a time."""
     for position, (_, column) in enumerate(columns_of(table)):
-        numbers, other = numbers_of(column)
-        if not other.any() and not np.isnan(numbers).all():
+        numbers, invalid = numbers_of(column)
+        if not invalid.any() and not np.isnan(numbers).all():
             yield position, numbers
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, used: Collection[str]) -> str:
     """A name that is not taken: the same, or else with a number."""
     tried = chain([name], (f"{name} {number}" for number in count(2)))
-    return next(one for one in tried if one not in taken)
+    return next(candidate for candidate in tried if candidate not in used)
 
 
 def _number(cell: object) -> float | None:

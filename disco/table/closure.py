@@ -63,15 +63,15 @@ def closure(values: np.ndarray) -> Closure:
     varied = varied[:: -(-len(varied) // _MOST_COLUMNS) or 1]
     if len(varied) < LEAST_COLUMNS:
         return Closure()
-    part = rows[:, varied].astype(float)
-    correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in part.T]), rowvar=False)
+    counts = rows[:, varied].astype(float)
+    correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in counts.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
     all_columns = np.arange(len(varied))
-    for columns in (all_columns, _negative(correlations, len(part))):
-        most = MOST_VARIANCE if columns is all_columns and len(columns) >= FEW else MOST_OF_FEW
-        if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns], most)) is not None:
+    for columns in (all_columns, _negative(correlations, len(counts))):
+        limit = MOST_VARIANCE if columns is all_columns and len(columns) >= FEW else MOST_OF_FEW
+        if len(columns) >= LEAST_COLUMNS and (share := _share(counts[:, columns], limit)) is not None:
             is_constant = columns is all_columns and share <= CONSTANT
-            if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(part)):
+            if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(counts)):
                 return Closure(tuple(varied[columns].tolist()), share)
     return Closure()
 
@@ -94,23 +94,23 @@ def closing(values: np.ndarray, exposure: np.ndarray) -> float:
     return -float(shares @ shares) * max(1 - float(rates.sum(axis=1).var() / variances.sum()), 0.0)
 
 
-def _share(part: np.ndarray, most: float) -> float | None:
-    """The variance of the total against that of uncorrelated columns; None above `most`, or if it may be chance."""
-    variances = part.var(axis=0)
-    share = float(part.sum(axis=1).var() / variances.sum())
-    error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(part)) / variances.sum()
-    return share if share <= most and 1 - share >= _LEAST_ERRORS * error else None
+def _share(counts: np.ndarray, limit: float) -> float | None:
+    """The variance of the total against that of uncorrelated columns; None above `limit`, or if it may be chance."""
+    variances = counts.var(axis=0)
+    share = float(counts.sum(axis=1).var() / variances.sum())
+    error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(counts)) / variances.sum()
+    return share if share <= limit and 1 - share >= _LEAST_ERRORS * error else None
 
 
 def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:
     """The columns that remain if those with too few negative triples are left out, one by one."""
-    least = -ndtri(_RELATED / correlations.size) / np.sqrt(rows)
-    related = np.where(np.abs(correlations) >= least, correlations, 0.0)
+    threshold = -ndtri(_RELATED / correlations.size) / np.sqrt(rows)
+    related = np.where(np.abs(correlations) >= threshold, correlations, 0.0)
     columns = np.arange(len(related))
     while len(columns) >= LEAST_COLUMNS:
         inside = related[np.ix_(columns, columns)]
         both, falling = np.abs(inside), np.maximum(-inside, 0.0)
-        all_, negative = (np.einsum("ij,ji->i", part @ part, part) for part in (both, falling))
+        all_, negative = (np.einsum("ij,ji->i", matrix @ matrix, matrix) for matrix in (both, falling))
         shares = np.divide(negative, all_, out=np.zeros_like(all_), where=all_ > 0)
         if shares.min() >= _NEGATIVE:
             pairs = (inside < 0).astype(float)
@@ -129,9 +129,9 @@ def _is_explained(correlations: np.ndarray, rows: int) -> bool:
     for _ in range(_STEPS):  # every loading in turn would converge faster, and hardly elsewhere
         fitted = -correlations @ loadings / np.maximum((loadings**2).sum() - loadings**2, 1e-12)
         loadings = (loadings + np.clip(fitted, 0.0, 1.0)) / 2
-    left = correlations + np.outer(loadings, loadings) - np.diag(loadings**2)
+    residual = correlations + np.outer(loadings, loadings) - np.diag(loadings**2)
     pairs = len(correlations) * (len(correlations) - 1)
-    there, remaining = (float((part**2).sum()) - pairs / rows for part in (correlations, left))
+    there, remaining = (float((matrix**2).sum()) - pairs / rows for matrix in (correlations, residual))
     error = 2 * np.sqrt(pairs) / rows  # of either sum if nothing is there: every pair stands in it twice
     explained = 1 - max(remaining, 0.0) / there if there > 0 else 0.0
     return explained >= _EXPLAINED or (explained > 0 and remaining <= _MISFIT * error)

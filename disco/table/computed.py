@@ -30,8 +30,8 @@ def computed(table: pd.DataFrame, columns: Sequence[int], counts: Sequence[int])
     if not counts or not 0 < len(columns) <= _MOST_COLUMNS:
         return {}
     head, names = table.head(_MOST_ROWS), names_of(table)
-    parts = pd.DataFrame({names[at]: numbers_of(head.iloc[:, at])[0] for at in counts})
-    whys = {at: _computed(head.iloc[:, at], parts) for at in columns}
+    numbers = pd.DataFrame({names[at]: numbers_of(head.iloc[:, at])[0] for at in counts})
+    whys = {at: _computed(head.iloc[:, at], numbers) for at in columns}
     return {at: why for at, why in whys.items() if why}
 
 
@@ -45,23 +45,27 @@ def _computed(column: pd.Series, counts: pd.DataFrame) -> str:
 def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
     """Whether numbers are one count by another, or by the sum of all, times one factor, or one count times a factor."""
     rows = np.isfinite(values)
-    values, parts = values[rows], counts.to_numpy()[rows]
+    values, numerators = values[rows], counts.to_numpy()[rows]
     if len(np.unique(values)) < _LEAST_VALUES:
         return ""
     unit = next((10.0**-k for k in range(_MOST_DECIMALS) if np.allclose(values, values.round(k), 0, 1e-9)), 1e-6)
     has_digits = np.abs(values) > 10 * unit  # a rate of one digit fits many
-    below = np.column_stack([np.ones(len(values)), parts, parts.sum(axis=1)])
+    below = np.column_stack([np.ones(len(values)), numerators, numerators.sum(axis=1)])
     names = ["", *(f'"{name}"' for name in counts), "the sum of all"]
     for at, name in enumerate(counts):
-        for other in sorted({*range(len(names))} - {at + 1}):
-            some = (parts[:, at] > 0) & (below[:, other] > 0) & has_digits
-            rate = parts[some, at] / below[some, other]
-            is_all = some.sum() >= max(_LEAST_ROWS, _MOST_OF_ALL * has_digits.sum())
-            if not is_all or np.ptp(rate) == 0 or (other and np.ptp(below[some, other]) == 0):
+        for position in sorted({*range(len(names))} - {at + 1}):
+            positive = (numerators[:, at] > 0) & (below[:, position] > 0) & has_digits
+            rate = numerators[positive, at] / below[positive, position]
+            is_all = positive.sum() >= max(_LEAST_ROWS, _MOST_OF_ALL * has_digits.sum())
+            if not is_all or np.ptp(rate) == 0 or (position and np.ptp(below[positive, position]) == 0):
                 continue
-            least, most = ((values[some] + end * _ROUNDING * unit) / rate for end in (-1, 1))
-            if least.max() <= most.min():  # a factor for all rows
-                return f'is computed as "{name}" by {names[other]}' if names[other] else f'is "{name}" in another unit'
+            lowest, highest = ((values[positive] + end * _ROUNDING * unit) / rate for end in (-1, 1))
+            if lowest.max() <= highest.min():  # a factor for all rows
+                return (
+                    f'is computed as "{name}" by {names[position]}'
+                    if names[position]
+                    else f'is "{name}" in another unit'
+                )
     return ""
 
 

@@ -23,10 +23,10 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
         InputError: it is not a table, has too few rows or columns, a name is missing or repeated, a cell is not a
             finite number, or a column is constant or has an extreme unit.
     """
-    given = len(as_frame(table))
-    if rows is not None and 0 < given < rows:
-        raise InputError(f"The table has {how_many(given, 'row')}; at least {rows} are needed.")
-    refuse(problems(table, None if rows is None else 1, whole=False))
+    count = len(as_frame(table))
+    if rows is not None and 0 < count < rows:
+        raise InputError(f"The table has {how_many(count, 'row')}; at least {rows} are needed.")
+    refuse(problems(table, None if rows is None else 1, need_counts=False))
     numbers = as_they_are(table, np.float64)
     for name, column in numbers.items():
         _check_unit(column.to_numpy(), str(name))

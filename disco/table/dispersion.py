@@ -32,16 +32,16 @@ def dispersion(values: np.ndarray) -> pd.DataFrame:
         values: counts, (rows, columns).
     """
     rows, total = len(values), values.sum(axis=0, dtype=float)  # the largest counts add up to more than an int64
-    found = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
+    tests = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
     if rows < 2:
-        return found
+        return tests
     there, small, large = total > 0, total <= _SMALL, total > _SMALL
-    found.loc[there, "dispersion"] = values[:, there].var(axis=0, ddof=1) / values[:, there].mean(axis=0)
+    tests.loc[there, "dispersion"] = values[:, there].var(axis=0, ddof=1) / values[:, there].mean(axis=0)
     pairs = (values[:, small] * (values[:, small] - 1) // 2).sum(axis=0)
-    found.loc[small, ["over", "under"]] = _exact(rows, total[small].astype(int), pairs)
-    index = (rows - 1) * found["dispersion"].to_numpy()[large]
-    found.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large], index)
-    return found
+    tests.loc[small, ["over", "under"]] = _exact(rows, total[small].astype(int), pairs)
+    index = (rows - 1) * tests["dispersion"].to_numpy()[large]
+    tests.loc[large, ["over", "under"]] = _by_cumulants(rows, total[large], index)
+    return tests
 
 
 def _exact(rows: int, total: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -59,20 +59,20 @@ def _law_of_pairs(rows: int) -> np.ndarray:
     counts = np.arange(_SMALL + 1)
     rate = _SMALL / 2 / rows  # any gives the same law
     cell[counts, counts * (counts - 1) // 2] = np.exp(xlogy(counts, rate) - gammaln(counts + 1) - rate)
-    power, square, left = np.zeros_like(cell), cell, rows
+    power, square, remaining = np.zeros_like(cell), cell, rows
     power[0, 0] = 1.0
-    while left:
-        if left % 2:
+    while remaining:
+        if remaining % 2:
             power = _product(power, square)
-        square, left = _product(square, square), left // 2
+        square, remaining = _product(square, square), remaining // 2
     return power / power.sum(axis=1, keepdims=True)
 
 
-def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The product of two generating functions, up to the largest total."""
     from scipy.signal import fftconvolve  # imported here because it takes a second
 
-    return np.maximum(fftconvolve(one, other)[: one.shape[0], : one.shape[1]], 0.0)
+    return np.maximum(fftconvolve(first, second)[: first.shape[0], : first.shape[1]], 0.0)
 
 
 def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -81,8 +81,8 @@ def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray
     third = 4 * (rows - 1) * (total - 1) * (rows + 2 * total - 6) / total**2
     shape, scale = 4 * variance**3 / third**2, third / (2 * variance)
     start, half_step = mean - shape * scale, rows / total
-    more, less = (np.maximum((index + step - start) / scale, 0.0) for step in (-half_step, half_step))
-    return np.column_stack([gammaincc(shape, more), gammainc(shape, less)])
+    upper, lower = (np.maximum((index + step - start) / scale, 0.0) for step in (-half_step, half_step))
+    return np.column_stack([gammaincc(shape, upper), gammainc(shape, lower)])
 
 
 def zeros(values: np.ndarray) -> pd.DataFrame:
@@ -102,9 +102,9 @@ def zeros(values: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["zeros", "zeros_poisson", "zeros_nb", "excess"], dtype=float)
 
 
-def has_gaps(found: pd.DataFrame) -> pd.Series:
-    """Whether columns are 0 more often than their mean and variance predict, beyond noise; `found` is of `zeros`."""
-    return (found["excess"] > _MANY_ERRORS) & (found["zeros"] - found["zeros_nb"] > _MANY_ZEROS)
+def has_gaps(columns: pd.DataFrame) -> pd.Series:
+    """Whether columns are 0 more often than their mean and variance predict, beyond noise; `columns` is of `zeros`."""
+    return (columns["excess"] > _MANY_ERRORS) & (columns["zeros"] - columns["zeros_nb"] > _MANY_ZEROS)
 
 
 def _zeros(column: np.ndarray) -> tuple[float, float, float, float]:
@@ -113,9 +113,9 @@ def _zeros(column: np.ndarray) -> tuple[float, float, float, float]:
     observed = float(is_zero.mean())
     if rows < 2 or not mean:
         return observed, float(np.exp(-mean)), float(np.exp(-mean)), 0.0
-    apart, variance = column - mean, float(column.var(ddof=1))
+    deviation, variance = column - mean, float(column.var(ddof=1))
     share, by_mean, by_variance = _zeros_of_nb(mean, variance)
-    influence = is_zero - by_mean * apart - by_variance * apart**2
+    influence = is_zero - by_mean * deviation - by_variance * deviation**2
     error = float(influence.std(ddof=1)) / np.sqrt(rows)
     return observed, float(np.exp(-mean)), share, (observed - share) / error if error > 0 else 0.0
 
@@ -140,6 +140,6 @@ def corrected(p_values: np.ndarray) -> np.ndarray:
         p_values: (tests,).
     """
     order = np.argsort(p_values)
-    found = np.empty(len(p_values))
-    found[order] = np.maximum.accumulate(np.sort(p_values) * np.arange(len(p_values), 0, -1))
-    return np.minimum(found, 1.0)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(np.sort(p_values) * np.arange(len(p_values), 0, -1))
+    return np.minimum(adjusted, 1.0)

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -29,9 +29,9 @@ class ReadAgain:
     choices: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {one.name for one in fields(Reading)}
-        if not known >= self.choices.keys():
-            raise ValueError(f"a file is read by {', '.join(sorted(known))}, not by {sorted(self.choices)}")
+        allowed = {option.name for option in fields(Reading)}
+        if not allowed >= self.choices.keys():
+            raise ValueError(f"a file is read by {', '.join(sorted(allowed))}, not by {sorted(self.choices)}")
 
 
 @dataclass(frozen=True)
@@ -162,23 +162,25 @@ Edit: TypeAlias = (
 EDITS = get_args(Edit)
 
 
+def as_json(edit: Edit) -> dict[str, Any]:
+    """An edit as origin.json and `disco check --json` have it: the name of its class, and its fields."""
+    return {"edit": type(edit).__name__, **asdict(edit)}
+
+
 def applied(
     table: pd.DataFrame, edits: Iterable[Edit], read: Callable[..., pd.DataFrame] | None = None
 ) -> pd.DataFrame:
-    """The table after some changes, one after the other.
+    """The table after some changes, one after the other; InputError if a change cannot be made to this table.
 
     Args:
         read: reads the file again, by the choices of `Reading`.
-
-    Raises:
-        InputError: a change cannot be made to this table.
     """
     for edit in edits:
-        table = _after(table, edit, read)
+        table = _edited(table, edit, read)
     return table
 
 
-def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | None) -> pd.DataFrame:
+def _edited(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | None) -> pd.DataFrame:
     match edit:
         case ReadAgain(choices):
             if read is None:
@@ -206,8 +208,8 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return _with(table, columns)
         case Columns(only, without):
             names = names_of(table)
-            kept = {*names} - {*without} if only is None else {*only}
-            return table.loc[:, [name in kept for name in names]]
+            selected = {*names} - {*without} if only is None else {*only}
+            return table.loc[:, [name in selected for name in names]]
 
 
 def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
@@ -232,21 +234,21 @@ def positions(rows: Stretches, count: int) -> np.ndarray:
     return np.concatenate([np.arange(0), *(np.arange(first - 1, last) for first, last in rows)])
 
 
-def rows_left_out_by(edit: Edit, before: Stretches, rows: int) -> Stretches:
+def rows_left_out_by(edit: Edit, left_out: Stretches, rows: int) -> Stretches:
     """The rows left out after a change of a table with this number of rows; none once its rows are others."""
     if isinstance(edit, LeaveOut):
-        return with_more(before, rows, positions(edit.rows, rows))
-    return () if isinstance(edit, ReadAgain | Transpose | Pivot) else before
+        return with_more(left_out, rows, positions(edit.rows, rows))
+    return () if isinstance(edit, ReadAgain | Transpose | Pivot) else left_out
 
 
-def choice(before: Iterable[str], kept: Iterable[str]) -> tuple[Columns, ...]:
+def choice(names: Iterable[str], selected: Iterable[str]) -> tuple[Columns, ...]:
     """The shorter way to keep some columns; none if all are kept.
 
     Args:
-        before, kept: the names of all columns, and of those to keep.
+        names, selected: the names of all columns, and of those to keep.
     """
-    before, kept = list(before), set(kept)
-    left_out = tuple(name for name in before if name not in kept)
-    if len(left_out) > len(kept):
-        return (Columns(only=tuple(name for name in before if name in kept)),)
+    names, selected = list(names), set(selected)
+    left_out = tuple(name for name in names if name not in selected)
+    if len(left_out) > len(selected):
+        return (Columns(only=tuple(name for name in names if name in selected)),)
     return (Columns(without=left_out),) if left_out else ()

@@ -48,20 +48,20 @@ def filtered(values: np.ndarray) -> Filter:
     if not values.size or values.shape[1] < 2:
         return Filter()
     total = values.sum(axis=1)
-    part = values[:: -(-len(values) // min(_MOST_ROWS, max(_MOST_CELLS // values.shape[1], 1)))]
-    rng, times = np.random.default_rng(0), len(values) / len(part) / _SHUFFLES
+    sample = values[:: -(-len(values) // min(_MOST_ROWS, max(_MOST_CELLS // values.shape[1], 1)))]
+    rng, times = np.random.default_rng(0), len(values) / len(sample) / _SHUFFLES
     edges = {"below": int(total.min()), "above": int(total.max())}
     beyond = dict.fromkeys(edges, 0.0)
-    least = max(_LEAST_ROWS, _LEAST_SHARE * len(values))
+    fewest = max(_LEAST_ROWS, _LEAST_SHARE * len(values))
     rows = {side: int((total == edge).sum()) for side, edge in edges.items()}
-    if max(rows.values()) < least:
+    if max(rows.values()) < fewest:
         return Filter()
     for _ in range(_SHUFFLES):
-        sums = rng.permuted(part, axis=0).sum(axis=1)
+        sums = rng.permuted(sample, axis=0).sum(axis=1)
         beyond["below"] += times * int((sums < edges["below"]).sum())
         beyond["above"] += times * int((sums > edges["above"]).sum())
-    found = [side for side in edges if rows[side] >= least and beyond[side] >= _LEAST_BEYOND]
-    if not found:
+    sides = [side for side in edges if rows[side] >= fewest and beyond[side] >= _LEAST_BEYOND]
+    if not sides:
         return Filter()
-    side = max(found, key=beyond.__getitem__)
+    side = max(sides, key=beyond.__getitem__)
     return Filter(side, edges[side], rows[side], beyond[side])

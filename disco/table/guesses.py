@@ -89,7 +89,7 @@ class Guess:
     why: str
 
     @property
-    def given(self) -> str | tuple[str, str]:
+    def declaration(self) -> str | tuple[str, str]:
         """The guess as `Roles` takes it."""
         return (self.role, self.kind) if self.kind else self.role
 
@@ -107,7 +107,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
 
     At most one column is guessed to be the exposure, one the group, and one the intervention.
     """
-    found: dict[int, Guess] = {}
+    guessed: dict[int, Guess] = {}
     table = as_frame(table)
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
@@ -129,12 +129,12 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
             guess = guess if guess.role in once else _second(column, guess)
             once -= {guess.role}
         if guess is not None:
-            found[position] = guess
-    if table.shape[1] - len(found) >= _MANY_COUNTS:
-        found = {at: guess for at, guess in found.items() if not (guess.is_by_name and _may_be_word(table, at))}
-    asked = [at for at, guess in found.items() if guess.role == "covariate"]
-    whys = computed(table, asked, [at for at in range(table.shape[1]) if at not in found])
-    return found | {at: Guess("ignore", "", why) for at, why in whys.items()}
+            guessed[position] = guess
+    if table.shape[1] - len(guessed) >= _MANY_COUNTS:
+        guessed = {at: guess for at, guess in guessed.items() if not (guess.is_by_name and _may_be_word(table, at))}
+    covariates = [at for at, guess in guessed.items() if guess.role == "covariate"]
+    whys = computed(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
+    return guessed | {at: Guess("ignore", "", why) for at, why in whys.items()}
 
 
 def _may_be_word(table: pd.DataFrame, at: int) -> bool:
@@ -187,14 +187,14 @@ def _second(column: pd.Series, guess: Guess) -> Guess:
 
 
 def _guess(column: pd.Series, name: str) -> Guess | None:
-    rows, (numbers, other), values = len(column), numbers_of(column), readable(column)
+    rows, (numbers, invalid), values = len(column), numbers_of(column), readable(column)
     if (~is_count(values)).sum() <= MOST_FAULTY * rows:
         return _by_name(values, name)
-    if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
+    if (invalid & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)
     if np.isfinite(values).sum() >= column.notna().sum() / 2:  # numbers and marks among them
         return None
-    texts = column[~np.isnan(numbers) | other]
+    texts = column[~np.isnan(numbers) | invalid]
     if np.mean([is_number(cell) or kind_of_text(cell) != "text" for cell in texts.astype(str)]) > 1 - MOST_FAULTY:
         return None  # bounds and classes of counts
     return _of_levels(texts, "texts", rows)
@@ -231,57 +231,57 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
     missing = np.isnan(values)
     if missing.mean() > 0.5:
         return Guess("ignore", "", "is blank in most rows")
-    known = values[~missing]
-    if (known == known[0]).all():
+    filled = values[~missing]
+    if (filled == filled[0]).all():
         return Guess("ignore", "", "never changes")
-    if is_count(known).all():
-        return _by_name(known, name)
-    if _is_exposure(name) and (known > 0).all():
+    if is_count(filled).all():
+        return _by_name(filled, name)
+    if _is_exposure(name) and (filled > 0).all():
         return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
     if "total" in words_of(name):
         return Guess("ignore", "", "has the name of a total")
     if missing.mean() > _MOST_BLANK:
         return Guess("ignore", "", f"is not known in {missing.sum():,} rows")
     return Guess(
-        "covariate", CONTINUOUS, "has decimals" if (known != np.floor(known)).any() else "has negative numbers"
+        "covariate", CONTINUOUS, "has decimals" if (filled != np.floor(filled)).any() else "has negative numbers"
     )
 
 
 def _by_name(values: np.ndarray, name: str) -> Guess | None:
     """The guess at a column of counts, by its name; None if it may well hold counts."""
-    known = values[~np.isnan(values)]
-    levels, words = len(value_counts(known)[0]), set(words_of(name))
+    filled = values[~np.isnan(values)]
+    levels, words = len(value_counts(filled)[0]), set(words_of(name))
     if levels < 2:
         return None
-    if _are_days(known) or words == {"datum"}:
+    if _are_days(filled) or words == {"datum"}:
         return Guess("ignore", "", "looks like dates")
     if _OF_TRIALS.fullmatch(name.lower()):
         return Guess("ignore", "", "numbers the trials")
-    has_single = _has_single(known)
-    is_counted = known.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
+    has_single = _has_single(filled)
+    is_counted = filled.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
     head = _head(name)
     if head in _GROUPS | _CATEGORIES and levels <= len(values) / 2 and not is_counted:
-        many = levels > MANY or head in _GROUPS
-        why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
-        if many:
+        is_group = levels > MANY or head in _GROUPS
+        why = f"has the name of a {'group' if is_group else 'category'}, and {levels:,} values"
+        if is_group:
             return Guess("group", "", why)
         return Guess("covariate", CONTINUOUS if has_single else CATEGORICAL, why)
-    if index_like := identifier(known, name):
+    if index_like := identifier(filled, name):
         return Guess("ignore", "", index_like)
     if _OF_CELL.fullmatch(name.lower()):
         return Guess("ignore", "", "is computed from the counts of a cell")
     if words in ({"rk"}, {"rank"}):
         return Guess("ignore", "", "ranks the rows")
-    if words & _SPELLS and known.min() > 0:
+    if words & _SPELLS and filled.min() > 0:
         return Guess("ignore", "", "numbers the spells of somebody")
-    if _is_exposure(name) and (known > 0).all():
+    if _is_exposure(name) and (filled > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
-    words -= _SIZES if known.min() == 0 else set()
-    is_few = np.mean(known == 0) >= _ZEROS and np.median(known) <= _FEW  # how many years, not which
+    words -= _SIZES if filled.min() == 0 else set()
+    is_few = np.mean(filled == 0) >= _ZEROS and np.median(filled) <= _FEW  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
-    if YEARS[0] <= known.min() and known.max() <= YEARS[1] and np.ptp(known) <= 200:
-        return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
+    if YEARS[0] <= filled.min() and filled.max() <= YEARS[1] and np.ptp(filled) <= 200:
+        return Guess("covariate", CONTINUOUS, f"has years, {filled.min():.0f} to {filled.max():.0f}")
     return None
 
 

@@ -34,16 +34,16 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
         reporter, stage: receive every 100 columns.
     """
     rows, columns = values.shape
-    distance, most, at = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
+    distance, largest, at = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
     for column in range(columns if rows else 0):
         if column % 100 == 0:
             reporter.step(stage, column, columns)
         roots = 2 * np.sqrt(values[:, column] + 0.375)
-        apart = roots - np.median(roots)
-        squares = (apart / max(_MAD * float(np.median(np.abs(apart))), 1.0)) ** 2
+        deviation = roots - np.median(roots)
+        squares = (deviation / max(_MAD * float(np.median(np.abs(deviation))), 1.0)) ** 2
         distance += squares
-        at[squares > most] = column
-        most = np.maximum(most, squares)
+        at[squares > largest] = column
+        largest = np.maximum(largest, squares)
     total = values.sum(axis=1)
     total_at, distance_at = _spreads(total), _spreads(distance)
     far = -ndtri(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
@@ -56,7 +56,7 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
             "distance_at": distance_at,
             "is_out": (np.abs(total_at) > far) | (distance_at > far),
             "column": at,
-            "share": most / np.maximum(distance, 1e-300),
+            "share": largest / np.maximum(distance, 1e-300),
         }
     )
 
@@ -68,8 +68,8 @@ def _spreads(numbers: np.ndarray) -> np.ndarray:
     spreads = np.zeros(len(numbers))
     for side, scaled in ((0.1, np.sqrt(1 + numbers)), (0.9, np.log1p(numbers))):
         middle, decile = np.quantile(scaled, [0.5, side])
-        apart = scaled - middle
-        beyond = np.sign(apart) == np.sign(side - 0.5)
+        deviation = scaled - middle
+        beyond = np.sign(deviation) == np.sign(side - 0.5)
         if decile != middle:
-            spreads[beyond] = apart[beyond] / abs(decile - middle) * _DECILE
+            spreads[beyond] = deviation[beyond] / abs(decile - middle) * _DECILE
     return spreads

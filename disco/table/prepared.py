@@ -18,7 +18,7 @@ from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.cells import as_frame
 from disco.table.continuous import as_numbers
 from disco.table.counts import as_they_are, problems, refuse
-from disco.table.problem import Problem
+from disco.table.finding import Finding
 from disco.table.role_checks import check_roles
 from disco.table.roles import Given, Roles
 
@@ -56,7 +56,7 @@ def prepare(
     table: Table,
     roles: Given | None = None,
     folds: int | None = 2,
-    known: Sequence[Problem] | None = None,
+    checked: Sequence[Finding] | None = None,
 ) -> Prepared:
     """The counts of a table, and the adjustment from its other columns.
 
@@ -66,7 +66,7 @@ def prepare(
         roles: roles, a mapping of columns to roles, or the adjustment itself.
         folds: the number of folds of the rows. None without a graph search: then any numbers of rows and columns are
             allowed, constant columns too, and rows keep their index.
-        known: the problems of the counts for these folds, if their cells were checked already.
+        checked: the problems of the counts for these folds, if their cells were checked already.
 
     Raises:
         InputError: it is not a table, its columns cannot be used as counts or in their roles, roles are given for an
@@ -77,43 +77,45 @@ def prepare(
     frame = as_frame(table)
     if roles is None or isinstance(roles, Adjustment):
         adjustment = None if roles is None else _of_rows(roles, frame)
-        return replace(_of_counts(frame, folds, known), adjustment=adjustment)
+        return replace(_of_counts(frame, folds, checked), adjustment=adjustment)
     if not isinstance(table, pd.DataFrame):
         raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
     roles = roles if isinstance(roles, Roles) else Roles(roles)
     nodes, adjustment = roles.split(frame)
     if nodes.shape[1] < 2:
-        left = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
-        raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
-    prepared = _of_counts(nodes, folds, known)
+        words = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
+        raise InputError(f"{words}, and at least 2 are needed: give fewer columns another role.")
+    prepared = _of_counts(nodes, folds, checked)
     if adjustment is not None:
         check_roles(prepared.counts, adjustment, roles, folds or 0)
     return replace(prepared, adjustment=adjustment)
 
 
-def without_interventions(given: Prepared) -> tuple[Prepared, str]:
+def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
     """A table for what cannot use interventions, and a sentence on its rows; the table itself without interventions.
 
     Contexts become covariates. The rows are the controls; if they are too few, or a column is constant in them, all
     rows, with the arm as a covariate.
     """
-    if given.adjustment is None:
-        return given, ""
-    adjustment = given.adjustment.contexts_as_covariates()
+    if prepared.adjustment is None:
+        return prepared, ""
+    adjustment = prepared.adjustment.contexts_as_covariates()
     if adjustment.interventions is None:
-        return (replace(given, adjustment=adjustment) if given.adjustment.contexts else given), ""
-    done, others = adjustment.interventions, replace(adjustment, interventions=None)
-    controls = done.arm == 0
-    part = given.counts[controls]
-    if controls.sum() >= FEWEST_CONTROLS and (part.nunique() > 1).all():
-        others = others.take(controls)
+        return (replace(prepared, adjustment=adjustment) if prepared.adjustment.contexts else prepared), ""
+    interventions, remaining = adjustment.interventions, replace(adjustment, interventions=None)
+    controls = interventions.arm == 0
+    counts = prepared.counts[controls]
+    if controls.sum() >= FEWEST_CONTROLS and (counts.nunique() > 1).all():
+        remaining = remaining.take(controls)
         words = f"The {controls.sum():,} rows without an intervention were used."
         return replace(
-            given, counts=part.reset_index(drop=True), adjustment=None if others.is_only_arms else others
+            prepared, counts=counts.reset_index(drop=True), adjustment=None if remaining.is_only_arms else remaining
         ), words
-    arm = Covariate(done.name, CATEGORICAL, done.arm, ("control", *done.arms))
-    words = f'The rows without an intervention are too few, so all were used, with "{done.name}" as a covariate.'
-    return replace(given, adjustment=replace(others, covariates=(*others.covariates, arm))), words
+    arm = Covariate(interventions.name, CATEGORICAL, interventions.arm, ("control", *interventions.arms))
+    words = (
+        f'The rows without an intervention are too few, so all were used, with "{interventions.name}" as a covariate.'
+    )
+    return replace(prepared, adjustment=replace(remaining, covariates=(*remaining.covariates, arm))), words
 
 
 def finite(table: Table) -> pd.DataFrame:
@@ -125,13 +127,13 @@ def finite(table: Table) -> pd.DataFrame:
     return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
 
 
-def _of_counts(frame: pd.DataFrame, folds: int | None, known: Sequence[Problem] | None) -> Prepared:
-    found = problems(frame, folds) if known is None else known
-    refuse(found)
+def _of_counts(frame: pd.DataFrame, folds: int | None, checked: Sequence[Finding] | None) -> Prepared:
+    findings = problems(frame, folds) if checked is None else checked
+    refuse(findings)
     counts = as_they_are(frame, np.int64)
     if folds is None:
         counts.index = frame.index
-    return Prepared(counts, notes=tuple(f"{note.message} {note.remedy}" for note in found))
+    return Prepared(counts, notes=tuple(map(str, findings)))
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:

@@ -28,7 +28,7 @@ from disco.table.thinning import halves
 from disco.words import how_many
 
 
-class Beside(NamedTuple):
+class RowInputs(NamedTuple):
     """Network inputs and groups of rows, in addition to their counts.
 
     Attributes:
@@ -41,16 +41,16 @@ class Beside(NamedTuple):
     group: np.ndarray | None
 
     @classmethod
-    def of(cls, adjustment: Adjustment | None, rows: int) -> "Beside":
+    def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
         """That of all rows of a table; without an adjustment there are no inputs and no groups."""
         if adjustment is None:
             return cls(np.zeros((rows, 0), np.float32), None)
-        by_name = sorted(adjustment.covariates, key=lambda one: one.name)
+        by_name = sorted(adjustment.covariates, key=lambda covariate: covariate.name)
         return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
 
-    def take(self, rows: np.ndarray) -> "Beside":
+    def take(self, rows: np.ndarray) -> "RowInputs":
         """That of some rows, by number or by true and false."""
-        return Beside(self.given[rows], None if self.group is None else self.group[rows])
+        return RowInputs(self.given[rows], None if self.group is None else self.group[rows])
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class FoldRanks:
     held_out: np.ndarray
     rows: np.ndarray
     top: int
-    beside: Beside
-    held_out_beside: Beside
+    beside: RowInputs
+    held_out_beside: RowInputs
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
         """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
@@ -87,10 +87,10 @@ class FoldRanks:
         late = np.where(sizes > 2 * holdout, sizes, 0)
         index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
         order = order[np.argsort(index[order], kind="stable")]
-        ends = np.flatnonzero(np.diff(index[order])) + 1
-        if not len(ends):  # one group alone cannot be kept together
+        bounds = np.flatnonzero(np.diff(index[order])) + 1
+        if not len(bounds):  # one group alone cannot be kept together
             return order, holdout
-        return order, int(ends[np.abs(ends - holdout).argmin()])
+        return order, int(bounds[np.abs(bounds - holdout).argmin()])
 
 
 @dataclass(frozen=True)
@@ -129,17 +129,17 @@ class Folds:
         Raises:
             InputError: there are too few rows or groups for the folds.
         """
-        beside = Beside.of(adjustment, len(counts))
-        rows, parent_rows = split_rows(len(counts), settings, beside.group)
-        own, other = beside.take(rows), beside.take(parent_rows)
+        surroundings = RowInputs.of(adjustment, len(counts))
+        rows, parent_rows = split_rows(len(counts), settings, surroundings.group)
+        used, held_out = surroundings.take(rows), surroundings.take(parent_rows)
         if settings.folds_by == "counts":
-            ranks = split_ranks(counts[rows], settings, own)
+            ranks = split_ranks(counts[rows], settings, used)
             return cls(rows, None, ranks, ranks)
         if of_row is None:
-            of_row = fold_of_rows(len(rows), settings.folds, settings.seed, own.group)
-        ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, own)
+            of_row = fold_of_rows(len(rows), settings.folds, settings.seed, used.group)
+        ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, used)
         if settings.disjoint_rows:
-            parent_ranks = other_ranks(counts[rows], of_row, counts[parent_rows], settings, own, other)
+            parent_ranks = other_ranks(counts[rows], of_row, counts[parent_rows], settings, used, held_out)
         return cls(rows, of_row, ranks, parent_ranks)
 
 
@@ -201,17 +201,13 @@ def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = No
     if group is not None:
         return fold_of_groups(group, folds, random)
     fold = np.empty(rows, dtype=np.int64)
-    for index, part in enumerate(np.array_split(random.permutation(rows), folds)):
-        fold[part] = index
+    for index, members in enumerate(np.array_split(random.permutation(rows), folds)):
+        fold[members] = index
     return fold
 
 
 def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
-    """The fold of each row, (rows,), as `fold_of_rows` with groups.
-
-    Raises:
-        InputError: there are too few groups.
-    """
+    """The fold of each row, (rows,), as `fold_of_rows` with groups; InputError if there are too few groups."""
     sizes = np.bincount(group)
     if (groups := int(np.count_nonzero(sizes))) < folds:
         raise InputError(
@@ -226,7 +222,7 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
 
 
 def fold_ranks(
-    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: Beside | None = None
+    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: RowInputs | None = None
 ) -> list[FoldRanks]:
     """The ranks of every fold; each transform is fitted on the rows of the other folds.
 
@@ -235,7 +231,7 @@ def fold_ranks(
         fold_of_row: the held-out fold of each row, (rows,).
         beside: what the rows have beside their counts; nothing unless given.
     """
-    beside = beside or Beside.of(None, len(counts))
+    beside = beside or RowInputs.of(None, len(counts))
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
     return [_one_fold((codes, beside), ~fold, (codes, beside), fold, settings) for fold in folds]
@@ -246,8 +242,8 @@ def other_ranks(
     fold_of_row: np.ndarray,
     others: np.ndarray,
     settings: Settings,
-    beside: Beside | None = None,
-    others_beside: Beside | None = None,
+    beside: RowInputs | None = None,
+    others_beside: RowInputs | None = None,
 ) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
@@ -257,40 +253,40 @@ def other_ranks(
         others: whole numbers of rows that no network has seen, (other rows, nodes).
         beside, others_beside: what both have beside their counts; nothing unless given.
     """
-    beside, others_beside = beside or Beside.of(None, len(counts)), others_beside or Beside.of(None, len(others))
-    own, held_out = counts, others
+    beside, others_beside = beside or RowInputs.of(None, len(counts)), others_beside or RowInputs.of(None, len(others))
+    training, held_out = counts, others
     if settings.transform == "quantile":
-        own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
+        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, others))
     part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, others_beside.group)
     return [
-        _one_fold((own, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
+        _one_fold((training, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
 
 
-def split_ranks(counts: np.ndarray, settings: Settings, beside: Beside | None = None) -> list[FoldRanks]:
+def split_ranks(counts: np.ndarray, settings: Settings, beside: RowInputs | None = None) -> list[FoldRanks]:
     """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other.
 
     Args:
         counts: whole numbers, (rows, nodes).
         beside: what the rows have beside their counts; nothing unless given.
     """
-    beside, every = beside or Beside.of(None, len(counts)), np.ones(len(counts), bool)
-    one, other = split_counts(counts, settings)
+    beside, every = beside or RowInputs.of(None, len(counts)), np.ones(len(counts), bool)
+    first, second = split_counts(counts, settings)
     folds = []
-    for parts in ((one, other), (other, one)):
+    for halves_in_turn in ((first, second), (second, first)):
         if settings.transform == "quantile":
-            train, held_out = (quantile_levels(part, settings.levels, of=parts[0]) for part in parts)
+            train, held_out = (quantile_levels(half, settings.levels, of=halves_in_turn[0]) for half in halves_in_turn)
         else:
-            train, held_out = parts
+            train, held_out = halves_in_turn
         folds.append(_one_fold((train, beside), every, (held_out, beside), every, settings))
     return folds
 
 
 def split_counts(counts: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The two halves of every count that a fit draws, (rows, nodes) each; the columns in the order of their names."""
-    one, other = halves(Prepared(pd.DataFrame(counts)), [settings.seed, 5])
-    return one.to_numpy(), other.to_numpy()
+    first, second = halves(Prepared(pd.DataFrame(counts)), [settings.seed, 5])
+    return first.to_numpy(), second.to_numpy()
 
 
 def check_split(table: pd.DataFrame, settings: Settings) -> None:
@@ -316,14 +312,14 @@ def check_split(table: pd.DataFrame, settings: Settings) -> None:
 
 
 def _one_fold(
-    own: tuple[np.ndarray, Beside],
+    training: tuple[np.ndarray, RowInputs],
     trained: np.ndarray,
-    others: tuple[np.ndarray, Beside],
+    holding: tuple[np.ndarray, RowInputs],
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:
     """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
-    (codes, beside), (other_codes, others_beside) = own, others
+    (codes, beside), (other_codes, others_beside) = training, holding
     train, held_out = codes[trained], other_codes[held]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]

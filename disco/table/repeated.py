@@ -68,23 +68,23 @@ def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
     values = values[: max(_MOST_CELLS // max(values.shape[1], 1), 1)]
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
     group = None if group is None else group[: len(values)]
-    found = _counted(values, group)
-    if not found.stands_out or values.shape[1] < 2:
-        return found
+    result = _counted(values, group)
+    if not result.stands_out or values.shape[1] < 2:
+        return result
     left_out = range(0, values.shape[1], -(-values.shape[1] // _LEFT_OUT))
     without = [_counted(np.delete(values, column, axis=1), group).is_unequal for column in left_out]
-    return replace(found, holds=2 * sum(without) >= len(without))
+    return replace(result, holds=2 * sum(without) >= len(without))
 
 
 def _counted(values: np.ndarray, group: np.ndarray | None) -> Repeated:
     """The counts of a table of columns that vary."""
     key, weights = _keys(values)
-    equal = _others(key, group)
+    equal = _equal_rows(key, group)
     if (equal > 0).sum() < LEAST_COPIED or not values.shape[1]:
         return Repeated(len(values), len(values), 0, 0, 0.0)
     near = np.zeros(len(values), np.int64)
     for column, weight in zip(values.T, weights, strict=True):
-        near += _others(key - column * weight, group) - equal
+        near += _equal_rows(key - column * weight, group) - equal
     copied, alone = (equal > 0) & (near == 0), (equal == 0) & (near > 0)
     distinct = len(np.unique(key))
     return Repeated(len(values), distinct, int(copied.sum()), int(alone.sum()), float((near > 0).mean()))
@@ -107,7 +107,7 @@ def _keys(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return key, weights
 
 
-def _others(key: np.ndarray, group: np.ndarray | None) -> np.ndarray:
+def _equal_rows(key: np.ndarray, group: np.ndarray | None) -> np.ndarray:
     """The number of rows with the same key, of other groups, (rows,)."""
     codes, sizes = np.unique(key, return_inverse=True, return_counts=True)[1:]
     if group is None:

@@ -77,15 +77,15 @@ def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
 
 def _check_separates(adjustment: Adjustment, covariate: Covariate) -> None:
     """Refuse a categorical covariate of which no level has rows of an arm and controls."""
-    done = adjustment.interventions
-    if done is None or covariate.kind != CATEGORICAL:
+    interventions = adjustment.interventions
+    if interventions is None or covariate.kind != CATEGORICAL:
         return
-    with_controls = np.unique(covariate.values[done.arm == 0])
-    for number, label in enumerate(done.arms, start=1):
-        if not np.isin(covariate.values[done.arm == number], with_controls).any():
+    with_controls = np.unique(covariate.values[interventions.arm == 0])
+    for number, label in enumerate(interventions.arms, start=1):
+        if not np.isin(covariate.values[interventions.arm == number], with_controls).any():
             raise InputError(
                 f'No level of the covariate "{covariate.name}" has both controls and rows of the arm "{label}" of '
-                f'"{done.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
+                f'"{interventions.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
             )
 
 
@@ -106,24 +106,24 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     Such a row has a missing cell, a cell that is not a number where one is needed, an exposure that is not above zero,
     or a level that no other row has. A computed exposure has the name of its kind.
     """
-    names, found = names_of(table), {}
+    names, unusable = names_of(table), {}
     times = Counter(names)
     columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
-    for name, given in roles.columns.items():
+    for name, declaration in roles.columns.items():
         if name in columns and roles.role(name) not in ("count", "intervention", "ignore"):
-            kind = kind_of(columns[name]) if isinstance(given, str) else given[1]
-            found[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
+            kind = kind_of(columns[name]) if isinstance(declaration, str) else declaration[1]
+            unusable[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
     if roles.exposure is not None:
         nodes = [numbers_of(column)[0] for name, column in columns.items() if roles.role(name) == "count"]
         if nodes:
-            found[roles.exposure] = np.nansum(nodes, axis=0) <= 0
-    return {name: rows for name, rows in found.items() if rows.any()}
+            unusable[roles.exposure] = np.nansum(nodes, axis=0) <= 0
+    return {name: rows for name, rows in unusable.items() if rows.any()}
 
 
 def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
     column = plain(column)
-    values, other = numbers_of(column)
-    missing = np.isnan(values) & ~other
+    values, invalid = numbers_of(column)
+    missing = np.isnan(values) & ~invalid
     if role == "group" and not group_effects:
         return missing
     if role == "group" or (role in ("covariate", "context") and kind in (CATEGORICAL, RANDOMISED)):

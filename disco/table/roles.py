@@ -73,53 +73,49 @@ class Roles:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Roles":
-        """From the content of roles.json.
-
-        Raises:
-            InputError: it does not have that form.
-        """
+        """From the content of roles.json; InputError if it does not have that form."""
         if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
             raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
         for name in values:
             if name not in _ENTRIES:
                 raise InputError(f'The roles have an unknown entry "{name}"; {", ".join(_ENTRIES)} are read.')
-        columns = {name: _from_json(name, given) for name, given in values.get("columns", {}).items()}
+        columns = {name: _from_json(name, declaration) for name, declaration in values.get("columns", {}).items()}
         return cls(columns, **{name: values[name] for name in _ENTRIES[1:] if name in values})
 
     def to_dict(self) -> dict[str, Any]:
         """As roles.json."""
         columns = {
-            name: given if isinstance(given, str) else {"role": given[0], "kind": given[1]}
-            for name, given in self.columns.items()
+            name: declaration if isinstance(declaration, str) else {"role": declaration[0], "kind": declaration[1]}
+            for name, declaration in self.columns.items()
         }
         targets = {label: list(nodes) for label, nodes in self.targets.items()}
-        more = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
-        found = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
-        return found | {name: value for name, value in more.items() if value}
+        optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
+        result = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+        return result | {name: value for name, value in optional.items() if value}
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure, group, done = (self.named(role) for role in _SINGLE)
+        exposure, group, interventions = (self.named(role) for role in _SINGLE)
         computed = (*([ROW_NUMBER] if self.row_number else []), *([self.exposure] if self.exposure else []))
-        adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[one] for one in computed)]
+        adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[name] for name in computed)]
         group = group or ([f"{self.blocks} blocks of rows"] if self.blocks else [])
         effects = ", each with its effect" if self.group_effects else ""
-        parts = [
+        words = [
             f"adjusted for {', '.join(adjusted)}" if adjusted else "",
             f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
             f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
-            f"interventions by {done[0]}" if done else "",
+            f"interventions by {interventions[0]}" if interventions else "",
         ]
-        return "; ".join(filter(None, parts)) or "no adjustment"
+        return "; ".join(filter(None, words)) or "no adjustment"
 
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
-        columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
+        columns = {name: role for name, role in self.columns.items() if _role(role) not in ("count", "ignore")}
         is_needed = columns or self.exposure or self.row_number or self.blocks
         return replace(self, columns=columns) if is_needed else None
 
-    def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
+    def with_roles(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
         """The roles with changes; a column whose role another one takes over, such as the exposure's, is ignored."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {*_SINGLE}:
@@ -131,7 +127,7 @@ class Roles:
         self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
     ) -> "Roles":
         """The roles of other columns, without what belongs to a group or an intervention if there is none."""
-        roles = {_role(one) for one in columns.values()}
+        roles = {_role(declaration) for declaration in columns.values()}
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
         return replace(self, columns=columns, exposure=exposure, group_effects=effects, targets=targets, blocks=blocks)
@@ -157,7 +153,7 @@ class Roles:
     def among(self, names: Sequence[str]) -> "Roles":
         """The roles of some columns, whose names are unique."""
         times = Counter(names)
-        columns = {name: given for name, given in self.columns.items() if times[name] == 1}
+        columns = {name: declaration for name, declaration in self.columns.items() if times[name] == 1}
         return self._having(columns, self.exposure, self.blocks)
 
     def role(self, name: str) -> str:
@@ -166,7 +162,7 @@ class Roles:
 
     def named(self, role: str) -> list[str]:
         """The columns that have a role by name, in their order."""
-        return [name for name, given in self.columns.items() if _role(given) == role]
+        return [name for name, declaration in self.columns.items() if _role(declaration) == role]
 
     def counts(self, table: pd.DataFrame) -> pd.DataFrame:
         """The columns of a table that are counts, as they are."""
@@ -204,25 +200,21 @@ class Roles:
             names, (group, levels) = [f"{self.blocks} blocks of rows"], role_columns.blocks(len(table), self.blocks)
         if group is not None and self.group_effects:
             covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
-        done = None
+        interventions = None
         if names := self.named("intervention"):
-            given = self.columns[names[0]]
-            kind = SET if isinstance(given, str) else given[1]
-            others = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
-            done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, others)
-        found = Adjustment(len(table), tuple(covariates), exposure, group, done, tuple(contexts))
-        return counts, None if found.is_only_arms and done is None else found
+            declaration = self.columns[names[0]]
+            kind = SET if isinstance(declaration, str) else declaration[1]
+            roles = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
+            interventions = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, roles)
+        adjustment = Adjustment(len(table), tuple(covariates), exposure, group, interventions, tuple(contexts))
+        return counts, None if adjustment.is_only_arms and interventions is None else adjustment
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
 
 
 def read(path: Path | str) -> Roles:
-    """The roles of a JSON file.
-
-    Raises:
-        InputError: it cannot be read, or a role in it is not of its form.
-    """
+    """The roles of a JSON file; InputError if it cannot be read, or a role in it is not of its form."""
     return Roles.from_dict(parsed(read_regular(path, MOST_BYTES), Path(path).name))
 
 
@@ -249,24 +241,24 @@ def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
     if which == TOTAL:
         return total
     logarithm = np.log(np.where(values > 0, values, np.nan))
-    whole = ~np.isnan(logarithm).any(axis=0)
-    if whole.sum() >= _WHOLE:
-        logarithm = logarithm[:, whole]
+    positive = ~np.isnan(logarithm).any(axis=0)
+    if positive.sum() >= _WHOLE:
+        logarithm = logarithm[:, positive]
     return np.exp(np.nanmedian(logarithm - np.nanmean(logarithm, axis=0), axis=1))
 
 
 _WHOLE = 10  # columns without a zero from which on only those give a size factor
 
 
-def _role(given: str | tuple[str, str]) -> str:
-    return given if isinstance(given, str) else given[0]
+def _role(declaration: str | tuple[str, str]) -> str:
+    return declaration if isinstance(declaration, str) else declaration[0]
 
 
-def _from_json(name: str, given: Any) -> str | tuple[str, str]:
-    if isinstance(given, dict) and set(given) == {"role", "kind"}:
-        return given["role"], given["kind"]
-    if isinstance(given, str):
-        return given
+def _from_json(name: str, declaration: Any) -> str | tuple[str, str]:
+    if isinstance(declaration, dict) and set(declaration) == {"role", "kind"}:
+        return declaration["role"], declaration["kind"]
+    if isinstance(declaration, str):
+        return declaration
     raise InputError(f'The role of "{name}" must be a word, or an object with role and kind.')
 
 
@@ -274,14 +266,14 @@ def _check(roles: Roles) -> None:
     """Refuse roles that are impossible for any table."""
     if not isinstance(roles.columns, Mapping):
         raise InputError(f"Roles map the names of columns to their roles; got {a_thing(roles.columns)}.")
-    for name, given in roles.columns.items():
-        parts = (given,) if isinstance(given, str) else given
-        if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
-            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {shown(given)}.')
-        if isinstance(given, tuple) and (len(parts) != 2 or parts[1] not in _KINDS_OF.get(parts[0], ())):
-            what = {"context": "A context", "intervention": "An intervention"}.get(parts[0], "A covariate")
-            kinds = ", ".join(_KINDS_OF.get(parts[0], KINDS))
-            raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(given)}.')
+    for name, declaration in roles.columns.items():
+        pair = (declaration,) if isinstance(declaration, str) else declaration
+        if not isinstance(pair, tuple) or not isinstance(name, str) or not pair or pair[0] not in ROLES:
+            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {shown(declaration)}.')
+        if isinstance(declaration, tuple) and (len(pair) != 2 or pair[1] not in _KINDS_OF.get(pair[0], ())):
+            what = {"context": "A context", "intervention": "An intervention"}.get(pair[0], "A covariate")
+            kinds = ", ".join(_KINDS_OF.get(pair[0], KINDS))
+            raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(declaration)}.')
     _check_targets(roles)
     for role in _SINGLE:
         if len(names := roles.named(role)) > 1:

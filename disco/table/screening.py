@@ -36,35 +36,35 @@ class Screen:
 
 def spreads(table: pd.DataFrame) -> pd.DataFrame:
     """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing if it is not counts."""
-    found = []
+    lines = []
     for name, column in columns_of(table):
         values, _ = numbers_of(column)
         numbers = [np.nan] * 4
         if len(values) > 1 and is_count(values).all():
             times = value_counts(values)[1].max()
             numbers = [float(np.mean(values > 0)), values.mean(), values.var(ddof=1), times / len(values)]
-        found.append((name, *numbers))
-    return pd.DataFrame(found, columns=["column", "prevalence", "mean", "variance", "commonest"])
+        lines.append((name, *numbers))
+    return pd.DataFrame(lines, columns=["column", "prevalence", "mean", "variance", "commonest"])
 
 
-def left_out(found: pd.DataFrame, screen: Screen) -> np.ndarray:
+def left_out(spread: pd.DataFrame, screen: Screen) -> np.ndarray:
     """Which columns a screen leaves out, (columns,) bool; those that are not counts are kept.
 
     Args:
-        found: from `spreads`.
+        spread: from `spreads`.
     """
-    least = [found[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
-    return np.any([*least, found["commonest"] > screen.commonest], axis=0)
+    below = [spread[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
+    return np.any([*below, spread["commonest"] > screen.commonest], axis=0)
 
 
-def rare(found: pd.DataFrame) -> np.ndarray:
+def rare(spread: pd.DataFrame) -> np.ndarray:
     """Which columns are above 0 in too few rows, (columns,) bool."""
-    return (found["prevalence"] < RARE).to_numpy()
+    return (spread["prevalence"] < RARE).to_numpy()
 
 
-def nearly_constant(found: pd.DataFrame) -> np.ndarray:
+def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
     """Which columns have almost only one value and are not rare, (columns,) bool."""
-    return ((found["commonest"] > SAME) & (found["commonest"] < 1)).to_numpy() & ~rare(found)
+    return ((spread["commonest"] > SAME) & (spread["commonest"] < 1)).to_numpy() & ~rare(spread)
 
 
 def few_rows(rows: int, columns: int) -> str:
@@ -73,10 +73,10 @@ def few_rows(rows: int, columns: int) -> str:
     if rows < 3 or not pairs:
         return ""
     bound = -float(stdtrit(rows - 2, _LEVEL / pairs / 2))
-    least = bound / np.sqrt(rows - 2 + bound**2)
-    if least < _CLOSE:
+    smallest = bound / np.sqrt(rows - 2 + bound**2)
+    if smallest < _CLOSE:
         return ""
     return (
         f"{rows:,} rows are too few for {columns:,} columns: an edge would need a rank correlation above about "
-        f"{least:.2f} (tests at 5% for all {pairs:,} pairs together)."
+        f"{smallest:.2f} (tests at 5% for all {pairs:,} pairs together)."
     )

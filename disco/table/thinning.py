@@ -29,8 +29,8 @@ def thinned(table: Table, share: float, seed: int | Sequence[int] = 0) -> pd.Dat
     if not is_number(share) or not 0 < share <= 1:
         raise InputError(f"The share that thinning keeps must lie above 0 and be at most 1; got {share!r}.")
     counts = prepare(table, folds=None).counts
-    kept = np.random.default_rng(seed).binomial(counts.to_numpy(), share)
-    return pd.DataFrame(kept, index=counts.index, columns=counts.columns)
+    events = np.random.default_rng(seed).binomial(counts.to_numpy(), share)
+    return pd.DataFrame(events, index=counts.index, columns=counts.columns)
 
 
 def halves(table: Table, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -42,6 +42,6 @@ def halves(table: Table, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, p
     Raises:
         InputError: the table does not hold counts.
     """
-    given = prepare(table, folds=None)
-    one = thinned(given, 0.5, seed)
-    return one, given.counts - one
+    prepared = prepare(table, folds=None)
+    half = thinned(prepared, 0.5, seed)
+    return half, prepared.counts - half

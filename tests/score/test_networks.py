@@ -5,7 +5,7 @@ import torch
 from disco.score.curvature import HeldOut, NetworkScores, States
 from disco.score.networks import UP, new_networks
 from disco.settings import Settings
-from disco.table.ranks import Beside, fold_of_rows, fold_ranks
+from disco.table.ranks import RowInputs, fold_of_rows, fold_ranks
 
 SETTINGS = Settings.of("paper", width=24, hidden_layers=3, noise_levels=3)
 
@@ -14,7 +14,7 @@ def folds_given(columns):
     """Three folds of 40 rows of four nodes, with so many numbers given beside them."""
     rng = np.random.default_rng(5)
     counts = np.column_stack([rng.poisson(2, 40), rng.poisson(5, 40), rng.integers(0, 3, 40), rng.poisson(1, 40)])
-    beside = Beside(rng.normal(size=(40, columns)).astype(np.float32), None)
+    beside = RowInputs(rng.normal(size=(40, columns)).astype(np.float32), None)
     return fold_ranks(counts, fold_of_rows(40, 3, 0), SETTINGS, beside)
 
 
@@ -145,7 +145,7 @@ def test_with_given_numbers_features_are_what_these_leave():
 def test_a_node_that_is_given_has_features_of_a_bearable_size():
     given = np.arange(40) % 3
     counts = np.column_stack([given, np.arange(40) % 7])
-    folds = fold_ranks(counts, fold_of_rows(40, 3, 0), SETTINGS, Beside(np.eye(3, dtype=np.float32)[given], None))
+    folds = fold_ranks(counts, fold_of_rows(40, 3, 0), SETTINGS, RowInputs(np.eye(3, dtype=np.float32)[given], None))
     features = new_networks(folds, SETTINGS)[0].features
     rank = torch.ones(3, 1)
     assert features.change(rank, rank + 1, 0).abs().max() < 100

@@ -70,5 +70,5 @@ def test_the_finding_names_the_rows_to_leave_out():
     table = pd.DataFrame(with_codes(), columns=list("abcd"))
     (found,) = plain_artefacts(table)
     assert found.kind == "code" and found.flag == "--without-codes"
-    assert '"b" is 99 in 3 rows' in found.message and "leave out the 3 rows" in found.advice
+    assert '"b" is 99 in 3 rows' in found.message and "leave out the 3 rows" in found.remedy
     assert plain_artefacts(table.drop(index=[3, 8, 40])) == ()

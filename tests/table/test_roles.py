@@ -86,7 +86,7 @@ def test_what_is_computed_takes_the_place_of_a_column():
     in_order = roles.declaring(Roles(blocks=5, group_effects=True))
     assert in_order == Roles({"site": "ignore", "depth": "exposure"}, blocks=5, group_effects=True)
     assert in_order.in_order(False, None) == Roles({"site": "ignore", "depth": "exposure"})
-    assert in_order.given({"site": "group"}).blocks is None
+    assert in_order.with_roles({"site": "group"}).blocks is None
     assert roles.declaring(Roles(exposure="total")).columns == {"site": "group", "depth": "ignore"}
     assert roles.declaring(Roles(row_number=True)) == Roles(roles.columns, group_effects=True, row_number=True)
     for wrong, words in (
