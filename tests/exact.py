@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from disco.score.curvature import States
-from disco.table.ranks import RowInputs, FoldRanks
+from disco.table.ranks import FoldRanks, RowInputs
 
 
 def generator_matrix(top: int) -> np.ndarray:

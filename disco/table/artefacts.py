@@ -2,11 +2,11 @@
 
 - *relation*: a column is calculated from others;
 - *code*: a number such as 99 stands for a missing value (`disco/table/codes.py`);
-- *repeated*: rows are exact copies of others (`disco/table/repeated.py`);
+- *repeated*: rows are exact copies of others (`disco/table/unusual_rows.py`);
 - *serial*: rows resemble their neighbours (`disco/table/serial.py`);
 - *depth*: the rows differ in depth, effort or volume, and no exposure is declared (`disco/table/depth.py`);
 - *closure*: columns share a total that hardly varies (`disco/table/closure.py`);
-- *filter*: rows were kept by their total (`disco/table/filters.py`);
+- *filter*: rows were kept by their total (`disco/table/unusual_rows.py`);
 - *identifier*: a column numbers or names the rows;
 - *covariate*: a column that is neither a count nor adjusted for, such as a batch, a group or an age, goes with several;
 - *near*: two columns are near copies.
@@ -31,17 +31,16 @@ from disco.table import row_findings
 from disco.table.adjustment import CONTINUOUS, Adjustment, freed
 from disco.table.cells import names_of
 from disco.table.codes import Code, coded_rows, codes
-from disco.table.computed import computed
 from disco.table.depth import depth
 from disco.table.edits import LeaveOut
 from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.guesses import Guess, guesses, is_computed
-from disco.table.identifiers import identifiers
+from disco.table.identifiers import computed_columns, identifiers
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import near_copies, relations
-from disco.table.repeated import copies
 from disco.table.roles import Given, Roles
 from disco.table.rows import stretches
+from disco.table.unusual_rows import copies
 from disco.words import how_many, listed, plural
 
 COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.artefacts`
@@ -155,7 +154,7 @@ def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
     roles = roles if isinstance(roles, Roles) else Roles(roles)
     names = names_of(table)
     unused = [names.index(name) for name in roles.named("ignore") if name in names and not is_computed(name)]
-    whys = computed(table, unused, [at for at, name in enumerate(names) if roles.role(name) == "count"])
+    whys = computed_columns(table, unused, [at for at, name in enumerate(names) if roles.role(name) == "count"])
     return table.iloc[:, [at for at in unused if at not in whys]]
 
 

@@ -39,21 +39,16 @@ class Closure:
     """How far the columns share a constant total.
 
     Attributes:
-        columns: the columns that share it, by position; empty if there are none.
-        share: variance of their total over the sum of their variances; 1 without any.
+        columns: the columns that share it, by position.
+        share: variance of their total over the sum of their variances.
     """
 
-    columns: tuple[int, ...] = ()
-    share: float = 1.0
-
-    @property
-    def stands_out(self) -> bool:
-        """Whether some columns share a total that hardly varies."""
-        return bool(self.columns)
+    columns: tuple[int, ...]
+    share: float
 
 
-def closure(values: np.ndarray) -> Closure:
-    """The columns that share a total which hardly varies.
+def closure(values: np.ndarray) -> Closure | None:
+    """The columns that share a total which hardly varies; None without any.
 
     Args:
         values: counts or rates, (rows, columns).
@@ -62,7 +57,7 @@ def closure(values: np.ndarray) -> Closure:
     varied = np.flatnonzero(np.ptp(rows, axis=0) > 0) if len(rows) else np.arange(0)
     varied = varied[:: -(-len(varied) // _MOST_COLUMNS) or 1]
     if len(varied) < LEAST_COLUMNS:
-        return Closure()
+        return None
     counts = rows[:, varied].astype(float)
     correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in counts.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
@@ -73,7 +68,7 @@ def closure(values: np.ndarray) -> Closure:
             is_constant = columns is all_columns and share <= CONSTANT
             if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(counts)):
                 return Closure(tuple(varied[columns].tolist()), share)
-    return Closure()
+    return None
 
 
 def closing(values: np.ndarray, exposure: np.ndarray) -> float:

@@ -15,9 +15,8 @@ import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
-from disco.table.computed import computed
 from disco.table.formats.plain import MATRIX
-from disco.table.identifiers import identifier, phrase, words_of
+from disco.table.identifiers import computed_columns, identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, kind_of_text, readable
@@ -133,7 +132,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     if table.shape[1] - len(guessed) >= _MANY_COUNTS:
         guessed = {at: guess for at, guess in guessed.items() if not (guess.is_by_name and _may_be_word(table, at))}
     covariates = [at for at, guess in guessed.items() if guess.role == "covariate"]
-    whys = computed(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
+    whys = computed_columns(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
     return guessed | {at: Guess("ignore", "", why) for at, why in whys.items()}
 
 

@@ -3,7 +3,7 @@
 First what can create edges (`disco/table/artefacts.py`): columns determined or nearly repeated by others, rows that are
 copies or depend on their neighbours, shared totals, and depth.
 Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), and
-outlying rows (`disco/table/outlying.py`). The table is never changed.
+outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,11 +21,11 @@ from disco.table.depth import Depth, depth
 from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
 from disco.table.edits import LeaveOut
 from disco.table.finding import Finding, leaving_out_columns
-from disco.table.outlying import outlying
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import relations
 from disco.table.row_findings import of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
+from disco.table.unusual_rows import outlying
 from disco.words import listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
@@ -51,7 +51,7 @@ class Quality:
             tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros),
             maximum, at_maximum (share of the rows), has_ceiling (too many rows there).
         depth: how much of the columns' common variation the row totals explain.
-        rows: one line per row, from `disco.table.outlying.outlying`.
+        rows: one line per row, from `disco.table.unusual_rows.outlying`.
         relations: columns determined exactly by others.
         near: one, other (names), correlation of near copies.
         findings: what stands out, most serious first.

@@ -12,14 +12,13 @@ from disco.table.adjustment import Adjustment, declared, freed
 from disco.table.closure import CONSTANT, closing, closure
 from disco.table.depth import Depth, depth
 from disco.table.edits import LeaveOut
-from disco.table.filters import filtered
 from disco.table.finding import Finding
 from disco.table.guesses import guesses
-from disco.table.repeated import MOST_CROWDED, repeated
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
 from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
 from disco.table.rows import stretches
 from disco.table.serial import BLOCK, LAG, PERIOD, Serial, serial
+from disco.table.unusual_rows import MOST_CROWDED, filtered, repeated
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
@@ -32,13 +31,7 @@ _NAMED = 3
 
 
 class Cure(NamedTuple):
-    """What to declare.
-
-    Attributes:
-        roles: what is computed from the rows.
-        words: what to do, as a sentence begins.
-        flag: options of the command line.
-    """
+    """What to declare, in words as a sentence begins, and as options of the command line."""
 
     roles: Roles | None = None
     words: str = ""
@@ -214,7 +207,7 @@ def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | N
             )
         return
     result = closure(rates)
-    if result.stands_out:
+    if result is not None:
         of = [f'"{names[at]}"' for at in result.columns]
         total = "The row total varies" if len(of) == len(names) else f"The total of {listed(of, _NAMED)} varies"
         yield Finding(
@@ -244,7 +237,7 @@ def of_filter(values: np.ndarray) -> Iterator[Finding]:
         values: counts, (rows, columns).
     """
     edge = filtered(values)
-    if edge.stands_out and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
+    if edge is not None and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
         yield Finding(
             "filter",
             f"No row has a total {edge.side} {edge.total:,}, and {edge.rows:,} rows have exactly that; in shuffled "

@@ -188,7 +188,7 @@ INSIDE = {
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of", "numeric"},
-    "disco.table.computed": {"computed"},
+    "disco.table.identifiers": {"computed_columns"},
     "disco.table.edits": {"applied"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},

@@ -7,10 +7,10 @@ import pytest
 from disco.errors import FitStopped
 from disco.table.depth import depth
 from disco.table.finding import Finding
-from disco.table.outlying import outlying
 from disco.table.quality import DOUBTS, Quality, doubts, quality
 from disco.table.relations import near_copies
 from disco.table.screening import few_rows
+from disco.table.unusual_rows import outlying
 
 
 def poisson(rows: int = 300, columns: int = 6, seed: int = 0) -> pd.DataFrame:
