@@ -32,8 +32,7 @@ from disco.table.edits import LeaveOut, applied, choice, positions
 from disco.table.finding import Finding, in_lines
 from disco.table.prepared import Prepared, prepare
 from disco.table.read import MATRIX, read_table
-from disco.table.role_checks import unusable_rows
-from disco.table.roles import Roles
+from disco.table.roles import Roles, unusable_rows
 from disco.table.rows import Stretches, in_words, losses, proposal, row_names, row_numbers, stretches, with_more
 from disco.table.rows import listed as cells_of
 from disco.words import how_many

@@ -37,8 +37,7 @@ from disco.found import Found
 from disco.methods.diffan import STOPPED, logged, standardised
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
-from disco.table.continuous import as_numbers
-from disco.table.prepared import Prepared
+from disco.table.prepared import Prepared, as_numbers
 
 EVALUATED = 0.05  # t at which the curvature is evaluated
 

@@ -35,8 +35,7 @@ from disco.fields import boolean, check, number, one_of, share, whole
 from disco.found import Found
 from disco.methods.sorting import along, check_rows
 from disco.progress import Callback, Reporter
-from disco.table.continuous import as_numbers
-from disco.table.prepared import Prepared
+from disco.table.prepared import Prepared, as_numbers
 
 LEVELS = (0.0, 0.33, 0.66, 0.99)  # t at which DiffAN votes
 STOPPED = "Stopped in the stage {stage}."

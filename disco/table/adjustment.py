@@ -138,10 +138,7 @@ class Adjustment:
         return digest.hexdigest()
 
     def inputs(self) -> np.ndarray:
-        """Network inputs, (n, columns) float32: a number with waves of it, or one column per level.
-
-        The logarithm of the exposure comes last.
-        """
+        """Network inputs, (n, columns) float32: a number with waves, a column per level, and log exposure last."""
         columns = [
             np.eye(len(covariate.levels))[covariate.values]
             if covariate.kind == CATEGORICAL
@@ -186,12 +183,7 @@ def declared(adjustment: Adjustment | None, rows: int) -> np.ndarray:
 
 
 def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
-    """The counts without what the exposure and the other declared columns change: of the same mean whatever they are.
-
-    Args:
-        values: counts, (rows, columns).
-        adjustment: of these rows.
-    """
+    """The counts, (rows, columns), without what the declared columns of these rows change, with the same means."""
     if adjustment is None or not len(values):
         return values
     if adjustment.exposure is not None:

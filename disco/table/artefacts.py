@@ -178,7 +178,6 @@ def of_relations(names: Sequence[str], exact: Sequence[Finding]) -> Iterator[Fin
 
 
 def _of_codes(names: Sequence[str], coded: Sequence[Code], rows: np.ndarray) -> Iterator[Finding]:
-    """The finding of numbers that stand for a missing value; none without."""
     if coded:
         worst = max(coded, key=lambda code: len(code.rows))
         also = f", and {how_many(len(coded) - 1, 'more column')} like it" if len(coded) > 1 else ""

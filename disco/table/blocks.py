@@ -63,12 +63,7 @@ def below(table: pd.DataFrame) -> Finding | None:
 
 
 def larger_below(table: pd.DataFrame, how: Mapping[str, Any]) -> list[str]:
-    """A note that another table below is larger, and how it is read instead; none if there is none.
-
-    Args:
-        table: as it was read.
-        how: the fields of `disco.table.formats.reading.Reading`.
-    """
+    """A note that another table below is larger, and how to read it, from the fields of `Reading`; none without one."""
     lines = _lines_of_words(table)
     row = None if _again(table, lines) else _names_below(table, lines)
     if row is None or not _is_larger(table, row, lines[row]):

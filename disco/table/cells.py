@@ -22,11 +22,7 @@ NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this 
 
 
 def as_frame(table: object) -> pd.DataFrame:
-    """A table as a DataFrame: itself, or an array with columns x1 to xd; a signalling NaN is a missing cell.
-
-    Raises:
-        InputError: it is neither a DataFrame nor a two-dimensional array.
-    """
+    """A table as a DataFrame, or InputError; an array has columns x1 to xd; a signalling NaN is a missing cell."""
     if isinstance(table, pd.DataFrame):
         return _quiet(table)
     if isinstance(table, np.ndarray) and table.ndim == 2:
@@ -138,11 +134,7 @@ def is_count(values: np.ndarray) -> np.ndarray:
 
 
 def value_counts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values of a column in increasing order, and the number of rows with each.
-
-    Args:
-        values: (rows,); small counts are counted without sorting the rows.
-    """
+    """The distinct values of a column, (rows,), ascending, and the rows with each; small counts are not sorted."""
     if not len(values) or not is_count(values).all() or values.max() >= len(values):
         return np.unique(values, return_counts=True)
     rows = np.bincount(values.astype(np.int64))
@@ -151,11 +143,7 @@ def value_counts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
-    """The ranks of a column, from 1, where equal values share their mean rank, (rows,).
-
-    Args:
-        values: (rows,); whole numbers in a small range are ranked without sorting the rows.
-    """
+    """The ranks of a column, (rows,), from 1, where equal values share their mean; small ranges are not sorted."""
     if not len(values) or values.dtype.kind == "f" or np.ptp(values) > 4 * len(values):
         return pd.Series(values).rank().to_numpy()
     values = values - values.min()

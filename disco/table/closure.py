@@ -48,11 +48,7 @@ class Closure:
 
 
 def closure(values: np.ndarray) -> Closure | None:
-    """The columns that share a total which hardly varies; None without any.
-
-    Args:
-        values: counts or rates, (rows, columns).
-    """
+    """The columns of counts or rates, (rows, columns), that share a total which hardly varies; None without any."""
     rows = values[:: -(-len(values) // _MOST_ROWS) or 1]
     varied = np.flatnonzero(np.ptp(rows, axis=0) > 0) if len(rows) else np.arange(0)
     varied = varied[:: -(-len(varied) // _MOST_COLUMNS) or 1]
@@ -115,11 +111,7 @@ def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:
 
 
 def _is_explained(correlations: np.ndarray, rows: int) -> bool:
-    """Whether a negative factor leaves little of the correlations.
-
-    Args:
-        correlations: with 0 on the diagonal, (columns, columns).
-    """
+    """Whether a negative factor leaves little of correlations with 0 on the diagonal, (columns, columns)."""
     loadings = np.full(len(correlations), 1 / np.sqrt(len(correlations) - 1))
     for _ in range(_STEPS):  # every loading in turn would converge faster, and hardly elsewhere
         fitted = -correlations @ loadings / np.maximum((loadings**2).sum() - loadings**2, 1e-12)

@@ -128,7 +128,6 @@ def describe(table: pd.DataFrame | np.ndarray) -> pd.DataFrame:
 
 
 def _describe(column: pd.Series, name: str) -> dict[str, object]:
-    """The row of `describe` for one column."""
     values = numbers_of(column)[0]
     if not len(values) or not is_count(values).all():
         return {"column": name, "type": _type_with_faults(column)}
@@ -233,13 +232,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Finding]:
 def _cell_problems(
     column: pd.Series, values: np.ndarray, invalid: np.ndarray, name: str, numbers: np.ndarray, need_counts: bool
 ) -> list[Finding]:
-    """What is wrong with the cells of one column: one problem per kind, at the first row that has it.
-
-    Args:
-        values, invalid: from `numbers_of`.
-        numbers: of the rows, (rows,).
-        need_counts: as in `problems`.
-    """
+    """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
     finite = np.isfinite(values) & need_counts
     kinds = [
         (np.isnan(values) & ~invalid, "the value is missing", _FILL_IN, "blank cells"),
@@ -286,7 +279,6 @@ def _of_cells(name: str, row: int, message: str, remedy: str, fault: str, exampl
 
 
 def _rise(numbers: list[float]) -> bool:
-    """Whether numbers rise, and are more than do by chance."""
     return len(numbers) > _FEW_NAMES and numbers == sorted({*numbers})
 
 
@@ -348,7 +340,6 @@ def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Find
 
 
 def _number(value: float) -> str:
-    """A number in its usual notation."""
     if abs(value) == sys.float_info.max:  # as `numbers_of` gives a number that no float can hold
         return "a number above 1e308" if value > 0 else "a number below -1e308"
     if np.isfinite(value) and value == np.floor(value) and abs(value) < TOO_LARGE:

@@ -83,12 +83,7 @@ class Depth:
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
-    """Compare the rows' totals with the first component, in a table and in shuffled ones.
-
-    Args:
-        values: counts, (rows, columns).
-        reporter, stage: receive every shuffle.
-    """
+    """Compare the totals of counts, (rows, columns), with the first component, in a table and in shuffled ones."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
     counts = values[rows]

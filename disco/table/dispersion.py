@@ -108,7 +108,6 @@ def has_gaps(columns: pd.DataFrame) -> pd.Series:
 
 
 def _zeros(column: np.ndarray) -> tuple[float, float, float, float]:
-    """The line of `zeros` for one column."""
     rows, mean, is_zero = len(column), float(column.mean()), column == 0
     observed = float(is_zero.mean())
     if rows < 2 or not mean:
@@ -134,11 +133,7 @@ def _zeros_of_nb(mean: float, variance: float) -> tuple[float, float, float]:
 
 
 def corrected(p_values: np.ndarray) -> np.ndarray:
-    """P-values corrected by Holm's method: the probability of any false rejection is at most the level.
-
-    Args:
-        p_values: (tests,).
-    """
+    """P-values corrected by Holm's method, (tests,): any false rejection has at most the level's probability."""
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.maximum.accumulate(np.sort(p_values) * np.arange(len(p_values), 0, -1))

@@ -170,11 +170,7 @@ def as_json(edit: Edit) -> dict[str, Any]:
 def applied(
     table: pd.DataFrame, edits: Iterable[Edit], read: Callable[..., pd.DataFrame] | None = None
 ) -> pd.DataFrame:
-    """The table after some changes, one after the other; InputError if a change cannot be made to this table.
-
-    Args:
-        read: reads the file again, by the choices of `Reading`.
-    """
+    """The table after some changes in turn, the file read again by `read`; InputError if a change cannot be made."""
     for edit in edits:
         table = _edited(table, edit, read)
     return table
@@ -213,7 +209,6 @@ def _edited(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] |
 
 
 def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """The table with more columns."""
     for name, cells in columns.items():
         if name in names_of(table):
             raise InputError(f'The table already has a column "{name}".')
@@ -224,11 +219,7 @@ def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataF
 
 
 def positions(rows: Stretches, count: int) -> np.ndarray:
-    """Stretches of row numbers, from 1, as positions from 0.
-
-    Raises:
-        InputError: a row is not among the `count` of the table.
-    """
+    """Stretches of row numbers, from 1, as positions from 0; InputError if the table has fewer rows than `count`."""
     if rows and max(last for _, last in rows) > count:
         raise InputError(f"Row {max(last for _, last in rows):,} cannot be left out: the table has {count:,}.")
     return np.concatenate([np.arange(0), *(np.arange(first - 1, last) for first, last in rows)])
@@ -242,11 +233,7 @@ def rows_left_out_by(edit: Edit, left_out: Stretches, rows: int) -> Stretches:
 
 
 def choice(names: Iterable[str], selected: Iterable[str]) -> tuple[Columns, ...]:
-    """The shorter way to keep some columns; none if all are kept.
-
-    Args:
-        names, selected: the names of all columns, and of those to keep.
-    """
+    """The shorter edit that keeps `selected` of the columns `names`; none if all are kept."""
     names, selected = list(names), set(selected)
     left_out = tuple(name for name in names if name not in selected)
     if len(left_out) > len(selected):

@@ -220,11 +220,7 @@ def variables(table: pd.DataFrame) -> Finding | None:
 
 
 def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
-    """Where genes are named, and whether other columns that describe them say so.
-
-    Returns:
-        The position of the column of names, -1 for the rows' own names; None if the rows are no genes.
-    """
+    """The position of the genes' names, -1 for the rows' own, None without; and whether other columns say so."""
     if not isinstance(table.index, pd.RangeIndex):
         return (-1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None), False
     head = table.iloc[:_MOST_LOOKED_AT]
@@ -264,7 +260,6 @@ def _first(table: pd.DataFrame) -> int:
 
 
 def _are_places(names: list[str]) -> bool:
-    """Whether the first columns are places on chromosomes."""
     first, *rest = [phrase(name) for name in names[:_PLACES]] or [""]
     return first in _CHROMOSOMES and {*rest} == {"start", "end"}
 
@@ -297,7 +292,6 @@ def _are_barcodes(names: list[str]) -> bool:
 
 
 def _are_numbered(names: list[str]) -> bool:
-    """Whether names are one word with different numbers."""
     matches = [_NUMBERED.fullmatch(name.strip()) for name in names]
     return len(names) >= _LEAST_SAMPLES and all(matches) and len({match[1] for match in matches if match}) == 1
 

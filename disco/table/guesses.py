@@ -176,7 +176,6 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
 
 
 def _second(column: pd.Series, guess: Guess) -> Guess:
-    """The guess at a second group, exposure or intervention."""
     if guess.role == "intervention":
         return Guess("context", CATEGORICAL, guess.why) if column.nunique() <= MANY else Guess("ignore", "", guess.why)
     if guess.role == "exposure":
@@ -226,7 +225,6 @@ def _are_dates(column: pd.Series) -> bool:
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
-    """The guess at numbers that are not counts."""
     missing = np.isnan(values)
     if missing.mean() > 0.5:
         return Guess("ignore", "", "is blank in most rows")

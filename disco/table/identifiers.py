@@ -56,11 +56,7 @@ _LEAST_TIMES = 2  # rows with each sign
 
 
 def identifier(values: np.ndarray, name: str) -> str | None:
-    """Why a column is an identifier, as the rest of a sentence that begins with its name; None if it is not.
-
-    Args:
-        values: the column's numbers, (rows,); no identifier if one is not a count.
-    """
+    """Why numbers, (rows,), are an identifier, as the end of a sentence about their name; None if they are not."""
     words = words_of(name)
     rows = len(values)
     if rows < 2 or _TIMES & set(words) or not is_count(values).all():
@@ -117,11 +113,7 @@ def _chance(rows: int, values: float) -> float:
 
 
 def computed_columns(table: pd.DataFrame, columns: Sequence[int], counts: Sequence[int]) -> dict[int, str]:
-    """How some columns are computed from counts, as the rest of a sentence that begins with a column's name.
-
-    Args:
-        columns, counts: their positions. Only the first counts and rows are looked at, and no column if there are many.
-    """
+    """How columns are computed from counts, both by position, as ends of sentences; of the first counts and rows."""
     counts = counts[:_MOST_COLUMNS]
     if not counts or not 0 < len(columns) <= _MOST_COLUMNS:
         return {}

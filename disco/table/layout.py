@@ -135,7 +135,6 @@ def _copies(table: pd.DataFrame) -> Finding | None:
 
 
 def _tells_apart(column: pd.Series) -> bool:
-    """Whether a column has many texts."""
     if pd.api.types.is_numeric_dtype(column):
         return False
     return bool(numbers_of(column)[1].any()) and column.nunique() > max(MANY, _LEAST_TEXTS * len(column))

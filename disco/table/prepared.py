@@ -1,6 +1,6 @@
 """The entry point for tables: any form of a table, checked once.
 
-    DataFrame, array, roles or none  →  counts, adjustment, notes
+    DataFrame, array, roles or none  →  counts, adjustment, notes; or any finite numbers
 
 Every public function with a table calls `prepare` first. It returns a `Prepared`, which `prepare` accepts again without
 another check. So a function that calls other public functions checks its table once.
@@ -15,12 +15,11 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.cells import as_frame
-from disco.table.continuous import as_numbers
+from disco.table.cells import as_frame, columns_of, numbers_of
 from disco.table.counts import as_they_are, problems, refuse
 from disco.table.finding import Finding
-from disco.table.role_checks import check_roles
 from disco.table.roles import Given, Roles
+from disco.words import how_many
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,8 @@ class Prepared:
 
 
 FEWEST_CONTROLS = 500  # rows without an intervention that are enough by themselves
+LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to numbers that are not counts
+_LARGEST = 2 / 3  # of all rows in one group, at most
 
 Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
@@ -87,7 +88,7 @@ def prepare(
         raise InputError(f"{words}, and at least 2 are needed: give fewer columns another role.")
     prepared = _of_counts(nodes, folds, checked)
     if adjustment is not None:
-        check_roles(prepared.counts, adjustment, roles, folds or 0)
+        _check_roles(prepared.counts, adjustment, roles, folds or 0)
     return replace(prepared, adjustment=adjustment)
 
 
@@ -119,11 +120,7 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
 
 
 def finite(table: Table) -> pd.DataFrame:
-    """The columns of a table of any size as float64; they need not be counts. Those of a prepared table as they are.
-
-    Raises:
-        InputError: as for `as_numbers`.
-    """
+    """The columns of a table of any size as float64, as `as_numbers`; those of a prepared table as they are."""
     return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
 
 
@@ -137,9 +134,144 @@ def _of_counts(frame: pd.DataFrame, folds: int | None, checked: Sequence[Finding
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:
-    """The adjustment, checked to have these rows."""
     if not isinstance(adjustment, Adjustment):
         raise InputError("The table was prepared with its roles: give an adjustment, or no roles.")
     if adjustment.rows != len(counts):
         raise InputError(f"The adjustment has {adjustment.rows:,} rows, and the table {len(counts):,}.")
     return adjustment
+
+
+def _check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse roles that are impossible with these counts.
+
+    Args:
+        counts: of the nodes, checked.
+        adjustment: from the other columns.
+        roles: those that divided the table into both.
+        folds: of the fit.
+
+    Raises:
+        InputError: the groups cannot be divided, a covariate or the exposure determines a node, or a covariate
+            separates an arm from the controls.
+    """
+    _check_group(adjustment, roles, folds)
+    for covariate in adjustment.covariates:
+        _check_determines(counts, covariate)
+        _check_separates(adjustment, covariate)
+    if adjustment.exposure is not None:
+        _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
+
+
+def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse a single group, groups of one row each, and fewer groups than folds."""
+    if adjustment.group is None:
+        return
+    name = (*roles.named("group"), f"{roles.blocks} blocks of rows")[0]
+    sizes = np.bincount(adjustment.group)
+    if len(sizes) == 1:
+        raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
+    if (sizes == 1).all():
+        raise InputError(f'Every row is its own group in "{name}": ignore that column.')
+    if (largest := sizes.max() / sizes.sum()) > _LARGEST:
+        raise InputError(
+            f'One group of "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
+            "column the group, or make this one a covariate."
+        )
+    if len(sizes) < folds:
+        raise InputError(
+            f'"{name}" has {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
+            "fewer folds, or make it a covariate."
+        )
+
+
+def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
+    order = np.argsort(covariate.values, kind="stable")
+    starts = np.flatnonzero(np.diff(covariate.values[order], prepend=np.nan) != 0)
+    for name, column in counts.items():
+        values = column.to_numpy()[order]
+        lowest = np.minimum.reduceat(values, starts)
+        if not np.array_equal(lowest, np.maximum.reduceat(values, starts)):
+            continue
+        steps = np.diff(lowest)
+        if covariate.kind == CATEGORICAL or (steps > 0).all() or (steps < 0).all():
+            how = "is constant in each level" if covariate.kind == CATEGORICAL else "always rises or falls with it"
+            raise InputError(
+                f'The covariate "{covariate.name}" determines "{name}", which {how}, so it has no other cause: ignore '
+                "one of the two."
+            )
+
+
+def _check_separates(adjustment: Adjustment, covariate: Covariate) -> None:
+    """Refuse a categorical covariate of which no level has rows of an arm and controls."""
+    interventions = adjustment.interventions
+    if interventions is None or covariate.kind != CATEGORICAL:
+        return
+    with_controls = np.unique(covariate.values[interventions.arm == 0])
+    for number, label in enumerate(interventions.arms, start=1):
+        if not np.isin(covariate.values[interventions.arm == number], with_controls).any():
+            raise InputError(
+                f'No level of the covariate "{covariate.name}" has both controls and rows of the arm "{label}" of '
+                f'"{interventions.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
+            )
+
+
+def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, exposure_name: str) -> None:
+    """Refuse an exposure of which a node is a multiple, such as a copy of it."""
+    for name, column in counts.items():
+        rates = column.to_numpy() / exposure
+        if np.ptp(rates) <= 1e-12 * rates.max():
+            raise InputError(
+                f'"{name}" is the same multiple of the exposure "{exposure_name}" in every row, so its rate never '
+                "changes: ignore one of the two."
+            )
+
+
+def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) -> pd.DataFrame:
+    """The table as float64, with text as names and rows numbered from 0; an array's columns become x1 to xd.
+
+    Args:
+        table: one row per observation, one column per node.
+        rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are
+            allowed, and constant columns too.
+
+    Raises:
+        InputError: it is not a table, has too few rows or columns, a name is missing or repeated, a cell is not a
+            finite number, or a column is constant or has an extreme unit.
+    """
+    count = len(as_frame(table))
+    if rows is not None and 0 < count < rows:
+        raise InputError(f"The table has {how_many(count, 'row')}; at least {rows} are needed.")
+    refuse(problems(table, None if rows is None else 1, need_counts=False))
+    numbers = as_they_are(table, np.float64)
+    for name, column in numbers.items():
+        _check_unit(column.to_numpy(), str(name))
+    return numbers
+
+
+def is_continuous(table: pd.DataFrame | np.ndarray) -> bool:
+    """Whether every column has only finite numbers, and at least half of the columns are not counts."""
+    columns = [numbers_of(column)[0] for _, column in columns_of(table)]
+    if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
+        return False
+    return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)
+
+
+def no_counts(table: pd.DataFrame | np.ndarray) -> str | None:
+    """The first column of finite numbers that are not counts; None without one."""
+    for name, column in columns_of(table):
+        values = numbers_of(column)[0]
+        if np.isfinite(values).all() and not _are_counts(values):
+            return name
+    return None
+
+
+def _are_counts(values: np.ndarray) -> bool:
+    return bool(((values >= 0) & (values == np.floor(values))).all())
+
+
+def _check_unit(values: np.ndarray, name: str) -> None:
+    """Refuse a column whose variance no float can hold."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = values.var()
+    if not 0 < variance < np.inf and (values != values[0]).any():
+        raise InputError(f'Column "{name}" has numbers whose squares are too large or too small: give another unit.')

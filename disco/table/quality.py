@@ -128,7 +128,6 @@ def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
-    """The line of every column."""
     described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
     spread = screening.spreads(counts)[["commonest", "prevalence"]]
     values = counts.to_numpy()
@@ -234,7 +233,6 @@ def _of_laws(columns: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
-    """Ceilings, and few or many values."""
     if len(lines := columns[columns["has_ceiling"]]):
         its, top = plural(len(lines), "its", "their"), lines["maximum"]
         where = f"at {top.iloc[0]:,.0f}" if top.nunique() == 1 else f"at {its} largest count"

@@ -224,13 +224,7 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
 def fold_ranks(
     counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: RowInputs | None = None
 ) -> list[FoldRanks]:
-    """The ranks of every fold; each transform is fitted on the rows of the other folds.
-
-    Args:
-        counts: whole numbers, (rows, nodes).
-        fold_of_row: the held-out fold of each row, (rows,).
-        beside: what the rows have beside their counts; nothing unless given.
-    """
+    """The ranks of every fold of counts, (rows, nodes); each transform is fitted on the rows of the other folds."""
     beside = beside or RowInputs.of(None, len(counts))
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
@@ -265,12 +259,7 @@ def other_ranks(
 
 
 def split_ranks(counts: np.ndarray, settings: Settings, beside: RowInputs | None = None) -> list[FoldRanks]:
-    """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other.
-
-    Args:
-        counts: whole numbers, (rows, nodes).
-        beside: what the rows have beside their counts; nothing unless given.
-    """
+    """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other."""
     beside, every = beside or RowInputs.of(None, len(counts)), np.ones(len(counts), bool)
     first, second = split_counts(counts, settings)
     folds = []
@@ -377,11 +366,7 @@ def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = Non
 
 
 def transform_table(table: Table, settings: Settings) -> pd.DataFrame:
-    """The whole table on its grid: a fold's transform, fitted on all rows; for showing.
-
-    Raises:
-        InputError: the table does not hold counts.
-    """
+    """The whole table on its grid, a fold's transform fitted on all rows; InputError if it does not hold counts."""
     require_types(settings=(settings, Settings))
     counts = prepare(table, folds=None).counts
     values = counts.to_numpy()

@@ -67,7 +67,6 @@ def _twins(values: np.ndarray) -> dict[int, int]:
 
 
 def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> Finding:
-    """The relation of two columns with the same or reversed ranks."""
     x, y = values[:, first], values[:, second]
     a, b = f'"{names[first]}"', f'"{names[second]}"'
     for big, small, of, from_ in ((y, x, b, a), (x, y, a, b)):
@@ -154,12 +153,7 @@ _BLOCK = 512  # columns compared with all others at a time
 
 
 def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """The pairs of columns with a Spearman correlation of at least 0.98: one, other (positions), correlation.
-
-    Args:
-        values: counts, (rows, columns).
-        reporter, stage: receive every 512 columns.
-    """
+    """Pairs of columns with a Spearman correlation of 0.98 or more in size: one, other (positions), correlation."""
     rows, columns = values.shape
     pairs: list[tuple[int, int, float]] = []
     if rows >= _LEAST_ROWS:

@@ -144,7 +144,6 @@ def _natural(text: str) -> list[tuple[int, float, str]]:
 
 
 def _refuse_missing(column: pd.Series, role: str) -> None:
-    """Refuse a column with missing cells."""
     values, invalid = numbers_of(column)
     if missing := int((np.isnan(values) & ~invalid).sum()):
         raise InputError(

@@ -1,6 +1,6 @@
 """The role of every column: count, covariate, context, exposure, group, intervention, or to be ignored.
 
-`disco.table.role_checks` checks a table for them; `disco.table.guesses` guesses them.
+`disco.table.prepared` checks a table for them; `disco.table.guesses` guesses them.
 
     Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
 
@@ -26,10 +26,10 @@ from disco.errors import InputError
 from disco.fields import a_thing, is_whole, shown
 from disco.files import parsed, read_regular
 from disco.table import role_columns
-from disco.table.adjustment import CONTEXT_KINDS, KINDS, Adjustment
+from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS, RANDOMISED, Adjustment
 from disco.table.cells import names_of, numbers_of
 from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
-from disco.table.role_columns import plain
+from disco.table.role_columns import kind_of, plain
 
 ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
@@ -263,7 +263,6 @@ def _from_json(name: str, declaration: Any) -> str | tuple[str, str]:
 
 
 def _check(roles: Roles) -> None:
-    """Refuse roles that are impossible for any table."""
     if not isinstance(roles.columns, Mapping):
         raise InputError(f"Roles map the names of columns to their roles; got {a_thing(roles.columns)}.")
     for name, declaration in roles.columns.items():
@@ -309,3 +308,37 @@ def _check_targets(roles: Roles) -> None:
             raise InputError(
                 f'The targets of "{label}" must be a list of names of count columns; got {a_thing(nodes)}.'
             )
+
+
+def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
+    """The rows in which a column cannot have its role: name → mask, (rows,); columns without such rows are left out.
+
+    Such a row has a missing cell, a cell that is not a number where one is needed, an exposure that is not above zero,
+    or a level that no other row has. A computed exposure has the name of its kind.
+    """
+    names, unusable = names_of(table), {}
+    times = Counter(names)
+    columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
+    for name, declaration in roles.columns.items():
+        if name in columns and roles.role(name) not in ("count", "intervention", "ignore"):
+            kind = kind_of(columns[name]) if isinstance(declaration, str) else declaration[1]
+            unusable[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
+    if roles.exposure is not None:
+        nodes = [numbers_of(column)[0] for name, column in columns.items() if roles.role(name) == "count"]
+        if nodes:
+            unusable[roles.exposure] = np.nansum(nodes, axis=0) <= 0
+    return {name: rows for name, rows in unusable.items() if rows.any()}
+
+
+def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
+    column = plain(column)
+    values, invalid = numbers_of(column)
+    missing = np.isnan(values) & ~invalid
+    if role == "group" and not group_effects:
+        return missing
+    if role == "group" or (role in ("covariate", "context") and kind in (CATEGORICAL, RANDOMISED)):
+        levels = column.astype(str)
+        return missing | (levels.map(levels[~missing].value_counts()) == 1).to_numpy(dtype=bool)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    is_usable = np.isfinite(values) & ((values > 0) | (role != "exposure"))
+    return ~is_usable

@@ -39,13 +39,7 @@ class Cure(NamedTuple):
 
 
 def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of rows that are exact copies; none without.
-
-    Args:
-        counts: one column per node.
-        columns: positions of those that others do not determine.
-        group: declared, (rows,), or None.
-    """
+    """The finding of rows with exact copies, by the columns that others do not determine; none without."""
     equal = repeated(counts.to_numpy()[:, columns], group)
     if equal.stands_out:
         is_cured = equal.crowded <= MOST_CROWDED
@@ -146,13 +140,7 @@ def _is_cured(values: np.ndarray, adjustment: Adjustment) -> bool:
 
 
 def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = None) -> Iterator[Finding]:
-    """The finding of a depth that is not declared; none if it does not stand out.
-
-    Args:
-        deep: of the counts.
-        counts: one column per node.
-        adjustment: of these rows, without an exposure, or None.
-    """
+    """The finding of a depth, without a declared exposure; none if it does not stand out."""
     if deep.stands_out:
         cure = _exposure(deep, counts, adjustment or Adjustment(len(counts)))
         computed = (
@@ -231,11 +219,7 @@ def _computed(counts: pd.DataFrame, exposure: np.ndarray) -> str | None:
 
 
 def of_filter(values: np.ndarray) -> Iterator[Finding]:
-    """The finding of rows chosen by their total; none without, or if the total is nearly constant.
-
-    Args:
-        values: counts, (rows, columns).
-    """
+    """The finding of rows, (rows, columns), chosen by their total; none without, or if that is nearly constant."""
     edge = filtered(values)
     if edge is not None and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
         yield Finding(

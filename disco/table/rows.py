@@ -141,7 +141,6 @@ def _text(cell: object) -> str:
 
 
 def _why(value: float, cell: str) -> str:
-    """Why a cell is not a count."""
     if np.isnan(value):
         return "blank" if cell.strip() in MISSING_WORDS else kind_of_text(cell)
     if value < 0:

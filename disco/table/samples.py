@@ -133,11 +133,7 @@ def _by(rows: Sequence[str], names: Sequence[str], by: str) -> Joined:
 
 
 def columns_of(table: pd.DataFrame, sheet: pd.DataFrame, match: Joined) -> AddColumns:
-    """The change that adds a sheet's columns to a table, with blank cells in rows without a line.
-
-    Raises:
-        InputError: the sheet has too many cells, or no other column.
-    """
+    """The change that adds a sheet's columns, blank in rows without a line; InputError if none or too many cells."""
     extra = sheet.loc[:, [name != match.by for name in names_of(sheet)]]
     if not extra.shape[1]:
         raise InputError(f'The sheet has no column besides "{match.by}".')

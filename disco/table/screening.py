@@ -48,11 +48,7 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def left_out(spread: pd.DataFrame, screen: Screen) -> np.ndarray:
-    """Which columns a screen leaves out, (columns,) bool; those that are not counts are kept.
-
-    Args:
-        spread: from `spreads`.
-    """
+    """Which columns of `spreads` a screen leaves out, (columns,) bool; those that are not counts are kept."""
     below = [spread[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
     return np.any([*below, spread["commonest"] > screen.commonest], axis=0)
 

@@ -231,7 +231,6 @@ def _scores(
 
 
 def _tests(scores: _Scores) -> Iterator[_Test]:
-    """All tests of rows."""
     size = np.bincount(scores.keys)[scores.keys]
     for lag in _LAGS:
         yield _lag(scores, lag)

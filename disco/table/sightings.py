@@ -154,7 +154,6 @@ def _in_words(
 
 
 def _are_texts(table: pd.DataFrame, at: int) -> bool:
-    """Whether nearly all cells are texts, the others blank; numbers called species are how many there were."""
     column = table.iloc[:, at]
     blank = is_blank(column)
     return bool((numbers_of(column)[1] | blank).all()) and bool(blank.mean() <= _MOST_SEEN)
@@ -203,13 +202,7 @@ def _of_parts(table: pd.DataFrame, positions: list[int], kinds: pd.Series) -> tu
 
 
 def _are_fewer(keys: pd.Series, kinds: pd.Series, share: float, fewest: float = 0, lines: float = np.inf) -> bool:
-    """Whether far fewer pairs of lines are of one kind in one event than of an ordinary table with these columns.
-
-    Args:
-        share: their share of the pairs by chance.
-        fewest: the pairs by chance.
-        lines: most lines of a kind in an event.
-    """
+    """Whether far fewer pairs of lines share kind and event than by chance: at most `share` of `fewest` or more."""
     times = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()}).value_counts().to_numpy()
     by_chance = _pairs_by_chance(keys, kinds)
     return bool(times.max() <= lines and by_chance >= fewest and _pairs(times) <= share * by_chance)
@@ -248,7 +241,6 @@ def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, 
 
 
 def _keys(table: pd.DataFrame, at: tuple[int, ...]) -> pd.Series:
-    """What tells the event of every line."""
     return joined_cells([table.iloc[:, position] for position in at])
 
 

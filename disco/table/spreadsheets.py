@@ -34,12 +34,9 @@ def plain(text: str) -> str:
 
 
 def dated(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these.
-
-    Names are left as they are if more than half of them are dates; the note is then empty.
-    """
+    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these."""
     dates = [name for name in names if _DATED.fullmatch(name.strip())]
-    if not dates or 2 * len(dates) > len(names):
+    if not dates or 2 * len(dates) > len(names):  # where most are dates, dates are meant
         return list(names), ""
     unique = told_apart(names, dates)
     words = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"

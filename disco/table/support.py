@@ -7,11 +7,7 @@ _EXCEEDS = 0.02  # share of the rows
 
 
 def merged_counts(counts: pd.DataFrame, levels: pd.DataFrame) -> list[str]:
-    """For each column the counts of every level, such as `0; 1–3; 4–9`; empty if no two counts share one.
-
-    Args:
-        counts, levels: counts and their levels, (rows, nodes).
-    """
+    """For each column the counts of every level, such as `0; 1–3; 4–9`; empty if no two counts share one."""
     return [_merged(counts[name].to_numpy(), levels[name].to_numpy()) for name in counts]
 
 

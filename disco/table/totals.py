@@ -96,11 +96,7 @@ def _last(values: np.ndarray, names: Sequence[str]) -> list[int]:
 
 
 def _sums(values: np.ndarray) -> list[int]:
-    """The rows that hold the sums of the rows right before or after them, and sums of such sums.
-
-    Args:
-        values: (rows, columns), NaN where a cell is blank.
-    """
+    """The rows, NaN where blank, with the sums of the rows right before or after them, and sums of such sums."""
     filled = np.nan_to_num(values)
     rises = (np.diff(filled, axis=0) >= 0).all(axis=0)  # a number of the rows, or the same in all
     filled = filled[:, (filled % 1 == 0).all(axis=0) & ~rises]
@@ -154,7 +150,6 @@ def _called(table: pd.DataFrame) -> list[str]:
 
 
 def _is_called(name: str) -> bool:
-    """Whether it is the name of a sum or another statistic."""
     words = _words_of(name)
     return any(pattern.fullmatch(words) for pattern in (_SUM, _INDEX)) or _statistic(words) is not None
 
@@ -165,7 +160,6 @@ def _words_of(name: str) -> str:
 
 
 def _statistic(words: str) -> str | Callable[[pd.Series], int] | None:
-    """The statistic of this name."""
     return next((of for name, of in _STATISTICS.items() if name.fullmatch(words)), None)
 
 

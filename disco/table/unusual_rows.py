@@ -102,7 +102,6 @@ def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
 
 
 def _counted(values: np.ndarray, group: np.ndarray | None) -> Repeated:
-    """The counts of a table of columns that vary."""
     key, weights = _keys(values)
     equal = _equal_rows(key, group)
     if (equal > 0).sum() < LEAST_COPIED or not values.shape[1]:
@@ -211,11 +210,7 @@ class Filter:
 
 
 def filtered(values: np.ndarray) -> Filter | None:
-    """The edge of the totals at which most rows are missing; None without one.
-
-    Args:
-        values: counts, (rows, columns).
-    """
+    """The edge of the totals of counts, (rows, columns), at which most rows are missing; None without one."""
     if not values.size or values.shape[1] < 2:
         return None
     total = values.sum(axis=1)

@@ -42,11 +42,7 @@ def are_whole(table: pd.DataFrame) -> bool:
 
 
 def columns(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
-    """Position and numbers of each column whose filled cells are all numbers and whose name may be that of a count.
-
-    Args:
-        but: names of columns to leave aside, besides those of a measure, an exposure or a time.
-    """
+    """Position and numbers of each column of numbers that may be called like a count, and is not among `but`."""
     names = names_of(table)
     return ((at, cells) for at, cells in numeric(table) if names[at] not in but and not is_measure(names[at]))
 
@@ -67,11 +63,7 @@ def has_decimals(cells: np.ndarray) -> bool:
 
 
 def among_marks(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
-    """Position and numbers of each column that holds marks beside numbers, such as 50+, and may be called like counts.
-
-    Args:
-        but: as of `columns`.
-    """
+    """The same of each column with marks beside numbers, such as 50+."""
     for at, (name, column) in enumerate(columns_of(table)):
         if name in but or is_measure(name) or not numbers_of(column)[1].any():
             continue
@@ -105,11 +97,7 @@ def counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> Restored | 
 
 
 def with_counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
-    """The table with the counts of which `fractional` holds multiples, row by row.
-
-    Raises:
-        InputError: there are none, or some row has too few values to know them.
-    """
+    """The table with the counts of which `fractional` holds multiples; InputError if some cannot be known."""
     behind, cells = counts_behind(table, but), fractional(table, but)
     if isinstance(behind, str):
         raise InputError(f"The counts cannot be restored: the values {behind}.")
@@ -121,7 +109,6 @@ def with_counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> pd.Dat
 
 
 def _with(table: pd.DataFrame, columns: Numbers, values: np.ndarray) -> pd.DataFrame:
-    """The table with other numbers in some columns, whole ones as int64."""
     changed = table.copy()
     for at, new in zip(columns.positions, values.T, strict=True):
         changed.isetitem(at, as_whole(new))

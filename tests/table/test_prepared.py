@@ -50,8 +50,7 @@ from disco.settings import Settings
 from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
-from disco.table.continuous import as_numbers, is_continuous, no_counts
-from disco.table.prepared import Prepared, finite, prepare
+from disco.table.prepared import Prepared, as_numbers, finite, is_continuous, no_counts, prepare
 from disco.table.ranks import transform_table
 
 COUNTS = pd.DataFrame(np.random.default_rng(0).poisson([[3.0, 5.0, 4.0, 6.0]] * 40), columns=list("abcd"))
@@ -148,14 +147,14 @@ NUMBERS_OF_GRAPHS: Entries = {
     "disco.methods.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
     "find diffan": by("diffan"),
     "find disco-cont": by("disco-cont"),
-    "disco.table.continuous.as_numbers": as_numbers,
+    "disco.table.prepared.as_numbers": as_numbers,
 }
 
 # What looks at a table as it was loaded and says what is wrong with it: it refuses only what is no table.
 LOOKING: Entries = {
     "disco.table.cells.columns_of": lambda table: list(counts.columns_of(table)),
     "disco.table.counts.problems": counts.problems, "disco.table.counts.describe": counts.describe,
-    "disco.table.continuous.is_continuous": is_continuous, "disco.table.continuous.no_counts": no_counts,
+    "disco.table.prepared.is_continuous": is_continuous, "disco.table.prepared.no_counts": no_counts,
     "disco.table.screening.spreads": screening.spreads, "disco.table.identifiers.identifiers": identifiers.identifiers,
     "disco.table.guesses.guesses": guesses.guesses, "disco.table.rows.proposal": rows.proposal,
     "disco.table.cells.as_frame": as_frame,
@@ -222,8 +221,7 @@ INSIDE = {
             "with_row_names",
         ),
     },
-    "disco.table.role_checks": {"unusable_rows"},
-    "disco.table.roles": {"Roles.counts", "Roles.split"},
+    "disco.table.roles": {"Roles.counts", "Roles.split", "unusable_rows"},
     "disco.table.rows": {"listed", "read_as_numbers", "row_names", "without_rows"},
     "disco.table.spreadsheets": {"harmless_frame", "to_csv"},
 }

@@ -6,8 +6,7 @@ import pytest
 
 from disco.errors import InputError
 from disco.table.prepared import prepare
-from disco.table.role_checks import unusable_rows
-from disco.table.roles import Roles
+from disco.table.roles import Roles, unusable_rows
 
 
 def table() -> pd.DataFrame:

@@ -10,15 +10,14 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table import counts, ranks, rows, screening
 from disco.table.cells import names_of
-from disco.table.continuous import is_continuous
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import tidied
-from disco.table.prepared import prepare
-from disco.table.role_checks import unusable_rows
+from disco.table.prepared import is_continuous, prepare
+from disco.table.roles import unusable_rows
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
@@ -185,7 +184,7 @@ def _guesses(draft: Draft) -> dict[int, Guess]:
 
 @fact(_with_roles)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
-    """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
+    """`disco.table.roles.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
