@@ -28,19 +28,12 @@ MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient fo
 
 @dataclass(frozen=True, eq=False)
 class Covariate:
-    """The values of one covariate.
+    """The values of one covariate."""
 
-    Attributes:
-        name: of its column.
-        kind: one of `KINDS`.
-        values: numbers, (n,); level codes from 0 if it is categorical or ordinal.
-        levels: the names of the levels, in the order of their codes.
-    """
-
-    name: str
-    kind: str
-    values: np.ndarray
-    levels: tuple[str, ...] = ()
+    name: str  # of its column
+    kind: str  # one of `KINDS`
+    values: np.ndarray  # numbers, (n,); level codes from 0 if it is categorical or ordinal
+    levels: tuple[str, ...] = ()  # the names of the levels, in the order of their codes
 
     @cached_property
     def scale(self) -> np.ndarray:
@@ -50,12 +43,9 @@ class Covariate:
 
 @dataclass(frozen=True, eq=False)
 class Context(Covariate):
-    """The values of one context, categorical or continuous.
+    """The values of one context, categorical or continuous."""
 
-    Attributes:
-        is_random: whether its levels were assigned by chance, so that what it changes it causes, whatever is hidden.
-    """
-
+    # whether its levels were assigned by chance, so that what it changes it causes, whatever is hidden
     is_random: bool = False
 
     @cached_property
@@ -67,23 +57,14 @@ class Context(Covariate):
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """Covariates, contexts, exposure, groups and interventions of n rows.
+    """Covariates, contexts, exposure, groups and interventions of n rows."""
 
-    Attributes:
-        rows: n.
-        covariates: in the order of their columns.
-        exposure: of every row, above 0, (n,), or None.
-        group: the number of every row's group, from 0, (n,), or None.
-        interventions: which nodes were set in which rows, or None.
-        contexts: in the order of their columns.
-    """
-
-    rows: int
-    covariates: tuple[Covariate, ...] = ()
-    exposure: np.ndarray | None = None
-    group: np.ndarray | None = None
-    interventions: Interventions | None = None
-    contexts: tuple[Context, ...] = ()
+    rows: int  # n
+    covariates: tuple[Covariate, ...] = ()  # in the order of their columns
+    exposure: np.ndarray | None = None  # of every row, above 0, (n,), or None
+    group: np.ndarray | None = None  # the number of every row's group, from 0, (n,), or None
+    interventions: Interventions | None = None  # which nodes were set in which rows, or None
+    contexts: tuple[Context, ...] = ()  # in the order of their columns
 
     @property
     def is_only_arms(self) -> bool:

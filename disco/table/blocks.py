@@ -32,7 +32,7 @@ def footnotes(table: pd.DataFrame) -> Finding | None:
     words = list[str]()  # in the rows below this one that are not notes yet
     while row > 1 and len(notes) + len(words) < _MOST_NOTES:
         line = _filled(table, row)
-        if not _may_be_note(table, line):
+        if _numbers(line) or table.shape[1] < 2 or len(line) > max(1, table.shape[1] // 4):
             break
         words += [next(iter(line.values()))] if line else []
         if not line or _is_note(table, line):
@@ -96,7 +96,8 @@ def _again(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> list[int
 def _names_below(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> int | None:
     """The first of some rows with the names of another table, which has numbers in its first rows."""
     for row, line in lines.items():
-        if _are_names([*line.values()], is_apart=not _filled(table, row - 1)):
+        cells, least = [*line.values()], _LEAST_NAMES if _filled(table, row - 1) else 2
+        if not _numbers(line) and len({*cells}) == len(cells) >= least:
             first = range(row + 1, min(row + 1 + _FIRST, len(table)))
             if any(_numbers(_filled(table, at)) for at in first):
                 return row
@@ -135,11 +136,6 @@ def side_table(table: pd.DataFrame) -> Finding | None:
     return Finding(BESIDE, message, remedy, edits=(*finding.edits, *edits))
 
 
-def _may_be_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
-    """Whether few cells of a row are filled, none with a number."""
-    return not _numbers(line) and len(line) <= max(1, table.shape[1] // 4) and table.shape[1] > 1
-
-
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
     """Whether the cells of a row, by position, are a note: few, no number, and longer than the texts of their column.
 
@@ -153,11 +149,6 @@ def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
     if not texts or is_number(texts[0]) or (_NOTE.match(text) and not any(map(_NOTE.match, texts))):
         return True
     return len(text.split()) >= _LEAST_WORDS and len(text) > _LONGER * max(map(len, texts))
-
-
-def _are_names(cells: list[str], is_apart: bool) -> bool:
-    """Whether the cells of a row are names of columns: words that differ, several or below a blank row."""
-    return not any(map(is_number, cells)) and len({*cells}) == len(cells) >= (2 if is_apart else _LEAST_NAMES)
 
 
 def _numbers(line: dict[int, str]) -> bool:

@@ -36,15 +36,10 @@ _STEPS = 100
 
 @dataclass(frozen=True)
 class Closure:
-    """How far the columns share a constant total.
+    """How far the columns share a constant total."""
 
-    Attributes:
-        columns: the columns that share it, by position.
-        share: variance of their total over the sum of their variances.
-    """
-
-    columns: tuple[int, ...]
-    share: float
+    columns: tuple[int, ...]  # the columns that share it, by position
+    share: float  # variance of their total over the sum of their variances
 
 
 def closure(values: np.ndarray) -> Closure | None:

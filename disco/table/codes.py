@@ -19,20 +19,13 @@ _NEAR = 0.75  # of the smaller count by the larger, if they are near each other
 
 
 class Code(NamedTuple):
-    """A code in a column.
+    """A code in a column."""
 
-    Attributes:
-        column: by position.
-        rows: those that have a code, by position.
-        codes: the codes, ascending.
-        largest: the largest other count.
-        near: the most rows with another count near a code that lies among the counts; 0 if all others are far below.
-    """
-
-    column: int
-    rows: np.ndarray
-    codes: tuple[int, ...]
-    largest: int
+    column: int  # by position
+    rows: np.ndarray  # those that have a code, by position
+    codes: tuple[int, ...]  # the codes, ascending
+    largest: int  # the largest other count
+    # the most rows with another count near a code that lies among the counts; 0 if all others are far below
     near: int = 0
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from disco.errors import InputError, printable
 from disco.table.cells import (
+    NUMBER,
     TOO_LARGE,
     as_frame,
     columns_of,
@@ -48,6 +49,12 @@ _DECIMALS, _MANY = "decimals", 0.5  # share of the columns whose decimals have o
 _OF_KIND = {
     "bound": "It is a bound, not a count: leave the column out. Without these rows, extreme counts are lost.",
     "class": "It is a class of counts, not a count: leave the column out, or write the classes as 0, 1, 2, …",
+}
+_TEXTS = {  # what cells of text look like, and what to do
+    NUMBER: "Its numbers are kept as text: store them as numbers.",
+    r"\s*0[xX][0-9a-fA-F]+\s*": "Hexadecimal numbers are not read: write them in decimal digits.",
+    r"\s*\d{1,3}([,.'\u2019 \u00a0\u202f]\d{3})+\s*": "Write numbers without thousands separators.",
+    r"\s*\d+,\d*\s*": "Write decimals with a point; a count has none.",
 }
 _FEWEST_FOLDS = 2
 _CODE = "Such a number often stands for a missing value: leave out these rows, here or with --complete-rows."
@@ -297,15 +304,7 @@ def _text_remedy(cell: object) -> str:
         return _OF_KIND[kind]
     if cell.strip() in _COVER:
         return "It is a class of cover (Braun-Blanquet), not a count: such a table has no counts."
-    if is_number(cell):
-        return "Its numbers are kept as text: store them as numbers."
-    if re.fullmatch(r"\s*0[xX][0-9a-fA-F]+\s*", cell):
-        return "Hexadecimal numbers are not read: write them in decimal digits."
-    if re.fullmatch(r"\s*\d{1,3}([,.'\u2019 \u00a0\u202f]\d{3})+\s*", cell):
-        return "Write numbers without thousands separators."
-    if re.fullmatch(r"\s*\d+,\d*\s*", cell):
-        return "Write decimals with a point; a count has none."
-    return _LEAVE_OUT
+    return next((remedy for pattern, remedy in _TEXTS.items() if re.fullmatch(pattern, cell)), _LEAVE_OUT)
 
 
 def _column_notes(column: pd.Series, values: np.ndarray, name: str) -> list[Finding]:

@@ -40,35 +40,20 @@ _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
 @dataclass(frozen=True)
 class Depth:
-    """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies.
+    """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies."""
 
-    Attributes:
-        columns: number of columns that vary.
-        explained: squared correlation of log(1 + total) with the first component.
-        by_chance: the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict.
-        component: share of the variance of log(1 + x) along the component.
-        rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
-            standard errors or more.
-        steepest: the lowest correlation of a column with the component.
-        common: mean of the relative covariances of rising columns, weighted by precision.
-        uneven: how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it.
-        least_pair: the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean.
-        bare: share of the rising columns that vary too little for the factor.
-        rows: row (from 1), total, component (the position along it), one line per row looked at.
-    """
-
-    columns: int
-    explained: float
-    by_chance: float
-    component: float
+    columns: int  # number of columns that vary
+    explained: float  # squared correlation of log(1 + total) with the first component
+    by_chance: float  # the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict
+    component: float  # share of the variance of log(1 + x) along the component
     rising: float
     falling: float
-    steepest: float
-    common: float
-    uneven: float
-    least_pair: float
-    bare: float
-    rows: pd.DataFrame
+    steepest: float  # the lowest correlation of a column with the component
+    common: float  # mean of the relative covariances of rising columns, weighted by precision
+    uneven: float  # how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it
+    least_pair: float  # the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean
+    bare: float  # share of the rising columns that vary too little for the factor
+    rows: pd.DataFrame  # row (from 1), total, component (the position along it), one line per row looked at
 
     @property
     def stands_out(self) -> bool:

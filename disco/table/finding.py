@@ -19,34 +19,22 @@ _PLURALS = {"Leave it out": "Leave them out", "Its position in the order is": "T
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that stands out in a table, in the words and the data that console, pages and files show.
+    """One thing that stands out in a table, in the words and the data that console, pages and files show."""
 
-    Attributes:
-        kind: one of `disco.table.kinds.KINDS`, of `disco.table.artefacts.ARTEFACTS`, of `disco.table.quality`, or of
-            `disco.table.counts`.
-        message: what it is, with its numbers, in a full sentence.
-        remedy: what to do, in full sentences; "" if the message says it.
-        blocking: whether the table cannot be used before this is solved.
-        columns: the names of the columns concerned.
-        rows: the numbers of the rows concerned, from 1 in the table as loaded; only the first of many bad cells.
-        edits: changes of the table that solve it, in their order.
-        roles: what to declare, if that solves it.
-        flag: the same as options of the command line; "" without a cure.
-        fault: what several columns with this finding have, such as "blank cells"; "" if each is described alone.
-        example: the cell that shows the fault; "" if it says no more.
-    """
-
+    # one of `disco.table.kinds.KINDS`, of `disco.table.artefacts.ARTEFACTS`, of `disco.table.quality`, or of
+    # `disco.table.counts`
     kind: str
-    message: str
-    remedy: str = ""
-    blocking: bool = False
-    columns: tuple[str, ...] = ()
+    message: str  # what it is, with its numbers, in a full sentence
+    remedy: str = ""  # what to do, in full sentences; "" if the message says it
+    blocking: bool = False  # whether the table cannot be used before this is solved
+    columns: tuple[str, ...] = ()  # the names of the columns concerned
+    # the numbers of the rows concerned, from 1 in the table as loaded; only the first of many bad cells
     rows: tuple[int, ...] = ()
-    edits: tuple[Edit, ...] = ()
-    roles: Roles | None = None
-    flag: str = ""
-    fault: str = ""
-    example: str = ""
+    edits: tuple[Edit, ...] = ()  # changes of the table that solve it, in their order
+    roles: Roles | None = None  # what to declare, if that solves it
+    flag: str = ""  # the same as options of the command line; "" without a cure
+    fault: str = ""  # what several columns with this finding have, such as "blank cells"; "" if each is described alone
+    example: str = ""  # the cell that shows the fault; "" if it says no more
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".rstrip()

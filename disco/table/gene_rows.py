@@ -242,7 +242,8 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
         if has_ranks and phrase(names[at]) not in _RANKS:
             return at, True
         are_columns = _are_numbered(rest) or np.mean([*map(is_time, rest)]) >= _LEAST_TIMES
-        if at == first and (_are_barcodes(rest) or (phrase(names[at]) in _SPECIES and are_columns)):
+        are_barcodes = len(rest) >= _LEAST_SAMPLES and all(map(_BARCODE.fullmatch, rest))
+        if at == first and (are_barcodes or (phrase(names[at]) in _SPECIES and are_columns)):
             return at, False
         is_named = phrase(names[at]) in _NAMES or (
             at == first and phrase(names[at]) in _NAMELESS and _are_symbols(cells)
@@ -287,12 +288,8 @@ def _are_symbols(names: list[str]) -> bool:
     )
 
 
-def _are_barcodes(names: list[str]) -> bool:
-    return len(names) >= _LEAST_SAMPLES and all(map(_BARCODE.fullmatch, names))
-
-
 def _are_numbered(names: list[str]) -> bool:
-    matches = [_NUMBERED.fullmatch(name.strip()) for name in names]
+    matches = [_NUMBERED.fullmatch(name.strip()) for name in names]  # one word with different numbers
     return len(names) >= _LEAST_SAMPLES and all(matches) and len({match[1] for match in matches if match}) == 1
 
 

@@ -75,17 +75,11 @@ _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column may be.
+    """What a column may be."""
 
-    Attributes:
-        role: covariate, context, intervention, exposure, group or ignore.
-        kind: of the first three; empty otherwise.
-        why: the rest of a sentence that begins with the column's name.
-    """
-
-    role: str
-    kind: str
-    why: str
+    role: str  # covariate, context, intervention, exposure, group or ignore
+    kind: str  # of the first three; empty otherwise
+    why: str  # the rest of a sentence that begins with the column's name
 
     @property
     def declaration(self) -> str | tuple[str, str]:
@@ -116,7 +110,8 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
-        if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name)) != name and of in numbers:
+        of = name.removeprefix("K_").removesuffix("_flag").removesuffix("_qc")  # temp for temp_flag and K_temp
+        if guess is not None and guess.kind == CATEGORICAL and of != name and of in numbers:
             guess = Guess("ignore", "", f'marks the cells of "{of}"')
         if _OF_GRADEBOOK.fullmatch(phrase(name)):
             guess = Guess("ignore", "", "is computed from the other marks")
@@ -145,11 +140,6 @@ def _may_be_word(table: pd.DataFrame, at: int) -> bool:
 def is_computed(name: str) -> bool:
     """Whether a column has the name of one that a program computes from the others: a score, the genes of a cell."""
     return any(pattern.fullmatch(text) for pattern, text in ((_OF_GRADEBOOK, phrase(name)), (_OF_CELL, name.lower())))
-
-
-def _marked_by(name: str) -> str:
-    """The name of the numbers that a column of texts would mark: temp for temp_flag, temp_qc and K_temp."""
-    return name.removeprefix("K_").removesuffix("_flag").removesuffix("_qc")
 
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:

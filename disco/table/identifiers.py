@@ -80,7 +80,8 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if has_digits and (_NUMBER.fullmatch(phrase(name)) or (words[-1:] and words[-1].endswith("id") and low >= 10_000)):
         return "has the name of a number that is given, and another one in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
-    if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
+    wide = ((high - low) / step + 1) * ((rows + 1) / (rows - 1))  # a sample's range is narrower than its source's
+    if np.exp(np.log1p(-np.arange(rows) / wide).sum()) < _LEAST_CHANCE:  # that this many draws all differ
         return f"has another value in every row, where counts from {low:,.0f} to {high:,.0f} would repeat"
     return None
 
@@ -104,12 +105,6 @@ def identifiers(table: pd.DataFrame) -> dict[int, str]:
     """The identifiers among the count columns of a table: position → reason, as from `identifier`."""
     whys = (identifier(numbers_of(column)[0], name) for name, column in columns_of(table))
     return {position: why for position, why in enumerate(whys) if why}
-
-
-def _chance(rows: int, values: float) -> float:
-    """The probability that this many independent draws, uniform over this many values and a few more, all differ."""
-    values *= (rows + 1) / (rows - 1)  # the range of a sample is narrower than that of its source
-    return float(np.exp(np.log1p(-np.arange(rows) / values).sum()))
 
 
 def computed_columns(table: pd.DataFrame, columns: Sequence[int], counts: Sequence[int]) -> dict[int, str]:

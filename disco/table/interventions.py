@@ -43,21 +43,13 @@ Targets = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """The interventions of n rows.
+    """The interventions of n rows."""
 
-    Attributes:
-        name: of their column.
-        kind: one of `INTERVENTION_KINDS`.
-        arms: the labels, without that of the controls.
-        targets: the nodes that each arm sets.
-        arm: every row's arm, from 1; 0 for a control, (n,).
-    """
-
-    name: str
-    kind: str
-    arms: tuple[str, ...]
-    targets: tuple[tuple[str, ...], ...]
-    arm: np.ndarray
+    name: str  # of their column
+    kind: str  # one of `INTERVENTION_KINDS`
+    arms: tuple[str, ...]  # the labels, without that of the controls
+    targets: tuple[tuple[str, ...], ...]  # the nodes that each arm sets
+    arm: np.ndarray  # every row's arm, from 1; 0 for a control, (n,)
 
     @classmethod
     def of(

@@ -24,17 +24,12 @@ from disco.words import how_many
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A checked table.
+    """A checked table."""
 
-    Attributes:
-        counts: int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do.
-        adjustment: covariates, exposure and groups of the rows, or None.
-        notes: sentences on what is worth knowing but does not prevent the use of the table.
-    """
-
+    # int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do
     counts: pd.DataFrame
-    adjustment: Adjustment | None = None
-    notes: tuple[str, ...] = ()
+    adjustment: Adjustment | None = None  # covariates, exposure and groups of the rows, or None
+    notes: tuple[str, ...] = ()  # sentences on what is worth knowing but does not prevent the use of the table
 
     def take(self, rows: np.ndarray) -> "Prepared":
         """Some rows, by number or by true and false."""

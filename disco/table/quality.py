@@ -43,26 +43,18 @@ _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near":
 
 @dataclass(frozen=True)
 class Quality:
-    """The properties of a table of counts.
+    """The properties of a table of counts."""
 
-    Attributes:
-        columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
-            over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
-            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros),
-            maximum, at_maximum (share of the rows), has_ceiling (too many rows there).
-        depth: how much of the columns' common variation the row totals explain.
-        rows: one line per row, from `disco.table.unusual_rows.outlying`.
-        relations: columns determined exactly by others.
-        near: one, other (names), correlation of near copies.
-        findings: what stands out, most serious first.
-    """
-
+    # one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion, over, under
+    # (p-values for the column alone), varies (more, less or as, against Poisson counts, by these tests for all
+    # columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros), maximum, at_maximum (share
+    # of the rows), has_ceiling (too many rows there)
     columns: pd.DataFrame
-    depth: Depth
-    rows: pd.DataFrame
-    relations: tuple[Finding, ...]
-    near: pd.DataFrame
-    findings: tuple[Finding, ...]
+    depth: Depth  # how much of the columns' common variation the row totals explain
+    rows: pd.DataFrame  # one line per row, from `disco.table.unusual_rows.outlying`
+    relations: tuple[Finding, ...]  # columns determined exactly by others
+    near: pd.DataFrame  # one, other (names), correlation of near copies
+    findings: tuple[Finding, ...]  # what stands out, most serious first
 
 
 def quality(table: Table, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
@@ -175,7 +167,9 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
         why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
-        which = in_words(stretches(out["row"].to_numpy()), _NAMED, names)
+        numbers = stretches(out["row"].to_numpy())
+        ranges = ",".join("-".join(map(str, dict.fromkeys(stretch))) for stretch in numbers)
+        which = in_words(numbers, _NAMED, names)
         farthest = in_words(stretches(far[["row"]].to_numpy()), names=names)
         lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {farthest}"
         yield Finding(
@@ -184,14 +178,8 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
             edits=(LeaveOut(stretches(out.index.to_numpy() + 1)),),
-            flag=_leaving_out(stretches(out["row"].to_numpy())),
+            flag=f"{LEAVE_OUT_ROWS} {ranges}" if len(numbers) <= _MOST_LEFT_OUT else "",  # too many for a line
         )
-
-
-def _leaving_out(rows: Stretches) -> str:
-    """The option that leaves out rows; empty if there are too many for a line."""
-    words = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
-    return f"{LEAVE_OUT_ROWS} {words}" if len(rows) <= _MOST_LEFT_OUT else ""
 
 
 def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:

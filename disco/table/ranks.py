@@ -29,16 +29,12 @@ from disco.words import how_many
 
 
 class RowInputs(NamedTuple):
-    """Network inputs and groups of rows, in addition to their counts.
+    """Network inputs and groups of rows, in addition to their counts."""
 
-    Attributes:
-        given: inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are
-            ordered by name.
-        group: the number of every row's group, (rows,), or None.
-    """
-
+    # inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are ordered by
+    # name
     given: np.ndarray
-    group: np.ndarray | None
+    group: np.ndarray | None  # the number of every row's group, (rows,), or None
 
     @classmethod
     def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
@@ -55,23 +51,14 @@ class RowInputs(NamedTuple):
 
 @dataclass(frozen=True)
 class FoldRanks:
-    """The ranks of one cross-fitting fold.
+    """The ranks of one cross-fitting fold."""
 
-    Attributes:
-        train: ranks of the score-training split, (training rows, nodes).
-        held_out: ranks of the held-out fold, (held-out rows, nodes).
-        rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
-        top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
-        beside: inputs and groups of the training rows.
-        held_out_beside: the same for the held-out rows.
-    """
-
-    train: np.ndarray
-    held_out: np.ndarray
-    rows: np.ndarray
-    top: int
-    beside: RowInputs
-    held_out_beside: RowInputs
+    train: np.ndarray  # ranks of the score-training split, (training rows, nodes)
+    held_out: np.ndarray  # ranks of the held-out fold, (held-out rows, nodes)
+    rows: np.ndarray  # the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,)
+    top: int  # the common grid bound K = max_j K_j; the grid is {0, …, K}
+    beside: RowInputs  # inputs and groups of the training rows
+    held_out_beside: RowInputs  # the same for the held-out rows
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
         """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
@@ -95,18 +82,13 @@ class FoldRanks:
 
 @dataclass(frozen=True)
 class Folds:
-    """How a fit divides the rows of its table.
+    """How a fit divides the rows of its table."""
 
-    Attributes:
-        rows: the table's rows used for networks and order, ascending, (rows,).
-        of_row: the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count.
-        ranks: their ranks, fold by fold.
-        parent_ranks: the same with the rows for the parents held out; `ranks` itself if they are the same rows.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # the table's rows used for networks and order, ascending, (rows,)
+    # the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count
     of_row: np.ndarray | None
-    ranks: list[FoldRanks]
+    ranks: list[FoldRanks]  # their ranks, fold by fold
+    # the same with the rows for the parents held out; `ranks` itself if they are the same rows
     parent_ranks: list[FoldRanks]
 
     @classmethod
@@ -222,13 +204,12 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
 
 
 def fold_ranks(
-    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: RowInputs | None = None
+    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, inputs: RowInputs | None = None
 ) -> list[FoldRanks]:
     """The ranks of every fold of counts, (rows, nodes); each transform is fitted on the rows of the other folds."""
-    beside = beside or RowInputs.of(None, len(counts))
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
-    return [_one_fold((codes, beside), ~fold, (codes, beside), fold, settings) for fold in folds]
+    return [_one_fold((codes, inputs), ~fold, (codes, inputs), fold, settings) for fold in folds]
 
 
 def other_ranks(
@@ -236,8 +217,8 @@ def other_ranks(
     fold_of_row: np.ndarray,
     others: np.ndarray,
     settings: Settings,
-    beside: RowInputs | None = None,
-    others_beside: RowInputs | None = None,
+    inputs: RowInputs | None = None,
+    others_inputs: RowInputs | None = None,
 ) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
@@ -245,30 +226,26 @@ def other_ranks(
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
         others: whole numbers of rows that no network has seen, (other rows, nodes).
-        beside, others_beside: what both have beside their counts; nothing unless given.
     """
-    beside, others_beside = beside or RowInputs.of(None, len(counts)), others_beside or RowInputs.of(None, len(others))
     training, held_out = counts, others
     if settings.transform == "quantile":
         training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, others))
-    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, others_beside.group)
+    group = None if others_inputs is None else others_inputs.group
+    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, group)
     return [
-        _one_fold((training, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
+        _one_fold((training, inputs), fold_of_row != fold, (held_out, others_inputs), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
 
 
-def split_ranks(counts: np.ndarray, settings: Settings, beside: RowInputs | None = None) -> list[FoldRanks]:
+def split_ranks(counts: np.ndarray, settings: Settings, inputs: RowInputs | None = None) -> list[FoldRanks]:
     """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other."""
-    beside, every = beside or RowInputs.of(None, len(counts)), np.ones(len(counts), bool)
     first, second = split_counts(counts, settings)
-    folds = []
-    for halves_in_turn in ((first, second), (second, first)):
+    every, folds = np.ones(len(counts), bool), []
+    for train, held_out in ((first, second), (second, first)):
         if settings.transform == "quantile":
-            train, held_out = (quantile_levels(half, settings.levels, of=halves_in_turn[0]) for half in halves_in_turn)
-        else:
-            train, held_out = halves_in_turn
-        folds.append(_one_fold((train, beside), every, (held_out, beside), every, settings))
+            train, held_out = [quantile_levels(half, settings.levels, of=train) for half in (train, held_out)]
+        folds.append(_one_fold((train, inputs), every, (held_out, inputs), every, settings))
     return folds
 
 
@@ -301,14 +278,18 @@ def check_split(table: pd.DataFrame, settings: Settings) -> None:
 
 
 def _one_fold(
-    training: tuple[np.ndarray, RowInputs],
+    training: tuple[np.ndarray, RowInputs | None],
     trained: np.ndarray,
-    holding: tuple[np.ndarray, RowInputs],
+    holding: tuple[np.ndarray, RowInputs | None],
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:
     """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
-    (codes, beside), (other_codes, others_beside) = training, holding
+    (codes, inputs), (other_codes, other_inputs) = training, holding
+    inputs, other_inputs = (
+        inputs or RowInputs.of(None, len(codes)),
+        other_inputs or RowInputs.of(None, len(other_codes)),
+    )
     train, held_out = codes[trained], other_codes[held]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]
@@ -319,7 +300,7 @@ def _one_fold(
     else:
         top = int(train.max())
         held_out = np.minimum(held_out, top)
-    return FoldRanks(train, held_out, np.flatnonzero(held), top, beside.take(trained), others_beside.take(held))
+    return FoldRanks(train, held_out, np.flatnonzero(held), top, inputs.take(trained), other_inputs.take(held))
 
 
 def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:

@@ -36,12 +36,8 @@ def kind_of(column: pd.Series) -> str:
     """The default kind of a covariate: categorical if its cells are text, continuous otherwise."""
     column = plain(column)
     values, invalid = numbers_of(column)
-    return CATEGORICAL if invalid.any() and not _is_numeric(column) else CONTINUOUS
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    """Whether text cells read as numbers, including decimal fractions and exponents."""
-    return bool(pd.to_numeric(column, errors="coerce").notna()[column.notna()].all())
+    numbers = pd.to_numeric(column, errors="coerce")[column.notna()]  # decimal fractions and exponents too
+    return CATEGORICAL if invalid.any() and numbers.isna().any() else CONTINUOUS
 
 
 def covariate(column: pd.Series, declaration: str | tuple[str, str], role: str = "covariate") -> Covariate:

@@ -45,25 +45,19 @@ MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Roles:
-    """Roles by column; columns not named are counts.
+    """Roles by column; columns not named are counts."""
 
-    Attributes:
-        columns: the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
-            ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift").
-        exposure: "total" or "median of ratios" if the exposure is computed from the counts, or with hyphens, as on the
-            command line; None otherwise.
-        group_effects: whether every group is also a level of a categorical covariate.
-        targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
-        row_number: whether the number of the row, from 1, is a continuous covariate.
-        blocks: number of blocks of consecutive rows that are the groups; None if they are not.
-    """
-
+    # the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
+    # ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift")
     columns: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
+    # "total" or "median of ratios" if the exposure is computed from the counts, or with hyphens, as on the command
+    # line; None otherwise
     exposure: str | None = None
-    group_effects: bool = False
+    group_effects: bool = False  # whether every group is also a level of a categorical covariate
+    # the nodes that a label of the intervention sets, if it is not the name of one; none for a control
     targets: Targets = field(default_factory=dict)
-    row_number: bool = False
-    blocks: int | None = None
+    row_number: bool = False  # whether the number of the row, from 1, is a continuous covariate
+    blocks: int | None = None  # number of blocks of consecutive rows that are the groups; None if they are not
 
     def __post_init__(self) -> None:
         if isinstance(self.exposure, str):

@@ -43,17 +43,11 @@ Stretches = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to leave out of a table, so that the rest holds counts.
+    """What to leave out of a table, so that the rest holds counts."""
 
-    Attributes:
-        columns: position → why, as the rest of a sentence that begins with the column's name.
-        rows: positions from 0, ascending; cells of those columns are not considered.
-        texts: positions of columns of numbers kept as text.
-    """
-
-    columns: dict[int, str]
-    rows: np.ndarray
-    texts: tuple[int, ...]
+    columns: dict[int, str]  # position → why, as the rest of a sentence that begins with the column's name
+    rows: np.ndarray  # positions from 0, ascending; cells of those columns are not considered
+    texts: tuple[int, ...]  # positions of columns of numbers kept as text
 
 
 def proposal(table: pd.DataFrame) -> Proposal:

@@ -30,21 +30,13 @@ _ENDINGS = re.compile(
 
 @dataclass(frozen=True)
 class Joined:
-    """How the lines of a sheet belong to the rows of a table.
+    """How the lines of a sheet belong to the rows of a table."""
 
-    Attributes:
-        by: the column of the sheet with the names.
-        lines: position of each row's line in the sheet; -1 without one, (rows,).
-        repaired: names of rows and of lines that differ, but not once repaired.
-        without: names of rows that have no line.
-        unused: names of lines that no row has.
-    """
-
-    by: str
-    lines: np.ndarray
-    repaired: list[tuple[str, str]]
-    without: list[str]
-    unused: list[str]
+    by: str  # the column of the sheet with the names
+    lines: np.ndarray  # position of each row's line in the sheet; -1 without one, (rows,)
+    repaired: list[tuple[str, str]]  # names of rows and of lines that differ, but not once repaired
+    without: list[str]  # names of rows that have no line
+    unused: list[str]  # names of lines that no row has
 
     def __str__(self) -> str:
         rows = len(self.lines)
@@ -143,15 +135,10 @@ def columns_of(table: pd.DataFrame, sheet: pd.DataFrame, match: Joined) -> AddCo
     cells = cells.where(cells.notna() & (match.lines >= 0)[:, None], None)
     columns: dict[str, tuple] = {}
     for name, column in zip(names_of(extra), cells.T.to_numpy(), strict=True):
-        columns[free_name(name, (*names_of(table), *columns))] = tuple(map(_plain, column))
+        plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in column]  # as JSON keeps it
+        plain = [cell if isinstance(cell, str | int | float | bool | None) else str(cell) for cell in plain]
+        columns[free_name(name, (*names_of(table), *columns))] = tuple(plain)
     return AddColumns(columns)
-
-
-def _plain(cell: object) -> str | int | float | bool | None:
-    """A cell as JSON keeps it."""
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    return cell if isinstance(cell, str | int | float | bool) or cell is None else str(cell)
 
 
 def roles_of(added: AddColumns) -> dict[str, str | tuple[str, str]]:

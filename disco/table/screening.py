@@ -19,19 +19,12 @@ _CLOSE = 0.8  # rank correlation that hardly any two columns have
 
 @dataclass(frozen=True)
 class Screen:
-    """The thresholds for keeping a column.
+    """The thresholds for keeping a column."""
 
-    Attributes:
-        prevalence: least share of the rows above 0.
-        mean: least mean.
-        variance: least variance.
-        commonest: largest share of the rows with one value.
-    """
-
-    prevalence: float = 0.0
-    mean: float = 0.0
-    variance: float = 0.0
-    commonest: float = 1.0
+    prevalence: float = 0.0  # least share of the rows above 0
+    mean: float = 0.0  # least mean
+    variance: float = 0.0  # least variance
+    commonest: float = 1.0  # largest share of the rows with one value
 
 
 def spreads(table: pd.DataFrame) -> pd.DataFrame:

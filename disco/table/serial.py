@@ -50,22 +50,15 @@ _MANY_STEPS = 10  # of a column that runs in one direction not by chance
 
 @dataclass(frozen=True)
 class Serial:
-    """How much rows resemble their neighbours, by the strongest test.
+    """How much rows resemble their neighbours, by the strongest test."""
 
-    Attributes:
-        p_value: corrected for the number of tests; 1 if there are too few rows.
-        kind: LAG, BLOCK, TREND or PERIOD.
-        rows: the lag, the rows of a block, or the period.
-        strength: of every column: the correlation of rows this far apart, or the share of the variance that blocks or
-            a trend explain beyond chance, (columns,).
-        matters: whether a test that stands out shows a dependence large enough to create edges.
-    """
-
-    p_value: float
-    kind: str
-    rows: int
+    p_value: float  # corrected for the number of tests; 1 if there are too few rows
+    kind: str  # LAG, BLOCK, TREND or PERIOD
+    rows: int  # the lag, the rows of a block, or the period
+    # of every column: the correlation of rows this far apart, or the share of the variance that blocks or a trend
+    # explain beyond chance, (columns,)
     strength: np.ndarray
-    matters: bool
+    matters: bool  # whether a test that stands out shows a dependence large enough to create edges
 
     @property
     def stands_out(self) -> bool:
@@ -98,17 +91,11 @@ class _Test:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores of mean 0 within keys and variance 1, in the order of the rows.
+    """Scores of mean 0 within keys and variance 1, in the order of the rows."""
 
-    Attributes:
-        columns: one per column, (rows, columns).
-        keys: rows with the same number are compared, ascending from 0, (rows,).
-        declared: an orthonormal basis of what was taken out of the columns, (rows, any).
-    """
-
-    columns: np.ndarray
-    keys: np.ndarray
-    declared: np.ndarray
+    columns: np.ndarray  # one per column, (rows, columns)
+    keys: np.ndarray  # rows with the same number are compared, ascending from 0, (rows,)
+    declared: np.ndarray  # an orthonormal basis of what was taken out of the columns, (rows, any)
 
     @property
     def free(self) -> int:

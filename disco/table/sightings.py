@@ -44,6 +44,7 @@ _COUNTED = {
     *("organism quantity", "reads", "freq", "frequency", "value", "total count", "observation count", "how many"),
     *("deaths", "cases", "obs value", "anzahl", "nombre", "cantidad"),
 }  # fmt: skip
+_LAST_WORDS = {"quantity", "count", "deaths", "cases"}  # of a name of counts, as in Lineitem quantity
 _TIMES = {"date", "event date", "datum", "fecha", "observed on", "collect date", "ref date", "year", "month", "week"}
 _EVENTS = _TIMES | {
     *("event", "event id", "sampling event", "sampling event identifier", "visit", "visit id"),
@@ -70,10 +71,8 @@ def sightings(table: pd.DataFrame) -> Finding | None:
         return None
     if len(times := [at for at, name in enumerate(names) if is_time(name)]) >= _LEAST_TIMES:
         return _over_times(table, times, finest)
-    counted = next((at for at, word in enumerate(words) if word in _COUNTED), None)
-    counted = (
-        counted if counted is not None else next((at for at, word in enumerate(words) if _ends_in_count(word)), None)
-    )
+    endings = [at for at, word in enumerate(words) if word.rpartition(" ")[2] in _LAST_WORDS]
+    counted = next(iter([at for at, word in enumerate(words) if word in _COUNTED] + endings), None)
     seen = np.zeros(len(table), bool) if counted is None else _are_seen(table.iloc[:, counted])
     if seen is None or (counted is None and table.shape[1] - len(guesses(table)) > 0):  # else a table of counts
         return None
@@ -114,11 +113,6 @@ def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Find
     left_out = [names[at] for at in rest if at not in event]
     message, remedy = _in_words(pivot, left_out)
     return Finding(SIGHTINGS, message, remedy, edits=(pivot,))
-
-
-def _ends_in_count(words: str) -> bool:
-    """Whether the last word of a name is that of counts, as in Lineitem quantity."""
-    return words.rpartition(" ")[2] in {"quantity", "count", "deaths", "cases"}
 
 
 def _in_words(

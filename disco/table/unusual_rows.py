@@ -54,23 +54,14 @@ _MOST_SHUFFLED = 2_000_000  # cells
 
 @dataclass(frozen=True)
 class Repeated:
-    """Equal rows of a table.
+    """Equal rows of a table."""
 
-    Attributes:
-        rows: number of rows looked at.
-        distinct: number of distinct rows among them.
-        copied: number of rows with a copy and no near row.
-        near: number of rows with a near row and no copy.
-        crowded: share of the rows with a near row.
-        holds: whether the comparison holds in most tables without one column.
-    """
-
-    rows: int
-    distinct: int
-    copied: int
-    near: int
-    crowded: float
-    holds: bool = True
+    rows: int  # number of rows looked at
+    distinct: int  # number of distinct rows among them
+    copied: int  # number of rows with a copy and no near row
+    near: int  # number of rows with a near row and no copy
+    crowded: float  # share of the rows with a near row
+    holds: bool = True  # whether the comparison holds in most tables without one column
 
     @property
     def is_unequal(self) -> bool:
@@ -194,19 +185,12 @@ def _spreads(numbers: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Filter:
-    """An edge of the totals.
+    """An edge of the totals."""
 
-    Attributes:
-        side: "below" or "above".
-        total: the lowest, or the highest.
-        rows: with that total.
-        beyond: rows expected beyond it in shuffled tables.
-    """
-
-    side: str
-    total: int
-    rows: int
-    beyond: float
+    side: str  # "below" or "above"
+    total: int  # the lowest, or the highest
+    rows: int  # with that total
+    beyond: float  # rows expected beyond it in shuffled tables
 
 
 def filtered(values: np.ndarray) -> Filter | None:

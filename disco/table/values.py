@@ -15,15 +15,10 @@ from disco.table.rows import readable
 
 @dataclass(frozen=True)
 class Numbers:
-    """Some columns of a table as numbers.
+    """Some columns of a table as numbers."""
 
-    Attributes:
-        positions: of the columns.
-        values: (rows, columns) float64, NaN where a cell is blank.
-    """
-
-    positions: list[int]
-    values: np.ndarray
+    positions: list[int]  # of the columns
+    values: np.ndarray  # (rows, columns) float64, NaN where a cell is blank
 
     @classmethod
     def of(cls, columns: Iterable[tuple[int, np.ndarray]], rows: int) -> "Numbers":

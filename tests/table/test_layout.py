@@ -8,18 +8,7 @@ import pytest
 
 from disco.table.edits import Columns, LeaveOut, Pivot, applied
 from disco.table.guesses import guesses
-from disco.table.kinds import (
-    ANNOTATION,
-    CERTAIN,
-    COPIES,
-    GENES,
-    NAMES,
-    POINTS,
-    SIGHTINGS,
-    SUMMARIES,
-    TOTALS,
-    VARIABLES,
-)
+from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS, VARIABLES
 from disco.table.layout import suggestion, tidied
 
 MIXED = [f"{'QWERTYUIOP'[k % 10]}{'ASDF'[k // 10]}X{k}" for k in range(40)]  # like symbols of genes

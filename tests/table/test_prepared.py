@@ -25,19 +25,7 @@ from disco.hidden import artefacts as hidden
 from disco.knowledge import Knowledge
 from disco.likelihood.check import check
 from disco.likelihood.model import Model
-from disco.methods import (
-    METHODS,
-    diffan,
-    find,
-    general,
-    interventional,
-    mrs,
-    notears,
-    ods,
-    options_of,
-    ours,
-    sorting,
-)
+from disco.methods import METHODS, diffan, find, general, interventional, mrs, notears, ods, options_of, ours, sorting
 from disco.methods import cont as disco_cont
 from disco.methods.families import usable
 from disco.methods.general import Options as General
@@ -103,9 +91,7 @@ GRAPHS: Entries = {
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
     "disco.methods.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
     "disco.methods.general.find": lambda table: general.find(table, General("boss"), callback=stop),
-    "disco.methods.interventional.find": lambda table: interventional.find(
-        table, interventional.Options(), callback=stop
-    ),
+    "disco.methods.interventional.find": lambda t: interventional.find(t, interventional.Options(), callback=stop),
     "disco.methods.notears.find": lambda table: notears.find(table, notears.Options(), callback=stop),
     "disco.methods.families.usable": lambda table: usable(table, "ODS"),
     "disco.methods.finding.find": by("sort-mean"),
@@ -192,35 +178,11 @@ INSIDE = {
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.samples": {"columns_of", "joined"},
-    "disco.table.values": {
-        "are_whole",
-        *(
-            "among_marks",
-            "blank_as_zero",
-            "columns",
-            "counts_behind",
-            "fractional",
-            "numbers",
-            "rounded",
-            "shares",
-            "with_counts_behind",
-        ),
-    },
+    "disco.table.values": {*"are_whole among_marks blank_as_zero columns counts_behind fractional numbers".split()}
+    | {"rounded", "shares", "with_counts_behind"},
     "disco.table.ranks": {"check_split"},
-    "disco.table.reshape": {
-        *(
-            "described_by",
-            "has_row_names",
-            "has_turned",
-            "labels_of_rows",
-            "is_pivoted",
-            "most_varied",
-            "pivoted",
-            "seems_transposed",
-            "transposed",
-            "with_row_names",
-        ),
-    },
+    "disco.table.reshape": {*"described_by has_row_names has_turned is_pivoted labels_of_rows most_varied".split()}
+    | {"pivoted", "seems_transposed", "transposed", "with_row_names"},
     "disco.table.roles": {"Roles.counts", "Roles.split", "unusable_rows"},
     "disco.table.rows": {"listed", "read_as_numbers", "row_names", "without_rows"},
     "disco.table.spreadsheets": {"harmless_frame", "to_csv"},
@@ -345,12 +307,8 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
 
 
 NEEDED = ("missing: pip install", "give a column the role intervention")
-HEAVY = {
-    "disco.estimator.DISCO.fit",
-    "disco.fit.fitting.fit",
-    "disco.methods.interventional.find",
-    *(f"find {name}" for name in METHODS),
-}
+HEAVY = {"disco.estimator.DISCO.fit", "disco.fit.fitting.fit", "disco.methods.interventional.find"}
+HEAVY |= {f"find {name}" for name in METHODS}
 
 
 @pytest.mark.parametrize("case", GOOD)
@@ -387,18 +345,7 @@ def test_any_cell_is_a_count_or_refused_in_the_sentence_of_the_door(cell, row, c
 
 def test_every_public_function_with_a_table_is_tried():
     found = set()
-    for folder in (
-        "estimator",
-        "fit",
-        "likelihood",
-        "metrics",
-        "effects",
-        "parents",
-        "refine",
-        "methods",
-        "table",
-        "hidden",
-    ):
+    for folder in "estimator fit likelihood metrics effects parents refine methods table hidden".split():
         first = importlib.import_module(f"disco.{folder}")
         inner = pkgutil.walk_packages(getattr(first, "__path__", []), f"{first.__name__}.")
         modules = [first, *(importlib.import_module(one.name) for one in inner if ".formats" not in one.name)]
