@@ -62,17 +62,12 @@ def plain_artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size that need no model, worst first.
+    """The artefacts of a table of any size that need no model, worst first; InputError if it cannot be used.
 
     Args:
-        table: counts, one column per node, and the columns with other roles.
-        roles: roles of the columns that are not counts.
         unused: columns that are neither counts nor adjusted for; by default those that the roles ignore.
         dismissed: those of `ARTEFACTS` that are not looked for.
         callback: receives the events; False stops.
-
-    Raises:
-        InputError: the table or its roles cannot be used, or there is no such kind.
     """
     check_kinds(dismissed)
     if not {*ARTEFACTS} - {*dismissed}:

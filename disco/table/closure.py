@@ -63,14 +63,10 @@ def closure(values: np.ndarray) -> Closure | None:
 
 
 def closing(values: np.ndarray, exposure: np.ndarray) -> float:
-    """How strongly an exposure computed from counts joins them: the correlation of two of them through it, at most 0.
+    """How strongly an exposure, (rows,), computed from counts joins them: the correlation of two through it, at most 0.
 
     Divided by their total, columns with the variances v_j correlate by about -Σ v_j² / (Σ v_j)², times the share of
     the variance of their sum that the exposure takes away.
-
-    Args:
-        values: counts, (rows, columns).
-        exposure: of every row, (rows,).
     """
     rates = values / exposure[:, None]
     variances = rates.var(axis=0)

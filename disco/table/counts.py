@@ -99,14 +99,7 @@ def refuse(findings: Iterable[Finding]) -> None:
 
 
 def as_counts(table: pd.DataFrame | np.ndarray, folds: int | None = 3) -> pd.DataFrame:
-    """The table as int64 counts, with text as names and rows numbered from 0; an array's columns become x1 to xd.
-
-    Args:
-        table, folds: as for `problems`.
-
-    Raises:
-        InputError: it is not a table, or the first blocking problem, with its remedy.
-    """
+    """The table as int64 counts, with text as names and rows from 0; arrays have x1 to xd. InputError as `refuse`."""
     refuse(problems(table, folds))
     return as_they_are(table, np.int64)
 

@@ -22,14 +22,11 @@ _MANY_ERRORS, _MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows,
 
 
 def dispersion(values: np.ndarray) -> pd.DataFrame:
-    """Test the variance of each column against that of Poisson counts.
+    """Test the variance of each column of counts, (rows, columns), against that of Poisson counts.
 
     Columns of the result, one line per column: `dispersion` (variance / mean: 1 for Poisson counts; NaN where nothing
     is above 0, or with one row), `over` and `under` (p-values of varying as much or more, and as little or less; 1
     where the total lets nothing else happen).
-
-    Args:
-        values: counts, (rows, columns).
     """
     rows, total = len(values), values.sum(axis=0, dtype=float)  # the largest counts add up to more than an int64
     tests = pd.DataFrame({"dispersion": np.full(len(total), np.nan), "over": 1.0, "under": 1.0})
@@ -86,17 +83,12 @@ def _by_cumulants(rows: int, total: np.ndarray, index: np.ndarray) -> np.ndarray
 
 
 def zeros(values: np.ndarray) -> pd.DataFrame:
-    """Compare the zeros of each column with those that its mean, and its mean and variance, predict.
+    """Compare the zeros of each column of counts with those that its mean, and its mean and variance, predict.
 
     Columns of the result, one line per column: `zeros` (share of the rows), `zeros_poisson` (expected of Poisson counts
     with this mean), `zeros_nb` (of negative binomial counts with this mean and variance, or of Poisson counts if the
     variance is no larger than the mean), `excess` (zeros less zeros_nb, in standard errors). The standard error is the
-    delta method's, from the rows of
-
-        1{x = 0} − p₀ − ∂p₀/∂m (x − m) − ∂p₀/∂v ((x − m)² − v).
-
-    Args:
-        values: counts, (rows, columns).
+    delta method's, from the rows of 1{x = 0} − p₀ − ∂p₀/∂m (x − m) − ∂p₀/∂v ((x − m)² − v).
     """
     lines = [_zeros(values[:, column]) for column in range(values.shape[1] if len(values) else 0)]
     return pd.DataFrame(lines, columns=["zeros", "zeros_poisson", "zeros_nb", "excess"], dtype=float)

@@ -20,11 +20,7 @@ from disco.table.values import blank_as_zero, rounded, with_counts_behind
 
 @dataclass(frozen=True)
 class ReadAgain:
-    """Read the file with these choices (`disco.table.formats.reading.Reading`); the others are detected.
-
-    Raises:
-        ValueError: there is no such choice.
-    """
+    """Read the file with these choices of `disco.table.formats.reading.Reading`, or ValueError; others are detected."""
 
     choices: dict[str, Any] = field(default_factory=dict)
 
@@ -63,11 +59,7 @@ class Pivot:
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """Leave out rows: stretches of their numbers, from 1, in the table at hand.
-
-    Raises:
-        ValueError: a stretch is not a first and a last row.
-    """
+    """Leave out rows: stretches of their numbers, first and last, or ValueError, from 1 in the table at hand."""
 
     rows: Stretches
 
@@ -114,11 +106,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class AddKinds:
-    """Add a column with the kind of every row, as one letter each: computed from the counts (`disco.hidden.adjusting`).
-
-    Raises:
-        ValueError: a kind is not a capital letter.
-    """
+    """Add a column with the kind of every row, a capital letter each, or ValueError: see `disco.hidden.adjusting`."""
 
     kinds: str
     name: str = "kinds of rows"

@@ -69,12 +69,7 @@ def option(flag: str, names: Sequence[str]) -> str:
 def in_lines(
     findings: Iterable[Finding], code: Callable[[str], str] = '"{}"'.format, plain: Callable[[str], str] = str
 ) -> list[str]:
-    """One line for all findings that differ only in the column.
-
-    Args:
-        code: a column's name as it is shown.
-        plain: a sentence as it is shown.
-    """
+    """One line for all findings that differ only in the column, with its name by `code` and sentences by `plain`."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         words = finding.fault or finding.message.replace(f'"{"".join(finding.columns[:1])}"', "", 1)

@@ -60,17 +60,13 @@ class Interventions:
         targets: Targets | None = None,
         roles: Mapping[str, str] = MappingProxyType({}),
     ) -> "Interventions":
-        """The interventions of a column of labels.
+        """The interventions of a column of labels; InputError if an arm has too few rows, or no row is a control.
 
         Args:
-            column: one label per row.
             nodes: the names that a label may have.
             kind: of all its interventions.
             targets: the nodes of labels that are not names of nodes.
             roles: the roles of columns that are no nodes.
-
-        Raises:
-            InputError: a label is no node and has no targets, an arm has too few rows, or no row is a control.
         """
         codes, labels = pd.factorize(_texts(column), sort=True)
         named = [meant(str(label), str(column.name), nodes, targets or {}, roles) for label in labels]
@@ -163,13 +159,10 @@ def meant(
     targets: Targets,
     roles: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """The nodes that a label of the intervention `name` sets; none for a control.
+    """The nodes that a label of the intervention `name` sets, or InputError; none for a control.
 
     Args:
         nodes, targets, roles: as in `Interventions.of`.
-
-    Raises:
-        InputError: it is no node and has no targets, or one of its targets is no node.
     """
     if label in targets:
         result = tuple(targets[label])

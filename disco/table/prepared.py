@@ -137,18 +137,7 @@ def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:
 
 
 def _check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, folds: int) -> None:
-    """Refuse roles that are impossible with these counts.
-
-    Args:
-        counts: of the nodes, checked.
-        adjustment: from the other columns.
-        roles: those that divided the table into both.
-        folds: of the fit.
-
-    Raises:
-        InputError: the groups cannot be divided, a covariate or the exposure determines a node, or a covariate
-            separates an arm from the controls.
-    """
+    """Refuse groups that cannot be divided, and covariates or an exposure that determine a node or separate an arm."""
     _check_group(adjustment, roles, folds)
     for covariate in adjustment.covariates:
         _check_determines(counts, covariate)
@@ -225,7 +214,6 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
     """The table as float64, with text as names and rows numbered from 0; an array's columns become x1 to xd.
 
     Args:
-        table: one row per observation, one column per node.
         rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are
             allowed, and constant columns too.
 

@@ -58,15 +58,12 @@ class Quality:
 
 
 def quality(table: Table, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
-    """Check a table of counts of any size, constant columns included.
+    """Check a table of counts of any size, constant columns included; InputError if it does not hold counts.
 
     Args:
-        table: counts, one column per node; rows are judged with the adjustment of a prepared one.
+        table: rows are judged with the adjustment of a prepared one.
         left_out: rows of the loaded table that were left out; the others keep their numbers.
         callback: receives the events; False stops.
-
-    Raises:
-        InputError: the table does not hold counts, or has no rows.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
     prepared = prepare(table, folds=None)

@@ -137,15 +137,10 @@ def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
 
 
 def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The rows for networks and order, and the rows for the parents, ascending.
+    """The rows for networks and order, and the rows for the parents, ascending; InputError if these are too few.
 
-    They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group stay together.
-
-    Args:
-        group: the number of every row's group, from 0, (rows,).
-
-    Raises:
-        InputError: the halves are too small for the folds.
+    They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group, numbered from 0,
+    stay together.
     """
     used = sampled_rows(rows, settings)
     if not settings.disjoint_rows:
@@ -165,14 +160,10 @@ def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -
 
 
 def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = None) -> np.ndarray:
-    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size.
+    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size, or InputError.
 
-    Args:
-        group: the number of every row's group, from 0, (rows,); rows of a group get the same fold. The largest groups
-            are placed first, each into the fold with the fewest rows.
-
-    Raises:
-        InputError: there are too few rows or groups for that many folds.
+    Rows of a group, numbered from 0, get the same fold. The largest groups are placed first, each into the fold with
+    the fewest rows.
     """
     if rows < least_rows(folds):
         raise InputError(
@@ -256,14 +247,7 @@ def split_counts(counts: np.ndarray, settings: Settings) -> tuple[np.ndarray, np
 
 
 def check_split(table: pd.DataFrame, settings: Settings) -> None:
-    """Refuse a table of which a column is constant in one half of the counts; only with `folds_by` counts.
-
-    Args:
-        table: counts, all rows of a fit's table.
-
-    Raises:
-        InputError: a column is constant there.
-    """
+    """Refuse counts of a fit of which a column is constant in one half of the counts; only with `folds_by` counts."""
     if settings.folds_by != "counts":
         return
     names = sorted(table.columns)
@@ -313,15 +297,7 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
 
 
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Ranks of values on a column's ascending distinct training values, by the paper's held-out rule.
-
-    Args:
-        values: (rows,).
-        grid: v_0 < … < v_K, (K + 1,).
-
-    Returns:
-        Ranks in {0, …, K}, (rows,).
-    """
+    """Ranks, (rows,), of values on a column's ascending training values v_0 < … < v_K, by the paper's held-out rule."""
     below = np.searchsorted(grid, values, side="left")
     at_or_clipped = np.minimum(below, len(grid) - 1)
     between = (grid[at_or_clipped] != values) & (below > 0) & (below < len(grid))
@@ -329,15 +305,11 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
-    """Each column cut at its pooled empirical quantiles: level k holds q_k < x ≤ q_{k+1}.
+    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}.
 
     Args:
-        counts: (rows, nodes).
-        levels: the number of levels; equal cuts leave levels empty.
+        levels: the number of levels, from 0; equal cuts leave levels empty.
         of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
-
-    Returns:
-        Levels in {0, …, levels − 1}, (rows, nodes).
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts if of is None else of, shares, axis=0)

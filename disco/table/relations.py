@@ -28,14 +28,7 @@ _NAMED = 6  # largest number of columns named in a sentence
 
 
 def relations(table: Table) -> list[Finding]:
-    """The exact relations among the columns of a table: the others of `columns` determine the first in every row.
-
-    Args:
-        table: counts, one column per node.
-
-    Raises:
-        InputError: the table does not hold counts.
-    """
+    """The exact relations among columns of counts: in each, the others of `columns` determine the first of them."""
     counts = prepare(table, folds=None).counts
     names, values = list(counts.columns), counts.to_numpy()
     pairs, distinct = [], []

@@ -101,13 +101,9 @@ def most_varied(table: pd.DataFrame, limit: int) -> pd.DataFrame:
 
 
 def transposed(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows and columns exchanged, with their names; if the first column seems to name the rows, it does.
+    """Rows and columns exchanged, with their names, or InputError; a first column that seems to name the rows does.
 
-    Equal names are numbered: two rows called A become columns A and A (2). Rows without a name become columns x1, x2,
-    ...
-
-    Raises:
-        InputError: there would be too many columns, or the table has text and is large.
+    Equal names are numbered: two rows called A become columns A and A (2). Rows without a name become x1, x2, ...
     """
     table = with_row_names(table) if has_row_names(table) else table
     if len(table) > MOST_COLUMNS:

@@ -55,13 +55,7 @@ def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray 
 
 
 def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of rows that resemble their neighbours; none if they do not, or columns left aside account for it.
-
-    Args:
-        counts: one column per node, in the order of the rows.
-        adjustment: of these rows, or None.
-        unused: columns that go with the counts, for which nothing adjusts.
-    """
+    """The finding of rows that resemble their neighbours; none if they do not, or `unused` columns account for it."""
     values, complete = counts.to_numpy(), adjustment or Adjustment(len(counts))
     result = _serial(values, complete)
     if not result.stands_out or (unused.shape[1] and not _serial(values, _with(complete, unused)).stands_out):
@@ -175,13 +169,7 @@ def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure
 
 
 def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of columns that share a total, or of an exposure computed from them; none without.
-
-    Args:
-        counts: one column per node.
-        rates: the counts freed of what is declared, (rows, columns).
-        exposure: declared, (rows,), or None.
-    """
+    """The finding of columns, with their rates, that share a total, or of an exposure that they make; none without."""
     values, names = counts.to_numpy(), list(counts.columns)
     if exposure is not None and (which := _computed(counts, exposure)) is not None:
         joined = closing(values, exposure)

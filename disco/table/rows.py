@@ -102,10 +102,9 @@ def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 
 
 def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
-    """The cells for which rows are left out: row (its number), name (if rows have names), column, cell, why.
+    """The cells for which rows, by position, are left out: row (number), name (if rows have names), column, cell, why.
 
     Args:
-        rows: positions of the rows.
         left_out: rows left out before, from which the numbers of the others follow.
         but: positions of columns to ignore.
     """

@@ -71,7 +71,7 @@ def joined(table: pd.DataFrame, sheet: pd.DataFrame, by: str | None = None) -> J
     """Which line of a sheet belongs to each row, by name: as it is, repaired as R does, or as that of a file.
 
     Args:
-        table: one row per observation, with names as its index or as its first column.
+        table: with names as its index or as its first column.
         by: the column of the sheet with the names; by default the one that has most of them.
 
     Raises:

@@ -154,11 +154,9 @@ def serial(values: np.ndarray, declared: np.ndarray | None = None, group: np.nda
 
 
 def sort_keys(values: np.ndarray) -> np.ndarray:
-    """Which neighbouring rows agree in all columns that the rows are sorted by, lexicographically, or in stretches.
+    """Numbers from 0 that ascend along the rows, (rows,): equal where rows agree in all columns they are sorted by.
 
-    Returns:
-        Numbers from 0 that ascend along the rows, (rows,). If several columns run in one direction by themselves, as in
-        a series where everything grows, the rows are not sorted by any of them.
+    If several columns run in one direction by themselves, as in a series where everything grows, none sorts the rows.
     """
     ties = np.zeros(len(values), np.int64)
     if len(values) < 2 or sum(steps >= _MANY_STEPS and not back for steps, back in _steps(values.T, ties)) > 1:

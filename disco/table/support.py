@@ -12,13 +12,10 @@ def merged_counts(counts: pd.DataFrame, levels: pd.DataFrame) -> list[str]:
 
 
 def is_part(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether one of two columns of counts is a part of the other, since it hardly ever exceeds it.
+    """Whether one of two columns of counts, (rows,), is a part of the other, since it hardly ever exceeds it.
 
     A part, and a total of independent parts, fit as well in either direction, and the support of one depends on the
     other. In independent columns at least `_EXCEEDS` of the rows would exceed, at least a hundred times as many.
-
-    Args:
-        first, second: (rows,).
     """
     for lower, upper in ((first, second), (second, first)):
         below = np.searchsorted(np.sort(upper), lower, side="left").mean() / len(upper)
@@ -38,15 +35,13 @@ def _merged(counts: np.ndarray, levels: np.ndarray) -> str:
 def level_support(counts: pd.DataFrame, levels: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
     """How much of each column the CCS can use in the held-out folds, one row per column.
 
-    Columns: `column`, `counts` and `levels` (distinct values), `fewest_rows`, `median_rows` and
-    `most_rows` (rows per level of a held-out fold), `kept` (share of held-out rows at levels with at least
-    `n_min` rows, mean over folds).
+    Columns: `column`, `before` and `after` (distinct values), `fewest_rows`, `median_rows` and `most_rows` (rows per
+    level of a held-out fold), `kept` (share of held-out rows at levels with at least `n_min` rows, mean over folds).
 
     Args:
-        counts: counts, (rows, nodes).
+        counts: (rows, nodes).
         levels: codes; if folds hold out halves of counts, of both halves stacked.
         fold_of_row: the held-out fold of each row of `levels`.
-        n_min: fewest rows of a usable level.
     """
     folds = [levels.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]
     lines = []

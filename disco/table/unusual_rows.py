@@ -75,11 +75,9 @@ class Repeated:
 
 
 def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
-    """Count copies and near rows.
+    """Count copies and near rows of counts, (rows, columns), without columns that others determine.
 
-    Args:
-        values: counts without columns that others determine, (rows, columns).
-        group: the number of every row's group, (rows,): only rows of different groups are compared.
+    Only rows of different groups, (rows,), are compared.
     """
     values = values[: max(_MOST_CELLS // max(values.shape[1], 1), 1)]
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
@@ -132,14 +130,11 @@ def _equal_rows(key: np.ndarray, group: np.ndarray | None) -> np.ndarray:
 
 
 def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """How far each row lies from the others: row (from 1), total, distance, both in spreads, and is_out.
+    """How far each row of counts, (rows, columns), lies from the others.
 
-    Columns: `row`, `total`, `distance`, `total_at`, `distance_at`, `is_out`, and `column`, the position of the count
-    that adds most to the distance, with `share`, how much of it. Nothing is outlying in under 20 rows.
-
-    Args:
-        values: counts, (rows, columns).
-        reporter, stage: receive every 100 columns.
+    Columns: `row` (from 1), `total`, `distance`, `total_at`, `distance_at` (in spreads), `is_out`, and `column`, the
+    position of the count that adds most to the distance, with `share`, how much of it. Nothing is outlying in under 20
+    rows. The reporter receives every 100 columns.
     """
     rows, columns = values.shape
     distance, largest, at = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
