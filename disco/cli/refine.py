@@ -14,7 +14,7 @@ from disco.knowledge.resolved import FIXED, FREE, REQUIRED
 from disco.refine import Choice, Refined
 from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import REFINE, Run
-from disco.table.screening import few_rows
+from disco.table.dispersion import few_rows
 from disco.verdicts import of_refinement
 from disco.words import how_many
 

@@ -1,4 +1,6 @@
-"""Columns compared with count laws: variance with Poisson, zeros with Poisson and negative binomial.
+"""How columns vary: too little for a graph, or unlike count laws, Poisson and negative binomial.
+
+A graph over columns that are almost always 0 rests on a handful of rows; and a table may have too few rows for any.
 
 Given its total T, a column of n independent Poisson counts of one mean is multinomial with n equal cells, so the
 unknown mean drops out. Up to a total of 30 the law of Σ x (x − 1) / 2 is computed exactly, as the n-th power of the
@@ -10,12 +12,19 @@ exact first three cumulants (Haldane 1937),
 and half of its steps of 2 n / T is allowed for.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammainc, gammaincc, gammaln, xlogy
+from scipy.special import gammainc, gammaincc, gammaln, stdtrit, xlogy
 
+from disco.table.cells import columns_of, is_count, numbers_of, value_counts
+
+RARE = 0.02  # a column above 0 in a smaller share of the rows is rare
+SAME = 0.98  # a column in which one value has a larger share of the rows is nearly constant
+_PAIRS_LEVEL = 0.05  # of the tests of all pairs of columns together
+_CLOSE = 0.8  # rank correlation that hardly any two columns have
 _SMALL = 30  # the largest total with an exact law
 _NEARLY_POISSON = 1e-3  # an excess of the variance below this share of the mean counts as none
 _MANY_ERRORS, _MANY_ZEROS = 5.0, 0.02  # standard errors, and share of the rows, by which zeros exceed what is expected
@@ -130,3 +139,57 @@ def corrected(p_values: np.ndarray) -> np.ndarray:
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.maximum.accumulate(np.sort(p_values) * np.arange(len(p_values), 0, -1))
     return np.minimum(adjusted, 1.0)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The thresholds for keeping a column."""
+
+    prevalence: float = 0.0  # least share of the rows above 0
+    mean: float = 0.0  # least mean
+    variance: float = 0.0  # least variance
+    commonest: float = 1.0  # largest share of the rows with one value
+
+
+def spreads(table: pd.DataFrame) -> pd.DataFrame:
+    """How each column varies: column, prevalence, mean, variance (n - 1), commonest; missing if it is not counts."""
+    lines = []
+    for name, column in columns_of(table):
+        values, _ = numbers_of(column)
+        numbers = [np.nan] * 4
+        if len(values) > 1 and is_count(values).all():
+            times = value_counts(values)[1].max()
+            numbers = [float(np.mean(values > 0)), values.mean(), values.var(ddof=1), times / len(values)]
+        lines.append((name, *numbers))
+    return pd.DataFrame(lines, columns=["column", "prevalence", "mean", "variance", "commonest"])
+
+
+def left_out(spread: pd.DataFrame, screen: Screen) -> np.ndarray:
+    """Which columns of `spreads` a screen leaves out, (columns,) bool; those that are not counts are kept."""
+    below = [spread[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
+    return np.any([*below, spread["commonest"] > screen.commonest], axis=0)
+
+
+def rare(spread: pd.DataFrame) -> np.ndarray:
+    """Which columns are above 0 in too few rows, (columns,) bool."""
+    return (spread["prevalence"] < RARE).to_numpy()
+
+
+def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
+    """Which columns have almost only one value and are not rare, (columns,) bool."""
+    return ((spread["commonest"] > SAME) & (spread["commonest"] < 1)).to_numpy() & ~rare(spread)
+
+
+def few_rows(rows: int, columns: int) -> str:
+    """A sentence if only near copies among so many columns stand out from chance in so few rows; else empty."""
+    pairs = columns * (columns - 1) // 2
+    if rows < 3 or not pairs:
+        return ""
+    bound = -float(stdtrit(rows - 2, _PAIRS_LEVEL / pairs / 2))
+    smallest = bound / np.sqrt(rows - 2 + bound**2)
+    if smallest < _CLOSE:
+        return ""
+    return (
+        f"{rows:,} rows are too few for {columns:,} columns: an edge would need a rank correlation above about "
+        f"{smallest:.2f} (tests at 5% for all {pairs:,} pairs together)."
+    )

@@ -2,7 +2,7 @@
 
 First what can create edges (`disco/table/artefacts.py`): columns determined or nearly repeated by others, rows that are
 copies or depend on their neighbours, shared totals, and depth.
-Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), and
+Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence, and
 outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
 """
 
@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from disco.progress import SILENT, Callback, Reporter
-from disco.table import screening
+from disco.table import dispersion as laws
 from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_artefacts
 from disco.table.cells import value_counts
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
-from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
 from disco.table.edits import LeaveOut
 from disco.table.finding import Finding, leaving_out_columns
 from disco.table.prepared import Prepared, Table, prepare
@@ -102,7 +101,7 @@ def _of_counts(
     counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches
 ) -> Iterator[Finding]:
     """The findings about single columns and rows, most serious first."""
-    if message := screening.few_rows(*counts.shape):
+    if message := laws.few_rows(*counts.shape):
         yield Finding("few rows", message, "Expect no edges: add rows, or leave out columns.")
     yield from _of_spreads(columns)
     yield from _of_rows(rows, row_names(counts, left_out))
@@ -118,16 +117,16 @@ def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
     described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
-    spread = screening.spreads(counts)[["commonest", "prevalence"]]
+    spread = laws.spreads(counts)[["commonest", "prevalence"]]
     values = counts.to_numpy()
-    lines = pd.concat([described, spread, dispersion(values), zeros(values), _tops(values)], axis=1)
+    lines = pd.concat([described, spread, laws.dispersion(values), laws.zeros(values), _tops(values)], axis=1)
     lines = lines.astype(dict.fromkeys(lines.columns.drop("column"), float))
-    more, less = np.split(corrected(np.concatenate([lines["over"], lines["under"]])) < LEVEL, 2)
+    more, less = np.split(laws.corrected(np.concatenate([lines["over"], lines["under"]])) < LEVEL, 2)
     less &= (lines["levels"] > 2).to_numpy()  # two values vary little by their nature
     has_ceiling = (lines["levels"] > FEW_LEVELS) & (lines["at_maximum"] >= max(CEILING, FEW_ROWS / len(counts)))
     has_ceiling &= lines["at_maximum"] >= CLIFF * lines["below"]
     lines = lines.drop(columns="below").assign(has_ceiling=has_ceiling)
-    return lines.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=has_gaps(lines))
+    return lines.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=laws.has_gaps(lines))
 
 
 def _tops(values: np.ndarray) -> pd.DataFrame:
@@ -143,17 +142,17 @@ def _tops(values: np.ndarray) -> pd.DataFrame:
 def _of_spreads(columns: pd.DataFrame) -> Iterator[Finding]:
     """Columns that are constant, or hardly vary."""
     varied = columns["levels"] > 1
-    rare, same = varied & screening.rare(columns), varied & screening.nearly_constant(columns)
+    few, same = varied & laws.rare(columns), varied & laws.nearly_constant(columns)
     if len(lines := columns[~varied]):
         remedy = "Leave out constant columns: they cannot be part of a graph."
         message = f"{_subject(lines, 'is', 'are')} constant."
         yield leaving_out_columns("constant", message, lines["column"], remedy)
-    if len(lines := columns[rare]):
-        message = f"{_subject(lines, 'is', 'are')} above 0 in fewer than {screening.RARE:.0%} of the rows."
+    if len(lines := columns[few]):
+        message = f"{_subject(lines, 'is', 'are')} above 0 in fewer than {laws.RARE:.0%} of the rows."
         remedy = "Leave out columns with so few informative rows."
         yield leaving_out_columns("rare", message, lines["column"], remedy)
     if len(lines := columns[same]):
-        message = f"{_subject(lines, 'has', 'have')} one value in more than {screening.SAME:.0%} of the rows."
+        message = f"{_subject(lines, 'has', 'have')} one value in more than {laws.SAME:.0%} of the rows."
         yield leaving_out_columns("rare", message, lines["column"], "Leave out columns that hardly vary.")
 
 

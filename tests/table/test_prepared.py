@@ -35,7 +35,7 @@ from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
 from disco.settings import Settings
-from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
+from disco.table import artefacts, counts, dispersion, guesses, identifiers, quality, relations, rows, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
 from disco.table.prepared import Prepared, as_numbers, finite, is_continuous, no_counts, prepare
@@ -141,7 +141,8 @@ LOOKING: Entries = {
     "disco.table.cells.columns_of": lambda table: list(counts.columns_of(table)),
     "disco.table.counts.problems": counts.problems, "disco.table.counts.describe": counts.describe,
     "disco.table.prepared.is_continuous": is_continuous, "disco.table.prepared.no_counts": no_counts,
-    "disco.table.screening.spreads": screening.spreads, "disco.table.identifiers.identifiers": identifiers.identifiers,
+    "disco.table.dispersion.spreads": dispersion.spreads,
+    "disco.table.identifiers.identifiers": identifiers.identifiers,
     "disco.table.guesses.guesses": guesses.guesses, "disco.table.rows.proposal": rows.proposal,
     "disco.table.cells.as_frame": as_frame,
 }  # fmt: skip # a table

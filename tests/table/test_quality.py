@@ -6,10 +6,10 @@ import pytest
 
 from disco.errors import FitStopped
 from disco.table.depth import depth
+from disco.table.dispersion import few_rows
 from disco.table.finding import Finding
 from disco.table.quality import DOUBTS, Quality, doubts, quality
 from disco.table.relations import near_copies
-from disco.table.screening import few_rows
 from disco.table.unusual_rows import outlying
 
 

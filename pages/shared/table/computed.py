@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table import counts, ranks, rows, screening
+from disco.table import counts, dispersion, ranks, rows
 from disco.table.cells import names_of
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
@@ -223,13 +223,13 @@ def mends(draft: Draft) -> rows.Proposal:
 
 
 def spreads(draft: Draft) -> pd.DataFrame:
-    """`disco.table.screening.spreads` of the chosen columns."""
+    """`disco.table.dispersion.spreads` of the chosen columns."""
     return _spreads(draft).iloc[list(draft.columns)]
 
 
 @fact(_whole)
 def _spreads(draft: Draft) -> pd.DataFrame:
-    return screening.spreads(draft.table)
+    return dispersion.spreads(draft.table)
 
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings))
