@@ -117,10 +117,8 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
         return ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
 
     def serial() -> Iterator[Finding]:
-        distinct, related = (
-            prepared.take(once()),
-            unused[[name for finding in covariates() for name in finding.columns]],
-        )
+        distinct = prepared.take(once())
+        related = unused[[name for finding in covariates() for name in finding.columns]]
         related = related[once()] if len(related) else related
         return row_findings.of_serial(distinct.counts.iloc[:, measured], distinct.adjustment, related)
 
@@ -201,11 +199,8 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
 
 def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
     """The finding of columns left aside that go with several counts."""
-    candidates = {
-        str(unused.columns[at]): (unused.iloc[:, at], guess)
-        for at, guess in guesses(unused).items()
-        if guess.role != "exposure"
-    }
+    drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
+    candidates = {str(unused.columns[at]): (unused.iloc[:, at], guess) for at, guess in drivers.items()}
     shifted = {name: _shifted(counts, *guess, len(candidates)) for name, guess in candidates.items()}
     related = {name: count for name, count in shifted.items() if count >= _LEAST_SHIFTED}
     if related:

@@ -20,7 +20,7 @@ _MOST_NOTES = 10  # rows with footnotes
 _LEAST_WORDS, _LONGER = 4, 1.5  # of a footnote below other texts, and its length by theirs
 _NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d+(\)|[.:]? [A-Z]))", re.IGNORECASE)
 _LEAST_NAMES = 3  # of another table, unless a blank row stands above them
-_LEAST_SHORTER = 0.1  # of the rows, by which another table beside is shorter
+_LEAST_SHORTER = 0.1  # of the rows, by which another table beside is separate
 _FIRST = 3  # rows of another table, one of which has numbers
 _NAMED = 4
 _MOST_LINES = 1000  # with words among numbers, that are looked at
@@ -123,9 +123,8 @@ def side_table(table: pd.DataFrame) -> Finding | None:
     if len(blocks) < 2 or min(heights) > min((1 - _LEAST_SHORTER) * max(heights), max(heights) - 2):
         return None
     largest = max(range(len(blocks)), key=lambda number: len(blocks[number]) * heights[number])
-    names_out = [
-        names[at] for number, block in enumerate(blocks) for at in block if heights[number] != heights[largest]
-    ]
+    separate = [block for block, height in zip(blocks, heights, strict=True) if height != heights[largest]]
+    names_out = [names[at] for block in separate for at in block]
     if not names_out or any(names.count(name) > 1 for name in names_out):
         return None
     message = f"Beyond a blank column lies another table, with other rows: {listed(names_out, _NAMED)}."

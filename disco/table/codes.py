@@ -38,11 +38,9 @@ def codes(values: np.ndarray) -> list[Code]:
     """The columns of counts, (rows, columns), that have codes."""
     several = [_code(column, counts) for column, counts in enumerate(values.T)]
     shared = {code for coded in several if coded for code in coded.codes}
-    result = (
-        [coded or _code(column, values[:, column], shared) for column, coded in enumerate(several)]
-        if shared
-        else several
-    )
+    if not shared:
+        return []
+    result = [coded or _code(column, values[:, column], shared) for column, coded in enumerate(several)]
     return [coded for coded in result if coded]
 
 

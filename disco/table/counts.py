@@ -182,10 +182,8 @@ def _of_values(table: pd.DataFrame) -> list[Finding]:
     """What numbers with decimals are, if they were made of counts."""
     behind = counts_behind(table)
     if isinstance(behind, Restored):
-        words, remedy = (
-            f"are {behind.scale}",
-            "Data and --tidy restore the counts, as `disco.table.edits.Restore` does.",
-        )
+        words = f"are {behind.scale}"
+        remedy = "Data and --tidy restore the counts, as `disco.table.edits.Restore` does."
     elif shares(table):
         words, remedy = "add up to the same total in every row: they are shares", _COUNTS + _OF_SHARES
     elif not (behind.startswith("look") or (fractional(table).values < 0).mean() > _MANY / 4):

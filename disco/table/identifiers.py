@@ -144,11 +144,8 @@ def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
                 continue
             lowest, highest = ((values[positive] + end * _ROUNDING * unit) / rate for end in (-1, 1))
             if lowest.max() <= highest.min():  # a factor for all rows
-                return (
-                    f'is computed as "{name}" by {names[position]}'
-                    if names[position]
-                    else f'is "{name}" in another unit'
-                )
+                below_name = names[position]
+                return f'is computed as "{name}" by {below_name}' if below_name else f'is "{name}" in another unit'
     return ""
 
 

@@ -153,11 +153,7 @@ def found_in(label: str, nodes: Collection[str]) -> tuple[str, ...]:
 
 
 def meant(
-    label: str,
-    name: str,
-    nodes: Sequence[str],
-    targets: Targets,
-    roles: Mapping[str, str] = MappingProxyType({}),
+    label: str, name: str, nodes: Sequence[str], targets: Targets, roles: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
     """The nodes that a label of the intervention `name` sets, or InputError; none for a control.
 

@@ -120,10 +120,7 @@ def _blank(table: pd.DataFrame) -> Finding | None:
 
 def _copies(table: pd.DataFrame) -> Finding | None:
     """Lines that stand in the file twice, although their names tell almost all lines apart."""
-    named = isinstance(table.index, pd.RangeIndex) and any(
-        map(_tells_apart, (column for _, column in columns_of(table)))
-    )
-    if not named:
+    if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
     keys = table.iloc[:, [*guesses(table)]]
     candidates = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names

@@ -49,10 +49,7 @@ Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
 
 def prepare(
-    table: Table,
-    roles: Given | None = None,
-    folds: int | None = 2,
-    checked: Sequence[Finding] | None = None,
+    table: Table, roles: Given | None = None, folds: int | None = 2, checked: Sequence[Finding] | None = None
 ) -> Prepared:
     """The counts of a table, and the adjustment from its other columns.
 
@@ -108,9 +105,7 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
             prepared, counts=counts.reset_index(drop=True), adjustment=None if remaining.is_only_arms else remaining
         ), words
     arm = Covariate(interventions.name, CATEGORICAL, interventions.arm, ("control", *interventions.arms))
-    words = (
-        f'The rows without an intervention are too few, so all were used, with "{interventions.name}" as a covariate.'
-    )
+    words = f'The rows without an intervention are too few, so all were used, with "{arm.name}" as a covariate.'
     return replace(prepared, adjustment=replace(remaining, covariates=(*remaining.covariates, arm))), words
 
 

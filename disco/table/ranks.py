@@ -270,10 +270,8 @@ def _one_fold(
 ) -> FoldRanks:
     """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
     (codes, inputs), (other_codes, other_inputs) = training, holding
-    inputs, other_inputs = (
-        inputs or RowInputs.of(None, len(codes)),
-        other_inputs or RowInputs.of(None, len(other_codes)),
-    )
+    inputs = inputs or RowInputs.of(None, len(codes))
+    other_inputs = other_inputs or RowInputs.of(None, len(other_codes))
     train, held_out = codes[trained], other_codes[held]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]

@@ -7,16 +7,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjustment import (
-    CATEGORICAL,
-    CONTINUOUS,
-    COUNT,
-    MOST_LEVELS,
-    ORDINAL,
-    RANDOMISED,
-    Context,
-    Covariate,
-)
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, COUNT, MOST_LEVELS, ORDINAL, RANDOMISED, Context, Covariate
 from disco.table.cells import is_count, numbers_of
 from disco.table.rows import row_in_words
 from disco.words import how_many
@@ -132,11 +123,8 @@ def blocks(rows: int, count: int) -> tuple[np.ndarray, list[str]]:
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
     """The order in which 2 comes before 10."""
-    return [
-        (0, float(piece), "") if piece.isascii() and piece.isdecimal() else (1, 0.0, piece)
-        for piece in re.split(r"([0-9]+)", text)
-        if piece
-    ]
+    pieces = filter(None, re.split(r"([0-9]+)", text))
+    return [(0, float(piece), "") if re.fullmatch("[0-9]+", piece) else (1, 0.0, piece) for piece in pieces]
 
 
 def _refuse_missing(column: pd.Series, role: str) -> None:

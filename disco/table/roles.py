@@ -176,10 +176,9 @@ class Roles:
             if times[name] > 1:
                 raise InputError(f'The roles name "{name}", but several columns have that name: rename them.')
         counts = self.counts(table)
-        covariates = [
-            role_columns.covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")
-        ]
-        contexts = [role_columns.context(plain(table[name]), self.columns[name]) for name in self.named("context")]
+        as_covariate, as_context = role_columns.covariate, role_columns.context
+        covariates = [as_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
+        contexts = [as_context(plain(table[name]), self.columns[name]) for name in self.named("context")]
         exposure, group = None, None
         levels: list[str] = []
         if self.row_number:

@@ -95,9 +95,8 @@ def _with(adjustment: Adjustment, unused: pd.DataFrame) -> Adjustment:
     if extra is None:
         return adjustment
     covariates = (*adjustment.covariates, *extra.contexts_as_covariates().covariates)
-    return replace(
-        adjustment, covariates=covariates, group=extra.group if adjustment.group is None else adjustment.group
-    )
+    group = extra.group if adjustment.group is None else adjustment.group
+    return replace(adjustment, covariates=covariates, group=group)
 
 
 def _resemblance(names: Sequence[str], result: Serial) -> str:
@@ -137,14 +136,12 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
     """The finding of a depth, without a declared exposure; none if it does not stand out."""
     if deep.stands_out:
         cure = _exposure(deep, counts, adjustment or Adjustment(len(counts)))
-        computed = (
-            f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
-        )
+        instead = f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
         yield Finding(
             "depth",
             f"Totals explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
             f"{deep.by_chance:.0%}).",
-            f"Edges may come from depth. Adjust for it: declare a measured exposure{computed}. A common cause of "
+            f"Edges may come from depth. Adjust for it: declare a measured exposure{instead}. A common cause of "
             "nearly all columns looks the same.",
             roles=cure.roles,
             flag=cure.flag,

@@ -226,7 +226,6 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> Stretches:
 
 def in_words(left_out: Stretches, limit: int = 12, names: Mapping[int, object] = _NAMELESS) -> str:
     """Ranges as 3, 17–19, 204, with the names of rows as `row_in_words`; only the first if there are many."""
-    words = [
-        "–".join(row_in_words(end, names.get(end, 0)) for end in dict.fromkeys(stretch)) for stretch in left_out[:limit]
-    ]
+    ranges = [dict.fromkeys(stretch) for stretch in left_out[:limit]]
+    words = ["–".join(row_in_words(end, names.get(end, 0)) for end in stretch) for stretch in ranges]
     return ", ".join(words) + (", …" if len(left_out) > limit else "")

@@ -84,18 +84,13 @@ def sightings(table: pd.DataFrame) -> Finding | None:
         return None
     rest = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
     stay = [at for at in rest if _is_of(table, at, event)]
-    pivot = Pivot(
-        tuple(names[at] for at in (*event, *stay)),
-        str(finest.name),
-        "" if counted is None else names[counted],
-        len(event),
-    )
+    values = "" if counted is None else names[counted]
+    pivot = Pivot(tuple(names[at] for at in (*event, *stay)), str(finest.name), values, len(event))
     left_out = [names[at] for at in rest if at not in stay and names[at].strip()]
     mark = None if counted is None or not seen.any() else table.iloc[int(np.argmax(seen)), counted]
     mark = "a blank" if pd.isna(mark) else f'"{mark}"'
-    repeats = (
-        0 if counted is None else int(pd.DataFrame({"event": _keys(table, event), "kind": finest}).duplicated().sum())
-    )
+    twice = pd.DataFrame({"event": _keys(table, event), "kind": finest}).duplicated()
+    repeats = 0 if counted is None else int(twice.sum())
     message, remedy = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()), repeats)
     return Finding(SIGHTINGS, message, remedy, edits=(pivot,))
 
@@ -175,9 +170,7 @@ def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_coun
         if size > 1 and has_counts:
             keys = [at for at in keys if _are_fewer(_keys(table, at), kinds, _MUCH_FEWER)]
         if keys:
-            are_times = {
-                at: not has_counts and all(phrase(names[position]) in _TIMES for position in at) for at in keys
-            }
+            are_times = {at: not has_counts and all(phrase(names[key]) in _TIMES for key in at) for at in keys}
             return max(keys, key=lambda at: (not are_times[at], _keys(table, at).nunique()))
     return ()
 

@@ -41,10 +41,8 @@ def dated(names: Sequence[str]) -> tuple[list[str], str]:
     unique = told_apart(names, dates)
     words = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"
     numbered = " Equal ones were numbered." if unique != list(names) else ""
-    return (
-        unique,
-        f"{words}: a spreadsheet makes them of names such as MARCH1 or SEPT7.{numbered} Correct them in the file.",
-    )
+    cause = "a spreadsheet makes them of names such as MARCH1 or SEPT7."
+    return unique, f"{words}: {cause}{numbered} Correct them in the file."
 
 
 def harmless_frame(table: pd.DataFrame) -> pd.DataFrame:

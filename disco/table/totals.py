@@ -71,9 +71,8 @@ def totals(table: pd.DataFrame) -> Finding | None:
     for selected in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
         of_columns = [names[at[position]] for position in np.flatnonzero(selected)]
         rest = np.delete(values[:, selected], rows, axis=0)
-        columns += (
-            [of_columns[position] for position in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
-        )
+        positions = _summaries(rest.T, of_columns, bool(rows)) if len(rest) > 2 else []
+        columns += [of_columns[position] for position in positions]
     columns = [*dict.fromkeys(columns)]
     what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
     what += [f'column "{name}"' for name in columns]

@@ -7,6 +7,7 @@ import pytest
 from disco.errors import FitStopped
 from disco.table.depth import depth
 from disco.table.dispersion import few_rows
+from disco.table.edits import LeaveOut
 from disco.table.finding import Finding
 from disco.table.quality import DOUBTS, Quality, doubts, quality
 from disco.table.relations import near_copies
@@ -66,7 +67,8 @@ def test_a_row_far_away_is_found_and_others_are_not():
     table.iloc[17] = 25
     table.iloc[40, :4], table.iloc[40, 4:] = 14, 0  # an ordinary total
     told = found(quality(table))["rows"]
-    assert told.rows == (18, 41) and "2 rows lie far from the others (18, 41), farthest row 18" in told.message
+    assert told.rows == (18, 41) and told.edits == (LeaveOut(((18, 18), (41, 41))),)
+    assert "2 rows lie far from the others (18, 41), farthest row 18" in told.message
     assert "its total is 200; the median is 3" in told.message
     table.iloc[17] = table.iloc[16]
     said = found(quality(table))["rows"].message

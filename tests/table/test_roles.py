@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.table.adjustment import Adjustment
 from disco.table.prepared import prepare
 from disco.table.ranks import fold_of_rows
 from disco.table.roles import Roles, computed
@@ -139,8 +138,3 @@ def test_an_exposure_of_zero_and_missing_cells_are_refused_with_their_number():
         prepare(frame, {"age": "covariate"})
     with pytest.raises(InputError, match="Row 1 has no count above zero"):
         prepare(frame.assign(a=0, b=0).drop(columns=["site", "age", "id", "depth"]), Roles(exposure="total"))
-
-
-def test_an_adjustment_of_other_rows_is_refused():
-    with pytest.raises(InputError, match="3 rows"):
-        prepare(table(), Adjustment(3))
