@@ -4,7 +4,6 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from disco.cli.artefacts import say_finding, say_options
@@ -18,10 +17,10 @@ from disco.hidden.all_artefacts import AT_ONCE, artefacts
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
 from disco.table.counts import problems
-from disco.table.finding import Finding
+from disco.table.edits import as_json
+from disco.table.finding import Finding, in_lines
 from disco.table.guesses import guesses
 from disco.table.prepared import prepare
-from disco.table.problem import Problem, in_lines
 from disco.table.quality import Quality, quality
 from disco.table.roles import Roles
 from disco.words import how_many
@@ -42,22 +41,23 @@ def run(arguments: argparse.Namespace) -> None:
     table = whole if roles is None else roles.counts(whole)
     found = problems(table, left_out=left_out)
     found += _of_roles(whole, roles, is_counts=not any(problem.blocking for problem in found))
-    bad = {problem.column for problem in found if problem.blocking}
+    is_blocked = any(problem.blocking for problem in found)
+    bad = {name for problem in found if problem.blocking for name in problem.columns}
     part = table.loc[:, [name not in bad for name in names_of(table)]] if bad else table
     looked_at = None
     if part.size:
-        is_whole = roles is not None and not any(problem.blocking for problem in found)
+        is_whole = roles is not None and not is_blocked
         with Progress() as progress:
             given = prepare(whole, roles, folds=None) if is_whole else part
             looked_at = quality(given, left_out, progress if part.size > _MANY_CELLS else None)
-    is_usable = bool(not bad and part.size)
+    is_usable = bool(not is_blocked and part.size)
     if looked_at is not None and is_usable:
         looked_at = _with_artefacts(whole, roles, looked_at)
     if arguments.json:
         say_json(plain(_everything(table, found, looked_at)))
     else:
         say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
-        _print(found, looked_at, options(whole, roles) if bad else "")
+        _print(found, looked_at, options(whole, roles) if is_blocked else "")
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
 
@@ -70,19 +70,19 @@ def _with_artefacts(table: pd.DataFrame, roles: Roles | None, looked_at: Quality
     return replace(looked_at, findings=(*found, *others))
 
 
-def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Problem]:
+def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Finding]:
     """Problems of the roles once all nodes are counts; without roles, a guess for columns unlike counts."""
     if roles is None:
         names, guessed = names_of(table), guesses(table)
         if len(names) - len(guessed) < 2:
             return []  # these are other numbers than counts
         return [
-            Problem(
-                names[index],
-                None,
+            Finding(
+                "role",
                 f'Column "{names[index]}" {guess.why}.',
                 f"Is it {guess}? --tidy accepts such guesses, and --roles declares another.",
-                False,
+                columns=(names[index],),
+                roles=Roles({names[index]: guess.declaration}),
             )
             for index, guess in guessed.items()
             if guess.role != "ignore"
@@ -91,11 +91,11 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
         if is_counts:
             prepare(table, roles, folds=3)
     except InputError as error:
-        return [Problem(None, None, str(error), "")]
+        return [Finding("role", str(error), blocking=True)]
     return []
 
 
-def _print(found: list[Problem], looked_at: Quality | None, cure: str) -> None:
+def _print(found: list[Finding], looked_at: Quality | None, cure: str) -> None:
     for word, is_blocking in (("Problem", True), ("Note", False)):
         lines = in_lines(problem for problem in found if problem.blocking == is_blocking)
         say(*(sentence(f"{word}: {line}") for line in lines))
@@ -106,29 +106,27 @@ def _print(found: list[Problem], looked_at: Quality | None, cure: str) -> None:
         say("Nothing stands out.")
 
 
-def _everything(table: pd.DataFrame, found: list[Problem], looked_at: Quality | None) -> dict[str, Any]:
-    """Problems, findings and all their numbers; of the rows only the outliers."""
+def _everything(table: pd.DataFrame, found: list[Finding], looked_at: Quality | None) -> dict[str, Any]:
+    """Findings, findings and all their numbers; of the rows only the outliers."""
     told: dict[str, Any] = {
         "rows": len(table),
         "columns": table.shape[1],
-        "problems": [asdict(problem) for problem in found],
+        "problems": [*map(_as_json, found)],
     }
     if looked_at is None:
         return told
-    names = looked_at.columns["column"].to_numpy()
     deep, rows = looked_at.depth, looked_at.rows
     return {
         **told,
-        "findings": [_of_finding(one, names) for one in looked_at.findings],
+        "findings": [*map(_as_json, looked_at.findings)],
         "by_column": looked_at.columns.to_dict("records"),
         "depth": {name: value for name, value in vars(deep).items() if name not in ("columns", "rows")},
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
-        "relations": [asdict(relation) for relation in looked_at.relations],
+        "relations": [*map(_as_json, looked_at.relations)],
         "near_copies": looked_at.near.to_dict("records"),
     }
 
 
-def _of_finding(one: Finding, names: np.ndarray) -> dict[str, Any]:
-    """A finding with the names of its columns, without what it would declare: its flag says that."""
-    told = {**asdict(replace(one, roles=None)), "columns": names[list(one.columns)]}
-    return {name: value for name, value in told.items() if name != "roles"}
+def _as_json(finding: Finding) -> dict[str, Any]:
+    roles = None if finding.roles is None else finding.roles.to_dict()
+    return {**asdict(replace(finding, roles=None)), "roles": roles, "edits": [*map(as_json, finding.edits)]}

@@ -29,11 +29,10 @@ from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
 from disco.table.edits import LeaveOut, applied, choice, positions
+from disco.table.finding import Finding, in_lines
 from disco.table.prepared import Prepared, prepare
-from disco.table.problem import Problem, in_lines
 from disco.table.read import MATRIX, read_table
-from disco.table.role_checks import unusable_rows
-from disco.table.roles import Roles
+from disco.table.roles import Roles, unusable_rows
 from disco.table.rows import Stretches, in_words, losses, proposal, row_names, row_numbers, stretches, with_more
 from disco.table.rows import listed as cells_of
 from disco.words import how_many
@@ -161,7 +160,7 @@ class FilePart:
     roles: Roles | None
     source: str
     origin: Origin | None
-    problems: list[Problem] | None = None
+    problems: list[Finding] | None = None
 
     def prepared(self, folds: int, roles: Roles | None = None) -> Prepared:
         """The table for these folds, in its roles, or in others if it has none; errors as `prepare`."""
@@ -198,7 +197,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePa
     return replace(part, problems=found)
 
 
-def _refuse(part: FilePart, found: list[Problem]) -> None:
+def _refuse(part: Part, found: list[Finding]) -> None:
     """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
 
     Raises:
@@ -206,7 +205,7 @@ def _refuse(part: FilePart, found: list[Problem]) -> None:
     """
     if part.roles is not None:
         part.roles.split(part.table)
-    of_columns = [problem for problem in found if problem.column is not None]
+    of_columns = [problem for problem in found if problem.columns]
     if any(problem.blocking for problem in of_columns) and (words := options(part.table, part.roles)):
         try:
             refuse(of_columns)
@@ -232,7 +231,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
         with Progress() as progress:
             kinds = kinds_as_column(chosen, roles, progress if chosen.size > AT_ONCE else None)
         added = kinds.apart_from(names)
-        chosen, roles = applied(chosen, (added,)), (roles or Roles()).given({added.name: ROLE})
+        chosen, roles = applied(chosen, (added,)), (roles or Roles()).with_roles({added.name: ROLE})
         edits, names = (*edits, added), [*names, added.name]
     edits = (*edits, *choice(names, names_of(chosen)))
     return FilePart(chosen, left_out, roles, str(path), Origin(FromFile(str(path), _digest(path), reading), edits))

@@ -9,8 +9,7 @@ from disco.table.formats.text import DASHED
 from disco.table.guesses import guesses
 from disco.table.read import NOTES
 from disco.table.reshape import has_row_names
-from disco.table.role_checks import unusable_rows
-from disco.table.roles import Roles
+from disco.table.roles import Roles, unusable_rows
 from disco.table.rows import MOST_FAULTY, proposal
 from disco.table.values import blank_as_zero
 

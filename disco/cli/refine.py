@@ -12,7 +12,7 @@ from disco.columns import EDGE_LINE, EXPERIMENT, FIXED, FREE, GAIN, REQUIRED, ST
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED, decided_means
 from disco.runs import REFINE, Run
-from disco.table.screening import few_rows
+from disco.table.dispersion import few_rows
 from disco.verdicts import of_refinement
 from disco.words import how_many
 

@@ -11,6 +11,7 @@ from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.table.cells import names_of
 from disco.table.edits import AsNumbers, BlankAsZero, Edit, LeaveOut, RowNames, Transpose, applied, rows_left_out_by
+from disco.table.finding import Finding
 from disco.table.guesses import guesses
 from disco.table.kinds import CERTAIN, GENES, KINDS
 from disco.table.layout import suggestion, tidied
@@ -18,7 +19,6 @@ from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches, numbered
 from disco.table.samples import columns_of, in_words, joined, roles_of
-from disco.table.suggestions import Suggestion
 
 _LEAST_COUNTS = 2
 _NONE = "none"  # refuses all suggestions
@@ -72,9 +72,9 @@ def changed(
     return tuple(edits), table, left_out, roles
 
 
-def _offer(one: Suggestion) -> str:
+def _offer(one: Finding) -> str:
     """What a table holds besides counts, and what --tidy makes of it, in sentences."""
-    return f"{one.message} With --tidy, {one.advice[0].lower()}{one.advice[1:]}"
+    return f"{one.message} With --tidy, {one.remedy[0].lower()}{one.remedy[1:]}"
 
 
 def _with_samples(
@@ -91,7 +91,7 @@ def _with_samples(
     say(sentence(f"Note: {arguments.samples.name} is joined. {match}"), to=sys.stderr)
     if those:
         say(sentence(f"Note: roles of its columns: {in_words(those)}"), to=sys.stderr)
-    return change(table, added), roles.given(those)
+    return change(table, added), roles.with_roles(those)
 
 
 def _kinds(text: str | None) -> list[str] | None:
@@ -131,5 +131,5 @@ def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]
         guessed = {}  # a table of numbers that are not counts is said to be one
     for name, guess in guessed.items():
         say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
-    roles = roles.given({name: guess.given for name, guess in guessed.items()})
+    roles = roles.with_roles({name: guess.declaration for name, guess in guessed.items()})
     return None if roles == Roles() else roles

@@ -170,7 +170,7 @@ def _looked_for(
 ) -> Artefacts:
     """All artefacts, those of the searches `without` missing."""
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
-    plain = plain_artefacts(given, aside=aside, callback=reporter.part("columns", ""))
+    plain = plain_artefacts(given, unused=aside, callback=reporter.part("columns", ""))
     told = Artefacts(plain, dict.fromkeys(without), reasons)
     return told.searched(lambda which: search(given, plain, which, reporter))
 
@@ -188,9 +188,8 @@ def search(given: Prepared, plain: Sequence[Finding], which: str, reporter: Repo
 
 def without_advised(given: Prepared, plain: Sequence[Finding]) -> Prepared:
     """A table without the columns that its findings advise to leave out, dismissed or not."""
-    out = {column for one in plain for column in one.columns}
-    inside = [column for column in range(given.counts.shape[1]) if column not in out]
-    return replace(given, counts=given.counts.iloc[:, inside])
+    out = {name for finding in plain for name in finding.without}
+    return replace(given, counts=given.counts.loc[:, [name not in out for name in given.counts]])
 
 
 def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
@@ -239,10 +238,10 @@ def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
         f"score rises by {cause.gain:,.0f} nats."
     )
     if kind is not None:
-        advice = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
-        return Finding(KINDS, message, _FROM_IT + advice, kinds=letters(kind), flag="--kinds")
-    advice = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
-    return Finding(COMMON, message, _FROM_IT + advice)
+        remedy = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
+        return Finding(KINDS, message, _FROM_IT + remedy, edits=(AddKinds(letters(kind)),), flag="--kinds")
+    remedy = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."
+    return Finding(COMMON, message, _FROM_IT + remedy)
 
 
 def _of_readings(given: Prepared, reporter: Reporter) -> Finding | None:

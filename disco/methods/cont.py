@@ -37,8 +37,7 @@ from disco.paper.continuous.noise_curvature import diagonal, lowest
 from disco.paper.continuous.noise_networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise_training import TrainingLength, train_joint, train_projection
 from disco.progress import Callback, Reporter
-from disco.table.continuous import as_numbers
-from disco.table.prepared import Prepared
+from disco.table.prepared import Prepared, as_numbers
 
 EVALUATED = 0.05  # t at which the curvature is evaluated
 

@@ -35,8 +35,7 @@ from disco.paper.continuous.noise_curvature import Noise, diagonal, lowest, with
 from disco.paper.continuous.noise_networks import NoiseNetwork
 from disco.paper.continuous.noise_training import TrainingLength, train_joint
 from disco.progress import Callback, Reporter
-from disco.table.continuous import as_numbers
-from disco.table.prepared import Prepared
+from disco.table.prepared import Prepared, as_numbers
 
 LEVELS = (0.0, 0.33, 0.66, 0.99)  # t at which DiffAN votes
 STOPPED = "Stopped in the stage {stage}."

@@ -20,8 +20,7 @@ from disco.progress import Callback, Reporter
 from disco.table.adjustment import Adjustment
 from disco.table.artefacts import ignored
 from disco.table.cells import as_frame
-from disco.table.continuous import is_continuous, no_counts
-from disco.table.prepared import Prepared, Table, prepare, without_interventions
+from disco.table.prepared import Prepared, Table, is_continuous, no_counts, prepare, without_interventions
 from disco.table.roles import Given, Roles
 
 _LEAST_ROWS = 12  # for counts, as for a fit of three folds

@@ -86,7 +86,7 @@ def order_by_mean(table: Table) -> list[str]:
     """The columns sorted by rising mean: a control, because simulated counts often increase along the causal order.
 
     Raises:
-        InputError: the table does not contain finite numbers (`disco.table.continuous.as_numbers`).
+        InputError: the table does not contain finite numbers (`disco.table.prepared.as_numbers`).
     """
     return _sorted_by(table, pd.Series.mean)
 

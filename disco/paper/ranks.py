@@ -30,23 +30,19 @@ from disco.words import how_many
 
 
 class RowInputs(NamedTuple):
-    """Network inputs and groups of rows, in addition to their counts.
+    """Network inputs and groups of rows, in addition to their counts."""
 
-    Attributes:
-        given: inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are
-            ordered by name.
-        group: the number of every row's group, (rows,), or None.
-    """
-
+    # inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are ordered by
+    # name
     given: np.ndarray
-    group: np.ndarray | None
+    group: np.ndarray | None  # the number of every row's group, (rows,), or None
 
     @classmethod
     def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
         """That of all rows of a table; without an adjustment there are no inputs and no groups."""
         if adjustment is None:
             return cls(np.zeros((rows, 0), np.float32), None)
-        by_name = sorted(adjustment.covariates, key=lambda one: one.name)
+        by_name = sorted(adjustment.covariates, key=lambda covariate: covariate.name)
         return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
 
     def take(self, rows: np.ndarray) -> "RowInputs":
@@ -56,23 +52,14 @@ class RowInputs(NamedTuple):
 
 @dataclass(frozen=True)
 class FoldRanks:
-    """The ranks of one cross-fitting fold.
+    """The ranks of one cross-fitting fold."""
 
-    Attributes:
-        train: ranks of the score-training split, (training rows, nodes).
-        held_out: ranks of the held-out fold, (held-out rows, nodes).
-        rows: the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,).
-        top: the common grid bound K = max_j K_j; the grid is {0, …, K}.
-        beside: inputs and groups of the training rows.
-        held_out_beside: the same for the held-out rows.
-    """
-
-    train: np.ndarray
-    held_out: np.ndarray
-    rows: np.ndarray
-    top: int
-    beside: RowInputs
-    held_out_beside: RowInputs
+    train: np.ndarray  # ranks of the score-training split, (training rows, nodes)
+    held_out: np.ndarray  # ranks of the held-out fold, (held-out rows, nodes)
+    rows: np.ndarray  # the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,)
+    top: int  # the common grid bound K = max_j K_j; the grid is {0, …, K}
+    beside: RowInputs  # inputs and groups of the training rows
+    held_out_beside: RowInputs  # the same for the held-out rows
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
         """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
@@ -88,26 +75,21 @@ class FoldRanks:
         late = np.where(sizes > 2 * holdout, sizes, 0)
         index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
         order = order[np.argsort(index[order], kind="stable")]
-        ends = np.flatnonzero(np.diff(index[order])) + 1
-        if not len(ends):  # one group alone cannot be kept together
+        bounds = np.flatnonzero(np.diff(index[order])) + 1
+        if not len(bounds):  # one group alone cannot be kept together
             return order, holdout
-        return order, int(ends[np.abs(ends - holdout).argmin()])
+        return order, int(bounds[np.abs(bounds - holdout).argmin()])
 
 
 @dataclass(frozen=True)
 class Folds:
-    """How a fit divides the rows of its table.
+    """How a fit divides the rows of its table."""
 
-    Attributes:
-        rows: the table's rows used for networks and order, ascending, (rows,).
-        of_row: the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count.
-        ranks: their ranks, fold by fold.
-        parent_ranks: the same with the rows for the parents held out; `ranks` itself if they are the same rows.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # the table's rows used for networks and order, ascending, (rows,)
+    # the held-out fold of each of them, from 0, (rows,); None if every fold holds out half of every count
     of_row: np.ndarray | None
-    ranks: list[FoldRanks]
+    ranks: list[FoldRanks]  # their ranks, fold by fold
+    # the same with the rows for the parents held out; `ranks` itself if they are the same rows
     parent_ranks: list[FoldRanks]
 
     @classmethod
@@ -130,17 +112,17 @@ class Folds:
         Raises:
             InputError: there are too few rows or groups for the folds.
         """
-        beside = RowInputs.of(adjustment, len(counts))
-        rows, parent_rows = split_rows(len(counts), settings, beside.group)
-        own, other = beside.take(rows), beside.take(parent_rows)
+        surroundings = RowInputs.of(adjustment, len(counts))
+        rows, parent_rows = split_rows(len(counts), settings, surroundings.group)
+        used, held_out = surroundings.take(rows), surroundings.take(parent_rows)
         if settings.folds_by == "counts":
-            ranks = split_ranks(counts[rows], settings, own)
+            ranks = split_ranks(counts[rows], settings, used)
             return cls(rows, None, ranks, ranks)
         if of_row is None:
-            of_row = fold_of_rows(len(rows), settings.folds, settings.seed, own.group)
-        ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, own)
+            of_row = fold_of_rows(len(rows), settings.folds, settings.seed, used.group)
+        ranks = parent_ranks = fold_ranks(counts[rows], of_row, settings, used)
         if settings.disjoint_rows:
-            parent_ranks = other_ranks(counts[rows], of_row, counts[parent_rows], settings, own, other)
+            parent_ranks = other_ranks(counts[rows], of_row, counts[parent_rows], settings, used, held_out)
         return cls(rows, of_row, ranks, parent_ranks)
 
 
@@ -156,15 +138,10 @@ def sampled_rows(rows: int, settings: Settings) -> np.ndarray:
 
 
 def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The rows for networks and order, and the rows for the parents, ascending.
+    """The rows for networks and order, and the rows for the parents, ascending; InputError if these are too few.
 
-    They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group stay together.
-
-    Args:
-        group: the number of every row's group, from 0, (rows,).
-
-    Raises:
-        InputError: the halves are too small for the folds.
+    They are the same, or two random halves with `disjoint_rows`, nearly equal if rows of a group, numbered from 0,
+    stay together.
     """
     used = sampled_rows(rows, settings)
     if not settings.disjoint_rows:
@@ -184,14 +161,10 @@ def split_rows(rows: int, settings: Settings, group: np.ndarray | None = None) -
 
 
 def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = None) -> np.ndarray:
-    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size.
+    """The held-out fold of each row, from 0: a random partition into folds of nearly equal size, or InputError.
 
-    Args:
-        group: the number of every row's group, from 0, (rows,); rows of a group get the same fold. The largest groups
-            are placed first, each into the fold with the fewest rows.
-
-    Raises:
-        InputError: there are too few rows or groups for that many folds.
+    Rows of a group, numbered from 0, get the same fold. The largest groups are placed first, each into the fold with
+    the fewest rows.
     """
     if rows < least_rows(folds):
         raise InputError(
@@ -202,17 +175,13 @@ def fold_of_rows(rows: int, folds: int, seed: int, group: np.ndarray | None = No
     if group is not None:
         return fold_of_groups(group, folds, random)
     fold = np.empty(rows, dtype=np.int64)
-    for index, part in enumerate(np.array_split(random.permutation(rows), folds)):
-        fold[part] = index
+    for index, members in enumerate(np.array_split(random.permutation(rows), folds)):
+        fold[members] = index
     return fold
 
 
 def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -> np.ndarray:
-    """The fold of each row, (rows,), as `fold_of_rows` with groups.
-
-    Raises:
-        InputError: there are too few groups.
-    """
+    """The fold of each row, (rows,), as `fold_of_rows` with groups; InputError if there are too few groups."""
     sizes = np.bincount(group)
     if (groups := int(np.count_nonzero(sizes))) < folds:
         raise InputError(
@@ -227,19 +196,12 @@ def fold_of_groups(group: np.ndarray, folds: int, random: np.random.Generator) -
 
 
 def fold_ranks(
-    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, beside: RowInputs | None = None
+    counts: np.ndarray, fold_of_row: np.ndarray, settings: Settings, inputs: RowInputs | None = None
 ) -> list[FoldRanks]:
-    """The ranks of every fold; each transform is fitted on the rows of the other folds.
-
-    Args:
-        counts: whole numbers, (rows, nodes).
-        fold_of_row: the held-out fold of each row, (rows,).
-        beside: what the rows have beside their counts; nothing unless given.
-    """
-    beside = beside or RowInputs.of(None, len(counts))
+    """The ranks of every fold of counts, (rows, nodes); each transform is fitted on the rows of the other folds."""
     codes = quantile_levels(counts, settings.levels) if settings.transform == "quantile" else counts
     folds = [fold_of_row == fold for fold in range(settings.folds)]
-    return [_one_fold((codes, beside), ~fold, (codes, beside), fold, settings) for fold in folds]
+    return [_one_fold((codes, inputs), ~fold, (codes, inputs), fold, settings) for fold in folds]
 
 
 def other_ranks(
@@ -247,8 +209,8 @@ def other_ranks(
     fold_of_row: np.ndarray,
     others: np.ndarray,
     settings: Settings,
-    beside: RowInputs | None = None,
-    others_beside: RowInputs | None = None,
+    inputs: RowInputs | None = None,
+    others_inputs: RowInputs | None = None,
 ) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
@@ -256,53 +218,37 @@ def other_ranks(
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
         others: whole numbers of rows that no network has seen, (other rows, nodes).
-        beside, others_beside: what both have beside their counts; nothing unless given.
     """
-    beside, others_beside = beside or RowInputs.of(None, len(counts)), others_beside or RowInputs.of(None, len(others))
-    own, held_out = counts, others
+    training, held_out = counts, others
     if settings.transform == "quantile":
-        own, held_out = (quantile_levels(part, settings.levels, of=counts) for part in (counts, others))
-    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, others_beside.group)
+        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, others))
+    group = None if others_inputs is None else others_inputs.group
+    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, group)
     return [
-        _one_fold((own, beside), fold_of_row != fold, (held_out, others_beside), part_of_row == fold, settings)
+        _one_fold((training, inputs), fold_of_row != fold, (held_out, others_inputs), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
 
 
-def split_ranks(counts: np.ndarray, settings: Settings, beside: RowInputs | None = None) -> list[FoldRanks]:
-    """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other.
-
-    Args:
-        counts: whole numbers, (rows, nodes).
-        beside: what the rows have beside their counts; nothing unless given.
-    """
-    beside, every = beside or RowInputs.of(None, len(counts)), np.ones(len(counts), bool)
-    one, other = split_counts(counts, settings)
-    folds = []
-    for parts in ((one, other), (other, one)):
+def split_ranks(counts: np.ndarray, settings: Settings, inputs: RowInputs | None = None) -> list[FoldRanks]:
+    """The ranks of two folds of the same rows: each trains on one half of every count and holds out the other."""
+    first, second = split_counts(counts, settings)
+    every, folds = np.ones(len(counts), bool), []
+    for train, held_out in ((first, second), (second, first)):
         if settings.transform == "quantile":
-            train, held_out = (quantile_levels(part, settings.levels, of=parts[0]) for part in parts)
-        else:
-            train, held_out = parts
-        folds.append(_one_fold((train, beside), every, (held_out, beside), every, settings))
+            train, held_out = [quantile_levels(half, settings.levels, of=train) for half in (train, held_out)]
+        folds.append(_one_fold((train, inputs), every, (held_out, inputs), every, settings))
     return folds
 
 
 def split_counts(counts: np.ndarray, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
     """The two halves of every count that a fit draws, (rows, nodes) each; the columns in the order of their names."""
-    one, other = halves(Prepared(pd.DataFrame(counts)), [settings.seed, 5])
-    return one.to_numpy(), other.to_numpy()
+    first, second = halves(Prepared(pd.DataFrame(counts)), [settings.seed, 5])
+    return first.to_numpy(), second.to_numpy()
 
 
 def check_split(table: pd.DataFrame, settings: Settings) -> None:
-    """Refuse a table of which a column is constant in one half of the counts; only with `folds_by` counts.
-
-    Args:
-        table: counts, all rows of a fit's table.
-
-    Raises:
-        InputError: a column is constant there.
-    """
+    """Refuse counts of a fit of which a column is constant in one half of the counts; only with `folds_by` counts."""
     if settings.folds_by != "counts":
         return
     names = sorted(table.columns)
@@ -317,14 +263,16 @@ def check_split(table: pd.DataFrame, settings: Settings) -> None:
 
 
 def _one_fold(
-    own: tuple[np.ndarray, RowInputs],
+    training: tuple[np.ndarray, RowInputs | None],
     trained: np.ndarray,
-    others: tuple[np.ndarray, RowInputs],
+    holding: tuple[np.ndarray, RowInputs | None],
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:
     """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
-    (codes, beside), (other_codes, others_beside) = own, others
+    (codes, inputs), (other_codes, other_inputs) = training, holding
+    inputs = inputs or RowInputs.of(None, len(codes))
+    other_inputs = other_inputs or RowInputs.of(None, len(other_codes))
     train, held_out = codes[trained], other_codes[held]
     if settings.transform == "rank":
         grids = [np.unique(column) for column in train.T]
@@ -335,7 +283,7 @@ def _one_fold(
     else:
         top = int(train.max())
         held_out = np.minimum(held_out, top)
-    return FoldRanks(train, held_out, np.flatnonzero(held), top, beside.take(trained), others_beside.take(held))
+    return FoldRanks(train, held_out, np.flatnonzero(held), top, inputs.take(trained), other_inputs.take(held))
 
 
 def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
@@ -343,15 +291,7 @@ def _ranked(values: np.ndarray, grids: list[np.ndarray]) -> np.ndarray:
 
 
 def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Ranks of values on a column's ascending distinct training values, by the paper's held-out rule.
-
-    Args:
-        values: (rows,).
-        grid: v_0 < … < v_K, (K + 1,).
-
-    Returns:
-        Ranks in {0, …, K}, (rows,).
-    """
+    """Ranks, (rows,), of values on a column's ascending training values v_0 < … < v_K, by the paper's held-out rule."""
     below = np.searchsorted(grid, values, side="left")
     at_or_clipped = np.minimum(below, len(grid) - 1)
     between = (grid[at_or_clipped] != values) & (below > 0) & (below < len(grid))
@@ -359,15 +299,11 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
-    """Each column cut at its pooled empirical quantiles: level k holds q_k < x ≤ q_{k+1}.
+    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}.
 
     Args:
-        counts: (rows, nodes).
-        levels: the number of levels; equal cuts leave levels empty.
+        levels: the number of levels, from 0; equal cuts leave levels empty.
         of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
-
-    Returns:
-        Levels in {0, …, levels − 1}, (rows, nodes).
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts if of is None else of, shares, axis=0)
@@ -377,11 +313,7 @@ def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = Non
 
 
 def transform_table(table: Table, settings: Settings) -> pd.DataFrame:
-    """The whole table on its grid: a fold's transform, fitted on all rows; for showing.
-
-    Raises:
-        InputError: the table does not hold counts.
-    """
+    """The whole table on its grid, a fold's transform fitted on all rows; InputError if it does not hold counts."""
     require_types(settings=(settings, Settings))
     counts = prepare(table, folds=None).counts
     values = counts.to_numpy()

@@ -12,7 +12,7 @@ the edges of a refinement anew.
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from disco.runs import digests, stamps
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.artefacts import ARTEFACTS, plain_artefacts
+from disco.table.edits import Columns
 from disco.table.finding import Finding
 from disco.table.prepared import prepare
 from disco.table.quality import DOUBTS
@@ -40,7 +41,7 @@ _MOST_KEPT = 32  # of what the files of others' runs lack
 
 @dataclass(frozen=True)
 class _Shown:
-    """A finding in artefacts.json."""
+    """A finding in artefacts.json; `advice` is its remedy, and `columns` are those that its cure leaves out."""
 
     kind: str
     message: str
@@ -59,19 +60,12 @@ class _ArtefactsFile:
     doubts: list[dict[str, Any]] = field(default_factory=list)  # missing in older runs
 
 
-def write(folder: Path, artefacts: Artefacts, nodes: Sequence[str]) -> None:
-    """Write them into a run's folder.
-
-    Args:
-        nodes: the names of the table's counts.
-
-    Raises:
-        OSError: they cannot be written.
-    """
+def write(folder: Path, artefacts: Artefacts) -> None:
+    """Write them into a run's folder; an OSError if they cannot be written."""
 
     def entry(finding: Finding) -> dict[str, Any]:
-        columns = [nodes[at] for at in finding.columns]
-        return dataclasses.asdict(_Shown(finding.kind, finding.message, finding.advice, finding.flag, columns))
+        without = list(finding.without)
+        return dataclasses.asdict(_Shown(finding.kind, finding.message, finding.remedy, finding.flag, without))
 
     hidden = {which: None if finding is None else entry(finding) for which, finding in artefacts.hidden.items()}
     content = {"found": [*map(entry, artefacts.plain)], "hidden": hidden, "dismissed": dict(artefacts.reasons)}
@@ -91,7 +85,7 @@ def of(run: Run) -> Artefacts:
     completed = _completed(run, stamps.artefacts(run))
     if not run.is_read_only:
         with contextlib.suppress(OSError):
-            write(run.path, completed, run.nodes)
+            write(run.path, completed)
     return completed
 
 
@@ -119,9 +113,12 @@ def _finding(run: Run, values: Mapping[str, Any], kinds: set[str]) -> Finding:
     entry = record(_Shown, values)
     if entry.kind not in kinds:
         raise ValueError(f"there is no artefact {printable(entry.kind, 40)!r}")
-    columns = tuple(run.nodes.index(name) for name in entry.columns)
-    message, advice, flag = (printable(text, _LONGEST) for text in (entry.message, entry.advice, entry.flag))
-    return Finding(entry.kind, message, advice, columns, flag=flag)
+    if unknown := {*entry.columns}.difference(run.nodes):
+        raise ValueError(f"there is no column {printable(min(unknown), 40)!r}")
+    message, remedy, flag = (printable(text, _LONGEST) for text in (entry.message, entry.advice, entry.flag))
+    columns = tuple(entry.columns)
+    edits = (Columns(without=columns),) if columns else ()
+    return Finding(entry.kind, message, remedy, columns=columns, edits=edits, flag=flag)
 
 
 @lru_cache(_MOST_KEPT)
@@ -133,11 +130,9 @@ def _completed(run: Run, stamp: int) -> Artefacts:
         return looked_for(run.table(), run.adjustment, left_out=run.rows_left_out)
     if is_older:
         computed = plain_artefacts(run.table(), run.adjustment, pd.DataFrame())
-        columns = {item.kind: item.columns for item in computed}
-        artefacts = replace(
-            artefacts,
-            plain=tuple(replace(item, columns=columns.get(item.kind, ())) for item in artefacts.plain),
-        )
+        edits = {item.kind: item.edits for item in computed}
+        plain = tuple(replace(item, edits=edits.get(item.kind, ())) for item in artefacts.plain)
+        artefacts = replace(artefacts, plain=plain)
     return _searched(run, artefacts)
 
 
@@ -181,6 +176,6 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     artefacts = _searched(run, replace(previous, reasons=remaining))
     check_there([kind for kind in changed if kind not in previous.reasons], artefacts)
     try:
-        write(run.path, artefacts, run.nodes)
+        write(run.path, artefacts)
     except OSError as error:
         raise unwritten(run.path, error) from error

@@ -102,7 +102,7 @@ def create_run(
         _write_known(folder, truth, knowledge)
         if roles is not None:
             beside.write(folder, table, roles)
-        artefacts.write(folder, findings, list(counts.columns))
+        artefacts.write(folder, findings)
         if origin is not None:
             origins.write(folder, replace(origin, ignored=tuple(names_of(ignored_columns))))
         write_status(folder, FIT, unasked(FIT))

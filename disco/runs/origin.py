@@ -15,7 +15,7 @@ from disco.files import read_json, write_json
 from disco.runs import digests
 from disco.runs.folder import Run
 from disco.schema import record
-from disco.table.edits import EDITS, Columns, Edit, ReadAgain
+from disco.table.edits import EDITS, Columns, Edit, ReadAgain, as_json
 
 FILE = "origin.json"
 _MOST_BYTES = 1 << 24  # kinds of rows take a byte for each
@@ -113,7 +113,7 @@ def write(folder: Path, origin: Origin) -> None:
         OSError: it cannot be written.
     """
     source = {"from": type(origin.source).__name__, **dataclasses.asdict(origin.source)}
-    edits = [{"edit": type(edit).__name__, **dataclasses.asdict(edit)} for edit in origin.edits]
+    edits = [*map(as_json, origin.edits)]
     write_json(folder / FILE, {"source": source, "edits": edits, "ignored": list(origin.ignored)})
 
 

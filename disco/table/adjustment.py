@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import eigh
 
 from disco.table.interventions import LIKE_CONTROLS, Interventions
 
@@ -19,24 +20,20 @@ KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
 RANDOMISED = "randomised"
 CONTEXT_KINDS = (CATEGORICAL, CONTINUOUS, RANDOMISED)  # the last one is categorical, and was assigned by chance
 _WAVES = 4  # of a number among the inputs of the networks
+_NOTHING = 1e-9  # of the largest eigenvalue
+_LEAST = 0.1  # of the mean of a column, that is expected of any row
+_ROUNDS = 3  # through several covariates
 MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
 
 
 @dataclass(frozen=True, eq=False)
 class Covariate:
-    """The values of one covariate.
+    """The values of one covariate."""
 
-    Attributes:
-        name: of its column.
-        kind: one of `KINDS`.
-        values: numbers, (n,); level codes from 0 if it is categorical or ordinal.
-        levels: the names of the levels, in the order of their codes.
-    """
-
-    name: str
-    kind: str
-    values: np.ndarray
-    levels: tuple[str, ...] = ()
+    name: str  # of its column
+    kind: str  # one of `KINDS`
+    values: np.ndarray  # numbers, (n,); level codes from 0 if it is categorical or ordinal
+    levels: tuple[str, ...] = ()  # the names of the levels, in the order of their codes
 
     @cached_property
     def scale(self) -> np.ndarray:
@@ -46,12 +43,9 @@ class Covariate:
 
 @dataclass(frozen=True, eq=False)
 class Context(Covariate):
-    """The values of one context, categorical or continuous.
+    """The values of one context, categorical or continuous."""
 
-    Attributes:
-        is_random: whether its levels were assigned by chance, so that what it changes it causes, whatever is hidden.
-    """
-
+    # whether its levels were assigned by chance, so that what it changes it causes, whatever is hidden
     is_random: bool = False
 
     @cached_property
@@ -63,23 +57,14 @@ class Context(Covariate):
 
 @dataclass(frozen=True, eq=False)
 class Adjustment:
-    """Covariates, contexts, exposure, groups and interventions of n rows.
+    """Covariates, contexts, exposure, groups and interventions of n rows."""
 
-    Attributes:
-        rows: n.
-        covariates: in the order of their columns.
-        exposure: of every row, above 0, (n,), or None.
-        group: the number of every row's group, from 0, (n,), or None.
-        interventions: which nodes were set in which rows, or None.
-        contexts: in the order of their columns.
-    """
-
-    rows: int
-    covariates: tuple[Covariate, ...] = ()
-    exposure: np.ndarray | None = None
-    group: np.ndarray | None = None
-    interventions: Interventions | None = None
-    contexts: tuple[Context, ...] = ()
+    rows: int  # n
+    covariates: tuple[Covariate, ...] = ()  # in the order of their columns
+    exposure: np.ndarray | None = None  # of every row, above 0, (n,), or None
+    group: np.ndarray | None = None  # the number of every row's group, from 0, (n,), or None
+    interventions: Interventions | None = None  # which nodes were set in which rows, or None
+    contexts: tuple[Context, ...] = ()  # in the order of their columns
 
     @property
     def is_only_arms(self) -> bool:
@@ -91,41 +76,30 @@ class Adjustment:
         """log(exposure / its geometric mean), (n,), or None: the offset of a node."""
         return self.log_exposure_like(self)
 
-    def log_exposure_like(self, other: "Adjustment") -> np.ndarray | None:
+    def log_exposure_like(self, reference: "Adjustment") -> np.ndarray | None:
         """log exposure, (n,), 0 at the geometric mean of another's exposures; None if one of them has none."""
-        if self.exposure is None or other.exposure is None:
+        if self.exposure is None or reference.exposure is None:
             return None
-        return np.log(self.exposure) - np.log(other.exposure).mean()
+        return np.log(self.exposure) - np.log(reference.exposure).mean()
 
     def take(self, rows: np.ndarray) -> "Adjustment":
         """The adjustment of some rows, by number or by mask; levels keep their codes."""
-        covariates = tuple(replace(one, values=one.values[rows]) for one in self.covariates)
-        contexts = tuple(replace(one, values=one.values[rows]) for one in self.contexts)
-        exposure, group = (None if part is None else part[rows] for part in (self.exposure, self.group))
-        done = None if self.interventions is None else self.interventions.take(rows)
-        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, done, contexts)
+        covariates = tuple(replace(covariate, values=covariate.values[rows]) for covariate in self.covariates)
+        contexts = tuple(replace(covariate, values=covariate.values[rows]) for covariate in self.contexts)
+        exposure, group = (None if values is None else values[rows] for values in (self.exposure, self.group))
+        interventions = None if self.interventions is None else self.interventions.take(rows)
+        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, interventions, contexts)
 
-    def equals(self, other: "Adjustment | None") -> bool:
+    def equals(self, adjustment: "Adjustment | None") -> bool:
         """Whether another adjustment is equal."""
-        mine, theirs = ((*one.covariates, *one.contexts) for one in (self, other or self))
-        if other is None or [_told(one) for one in mine] != [_told(one) for one in theirs]:
-            return False
-        pairs = list(zip(mine, theirs, strict=True))
-        done = self.interventions
-        if done is not other.interventions and not (done is not None and done.equals(other.interventions)):
-            return False
-        parts = [(self.exposure, other.exposure), (self.group, other.group)]
-        parts += [(one.values, two.values) for one, two in pairs]
-        return all(
-            one is two or (one is not None and two is not None and np.array_equal(one, two)) for one, two in parts
-        )
+        return adjustment is not None and self.digest() == adjustment.digest()
 
     def exposure_as_covariate(self) -> "Adjustment":
         """The adjustment with log exposure as a continuous covariate instead, for nodes that are not counts."""
         if self.log_exposure is None:
             return self
-        one = Covariate("exposure", CONTINUOUS, self.log_exposure)
-        return replace(self, covariates=(*self.covariates, one), exposure=None)
+        covariate = Covariate("exposure", CONTINUOUS, self.log_exposure)
+        return replace(self, covariates=(*self.covariates, covariate), exposure=None)
 
     def contexts_as_covariates(self) -> "Adjustment":
         """The adjustment with contexts as covariates, for what cannot search for their effects."""
@@ -133,34 +107,28 @@ class Adjustment:
 
     def digest(self) -> str:
         """A digest of everything in it, to recognise results made with another adjustment."""
-        found = hashlib.sha256(f"{self.rows}".encode())
-        for one in self.covariates:
-            found.update(repr((one.name, one.kind, one.levels)).encode() + one.values.astype("<f8").tobytes())
-        for one in self.contexts:
-            found.update(repr(_told(one)).encode() + one.values.astype("<f8").tobytes())
-        for part in (self.exposure, self.group):
-            found.update(b"-" if part is None else b"+" + part.astype("<f8").tobytes())
+        digest = hashlib.sha256(f"{self.rows}".encode())
+        for covariate in (*self.covariates, *self.contexts):
+            random = [covariate.is_random] if isinstance(covariate, Context) else []
+            facts = (covariate.name, covariate.kind, covariate.levels, *random)
+            digest.update(repr(facts).encode() + covariate.values.astype("<f8").tobytes())
+        for values in (self.exposure, self.group):
+            digest.update(b"-" if values is None else b"+" + values.astype("<f8").tobytes())
         if self.interventions is not None:
-            self.interventions.update(found)
-        return found.hexdigest()
+            self.interventions.update(digest)
+        return digest.hexdigest()
 
     def inputs(self) -> np.ndarray:
-        """Network inputs, (n, columns) float32: a number with waves of it, or one column per level.
-
-        The logarithm of the exposure comes last.
-        """
-        parts = [
-            np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else _curves(one.scale)
-            for one in self.covariates
+        """Network inputs, (n, columns) float32: a number with waves, a column per level, and log exposure last."""
+        columns = [
+            np.eye(len(covariate.levels))[covariate.values]
+            if covariate.kind == CATEGORICAL
+            else _curves(covariate.scale)
+            for covariate in self.covariates
         ]
         if self.log_exposure is not None:
-            parts.append(_curves(self.log_exposure))
-        return np.column_stack([*parts, np.empty((self.rows, 0))]).astype(np.float32)
-
-
-def _told(one: Covariate) -> tuple[object, ...]:
-    """Everything about a covariate or a context but its values."""
-    return one.name, one.kind, one.levels, *([one.is_random] if isinstance(one, Context) else [])
+            columns.append(_curves(self.log_exposure))
+        return np.column_stack([*columns, np.empty((self.rows, 0))]).astype(np.float32)
 
 
 def _curves(values: np.ndarray) -> np.ndarray:
@@ -171,9 +139,50 @@ def _curves(values: np.ndarray) -> np.ndarray:
     _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = ((counts.cumsum() - counts / 2) / len(values))[index]
     waves = [np.cos(np.pi * k * ranks) for k in range(1, min(_WAVES, len(counts) - 2) + 1)]
-    return np.column_stack([_standard(part) for part in (values, *waves)])
+    return np.column_stack([_standard(curve) for curve in (values, *waves)])
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
     """Mean 0 and standard deviation 1."""
     return (values - values.mean()) / max(float(values.std()), 1e-12)
+
+
+def declared(adjustment: Adjustment | None, rows: int) -> np.ndarray:
+    """An orthonormal basis of everything declared, without the constant, (rows, columns).
+
+    Numbers and the logarithm of the exposure enter with four waves each, so that curved effects are followed.
+    """
+    if adjustment is None:
+        return np.zeros((rows, 0))
+    inputs = _complete(adjustment).inputs().astype(float)
+    inputs -= inputs.mean(axis=0) if rows else 0.0
+    if not inputs.size:
+        return np.zeros((rows, 0))
+    values, vectors = eigh(inputs.T @ inputs)
+    is_large = values > max(_NOTHING * values[-1], _NOTHING)
+    return inputs @ (vectors[:, is_large] / np.sqrt(values[is_large]))
+
+
+def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
+    """The counts, (rows, columns), without what the declared columns of these rows change, with the same means."""
+    if adjustment is None or not len(values):
+        return values
+    if adjustment.exposure is not None:
+        values = values * (np.exp(np.log(adjustment.exposure).mean()) / adjustment.exposure)[:, None]
+    covariates = _complete(adjustment).covariates
+    bases = [declared(Adjustment(len(values), (covariate,)), len(values)) for covariate in covariates]
+    for basis in bases * (_ROUNDS if len(bases) > 1 else 1):  # one after the other, since their effects multiply
+        means = values.mean(axis=0)
+        fitted = means + basis @ (basis.T @ values)
+        values = values * (means / np.maximum(fitted, np.maximum(_LEAST * means, _NOTHING)))
+    return values
+
+
+def _complete(adjustment: Adjustment) -> Adjustment:
+    """The adjustment with contexts and arms among its covariates."""
+    complete = adjustment.contexts_as_covariates()
+    interventions = complete.interventions
+    if interventions is None:
+        return complete
+    arms = Covariate(interventions.name, CATEGORICAL, interventions.arm, ("control", *interventions.arms))
+    return replace(complete, covariates=(*complete.covariates, arms))

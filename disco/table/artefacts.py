@@ -2,11 +2,11 @@
 
 - *relation*: a column is calculated from others;
 - *code*: a number such as 99 stands for a missing value (`disco/table/codes.py`);
-- *repeated*: rows are exact copies of others (`disco/table/repeated.py`);
+- *repeated*: rows are exact copies of others (`disco/table/unusual_rows.py`);
 - *serial*: rows resemble their neighbours (`disco/table/serial.py`);
 - *depth*: the rows differ in depth, effort or volume, and no exposure is declared (`disco/table/depth.py`);
 - *closure*: columns share a total that hardly varies (`disco/table/closure.py`);
-- *filter*: rows were kept by their total (`disco/table/filters.py`);
+- *filter*: rows were kept by their total (`disco/table/unusual_rows.py`);
 - *identifier*: a column numbers or names the rows;
 - *covariate*: a column that is neither a count nor adjusted for, such as a batch, a group or an age, goes with several;
 - *near*: two columns are near copies.
@@ -28,19 +28,19 @@ from disco.errors import InputError
 from disco.fields import require_types, shown
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
-from disco.table.adjusted import freed
-from disco.table.adjustment import CONTINUOUS, Adjustment
+from disco.table.adjustment import CONTINUOUS, Adjustment, freed
 from disco.table.cells import names_of
 from disco.table.codes import Code, coded_rows, codes
-from disco.table.computed import computed
 from disco.table.depth import depth
-from disco.table.finding import Finding, without
+from disco.table.edits import LeaveOut
+from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.guesses import Guess, guesses, is_computed
-from disco.table.identifiers import identifiers
+from disco.table.identifiers import computed_columns, identifiers
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import Relation, near_copies, relations
-from disco.table.repeated import copies
+from disco.table.relations import near_copies, relations
 from disco.table.roles import Given, Roles
+from disco.table.rows import stretches
+from disco.table.unusual_rows import copies
 from disco.words import how_many, listed, plural
 
 COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.all_artefacts`
@@ -58,21 +58,16 @@ CODES_OUT = "--without-codes"  # the option that leaves out rows with a code
 def plain_artefacts(
     table: Table,
     roles: Given | None = None,
-    aside: pd.DataFrame | None = None,
+    unused: pd.DataFrame | None = None,
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size that need no model, worst first.
+    """The artefacts of a table of any size that need no model, worst first; InputError if it cannot be used.
 
     Args:
-        table: counts, one column per node, and the columns with other roles.
-        roles: roles of the columns that are not counts.
-        aside: columns that are neither counts nor adjusted for; by default those that the roles ignore.
+        unused: columns that are neither counts nor adjusted for; by default those that the roles ignore.
         dismissed: those of `ARTEFACTS` that are not looked for.
         callback: receives the events; False stops.
-
-    Raises:
-        InputError: the table or its roles cannot be used, or there is no such kind.
     """
     check_kinds(dismissed)
     if not {*ARTEFACTS} - {*dismissed}:
@@ -81,10 +76,10 @@ def plain_artefacts(
         callback, {"rows": 0.3, "depth": 0.5, "near": 0.2}, "stopped while looking for what creates edges."
     )
     reporter.step("rows", 0, 1)
-    given = prepare(table, roles, folds=None)
-    aside = ignored(table, roles) if aside is None else aside
-    checks = _checks(given, aside, reporter)
-    return tuple(found for kind, check in checks.items() if kind not in dismissed for found in check())
+    prepared = prepare(table, roles, folds=None)
+    unused = ignored(table, roles) if unused is None else unused
+    checks = _checks(prepared, unused, reporter)
+    return tuple(finding for kind, check in checks.items() if kind not in dismissed for finding in check())
 
 
 def check_kinds(dismissed: Collection[str]) -> None:
@@ -96,35 +91,36 @@ def check_kinds(dismissed: Collection[str]) -> None:
         raise InputError(f"There is no artefact {shown(unknown[0])}; the kinds are {', '.join(ARTEFACTS)}.")
 
 
-def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
+def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
     """What looks for each kind, worst first."""
-    counts, names = given.counts, list(given.counts.columns)
-    values, adjustment = counts.to_numpy(), given.adjustment
+    counts, names = prepared.counts, list(prepared.counts.columns)
+    values, adjustment = counts.to_numpy(), prepared.adjustment
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)
     exact = relations(Prepared(counts.iloc[:, varied])) if len(varied) else []
     named = identifiers(counts)
     exposure, group = (None, None) if adjustment is None else (adjustment.exposure, adjustment.group)
-    measured = [at for at in varied if at not in named]
+    measured = [at for at in varied.tolist() if at not in named]
     calculated = {names.index(relation.columns[0]) for relation in exact}
     rates = freed(values, adjustment)
 
     @cache
     def repeated() -> tuple[Finding, ...]:
         free = [at for at in measured if at not in calculated]
-        return tuple(row_findings.of_repeated(values[:, free], group))
+        return tuple(row_findings.of_repeated(counts, free, group))
 
     @cache
     def covariates() -> tuple[Finding, ...]:
-        return tuple(_of_covariates(counts, aside))
+        return tuple(_of_covariates(counts, unused))
 
     @cache
     def once() -> np.ndarray:  # what copies of rows would make of an order or a total is not said again
         return ~copies(values[:, measured]) if repeated() else np.ones(len(values), bool)
 
     def serial() -> Iterator[Finding]:
-        part, beside = given.take(once()), aside[[name for one in covariates() for name in one.aside]]
-        beside = beside[once()] if len(beside) else beside
-        return row_findings.of_serial(part.counts.iloc[:, measured], part.adjustment, beside)
+        distinct = prepared.take(once())
+        related = unused[[name for finding in covariates() for name in finding.columns]]
+        related = related[once()] if len(related) else related
+        return row_findings.of_serial(distinct.counts.iloc[:, measured], distinct.adjustment, related)
 
     def deep() -> Iterator[Finding]:
         if exposure is None:
@@ -132,7 +128,7 @@ def _checks(given: Prepared, aside: pd.DataFrame, reporter: Reporter) -> dict[st
 
     return {
         "relation": lambda: of_relations(names, exact),
-        "code": lambda: _of_codes(names, codes(values), len(coded_rows(values))),
+        "code": lambda: _of_codes(names, codes(values), coded_rows(values)),
         "repeated": repeated,
         "serial": serial,
         "depth": deep,
@@ -150,78 +146,73 @@ def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
         return pd.DataFrame()
     roles = roles if isinstance(roles, Roles) else Roles(roles)
     names = names_of(table)
-    aside = [names.index(name) for name in roles.named("ignore") if name in names and not is_computed(name)]
-    whys = computed(table, aside, [at for at, name in enumerate(names) if roles.role(name) == "count"])
-    return table.iloc[:, [at for at in aside if at not in whys]]
+    unused = [names.index(name) for name in roles.named("ignore") if name in names and not is_computed(name)]
+    whys = computed_columns(table, unused, [at for at, name in enumerate(names) if roles.role(name) == "count"])
+    return table.iloc[:, [at for at in unused if at not in whys]]
 
 
-def near(counts: pd.DataFrame, exact: Sequence[Relation], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
+def near(counts: pd.DataFrame, exact: Sequence[Finding], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
     """The near copies among the columns that vary and are no exact copies, by name: one, other, correlation."""
     copies = [relation.columns[0] for relation in exact if len(relation.columns) == 2]
     values, names = counts.to_numpy(), counts.columns.to_numpy()
-    kept = np.flatnonzero((np.ptp(values, axis=0) > 0) & ~np.isin(names, copies))
-    found = near_copies(values[:, kept] if len(kept) < values.shape[1] else values, reporter, stage)
-    return found.assign(one=names[kept][found["one"]], other=names[kept][found["other"]])
+    varied = np.flatnonzero((np.ptp(values, axis=0) > 0) & ~np.isin(names, copies))
+    pairs = near_copies(values[:, varied] if len(varied) < values.shape[1] else values, reporter, stage)
+    return pairs.assign(one=names[varied][pairs["one"]], other=names[varied][pairs["other"]])
 
 
-def of_relations(names: Sequence[str], exact: Sequence[Relation]) -> Iterator[Finding]:
+def of_relations(names: Sequence[str], exact: Sequence[Finding]) -> Iterator[Finding]:
     """The finding of columns calculated from others; none without any."""
     if exact:
-        out = tuple(sorted({names.index(relation.columns[0]) for relation in exact}))
-        others = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
-        others = f" {exact[1].sentence}" if len(exact) == 2 else others
-        advice = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
-        flag = without([names[at] for at in out])
-        yield Finding("relation", f"{exact[0].sentence}{others}", advice, out, flag=flag)
+        out = sorted({relation.columns[0] for relation in exact}, key=names.index)
+        rest = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
+        rest = f" {exact[1].message}" if len(exact) == 2 else rest
+        remedy = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
+        yield leaving_out_columns("relation", f"{exact[0].message}{rest}", out, remedy, option("--without", out))
 
 
-def _of_codes(names: Sequence[str], found: Sequence[Code], rows: int) -> Iterator[Finding]:
-    """The finding of numbers that stand for a missing value; none without."""
-    if found:
-        most = max(found, key=lambda one: len(one.rows))
-        also = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
-        others = f"at most {most.largest:,} in all others"
-        if most.near:
-            others = f"no number near it in more than {most.near}"
+def _of_codes(names: Sequence[str], coded: Sequence[Code], rows: np.ndarray) -> Iterator[Finding]:
+    if coded:
+        worst = max(coded, key=lambda code: len(code.rows))
+        also = f", and {how_many(len(coded) - 1, 'more column')} like it" if len(coded) > 1 else ""
+        rest = f"at most {worst.largest:,} in all others"
+        if worst.near:
+            rest = f"no number near it in more than {worst.near}"
         yield Finding(
             "code",
-            f'"{names[most.column]}" is {listed(list(map(str, most.codes)), _NAMED)} in '
-            f"{how_many(len(most.rows), 'row')}, and {others}{also}.",
+            f'"{names[worst.column]}" is {listed(list(map(str, worst.codes)), _NAMED)} in '
+            f"{how_many(len(worst.rows), 'row')}, and {rest}{also}.",
             "Such a number may stand for a missing value or a limit, and as a count it joins columns and turns "
-            f"directions: leave out the {how_many(rows, 'row')} with one.",
+            f"directions: leave out the {how_many(len(rows), 'row')} with one.",
+            edits=(LeaveOut(stretches(rows + 1)),),
             flag=CODES_OUT,
         )
 
 
-def _of_identifiers(names: Sequence[str], found: dict[int, str]) -> Iterator[Finding]:
-    if found:
-        at, why = next(iter(found.items()))
-        more = f", and {how_many(len(found) - 1, 'more column')} like it" if len(found) > 1 else ""
-        yield Finding(
-            "identifier",
-            f'"{names[at]}" {why}{more}.',
-            "It measures nothing, and whatever changes from row to row goes with it: leave it out.",
-            tuple(found),
-            flag=without([names[at] for at in found]),
-        )
+def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[Finding]:
+    if reasons:
+        at, why = next(iter(reasons.items()))
+        rest = f", and {how_many(len(reasons) - 1, 'more column')} like it" if len(reasons) > 1 else ""
+        out = [names[at] for at in reasons]
+        remedy = "It measures nothing, and whatever changes from row to row goes with it: leave it out."
+        yield leaving_out_columns("identifier", f'"{names[at]}" {why}{rest}.', out, remedy, option("--without", out))
 
 
-def _of_covariates(counts: pd.DataFrame, aside: pd.DataFrame) -> Iterator[Finding]:
+def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
     """The finding of columns left aside that go with several counts."""
-    given = {
-        aside.columns[at]: (aside.iloc[:, at], one) for at, one in guesses(aside).items() if one.role != "exposure"
-    }
-    shifted = {str(name): _shifted(counts, *one, len(given)) for name, one in given.items()}
-    found = {name: many for name, many in shifted.items() if many >= _LEAST_SHIFTED}
-    if found:
-        said = [f'"{name}" ({many:,} of {counts.shape[1]:,} columns)' for name, many in found.items()]
-        goes = plural(len(said), "A column that is left aside goes", "Columns that are left aside go")
+    drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
+    candidates = {str(unused.columns[at]): (unused.iloc[:, at], guess) for at, guess in drivers.items()}
+    shifted = {name: _shifted(counts, *guess, len(candidates)) for name, guess in candidates.items()}
+    related = {name: count for name, count in shifted.items() if count >= _LEAST_SHIFTED}
+    if related:
+        words = [f'"{name}" ({count:,} of {counts.shape[1]:,} columns)' for name, count in related.items()]
+        goes = plural(len(words), "A column that is left aside goes", "Columns that are left aside go")
         yield Finding(
             "covariate",
-            f"{goes} with the counts: {listed(said, _NAMED)}.",
+            f"{goes} with the counts: {listed(words, _NAMED)}.",
             "What goes with several counts may be their common cause, and that alone joins them: declare "
-            f"{plural(len(said), 'it', 'them')} as covariate or group.",
-            aside=tuple(found),
+            f"{plural(len(words), 'it', 'them')} as covariate or group.",
+            columns=tuple(related),
+            roles=Roles({name: candidates[name][1].declaration for name in related}),
         )
 
 
@@ -233,27 +224,28 @@ def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) 
     codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value that one row has is no group
     inside = codes >= 0
     groups, rows = pd.factorize(codes[inside])[0], int(inside.sum())
-    if not 1 < (many := groups.max(initial=-1) + 1) < rows:
+    if not 1 < (levels := groups.max(initial=-1) + 1) < rows:
         return 0
     ranks = counts[inside].rank().to_numpy() - (rows + 1) / 2
-    sums = np.zeros((many, ranks.shape[1]))
+    sums = np.zeros((levels, ranks.shape[1]))
     np.add.at(sums, groups, ranks)
     between, total = (sums**2 / np.bincount(groups)[:, None]).sum(axis=0), (ranks**2).sum(axis=0)
     statistic = (rows - 1) * np.divide(between, total, out=np.zeros_like(total), where=total > 0)
-    return int((chdtrc(many - 1, statistic) < _LEVEL / (tests * counts.shape[1])).sum())
+    return int((chdtrc(levels - 1, statistic) < _LEVEL / (tests * counts.shape[1])).sum())
 
 
 def of_near(names: Sequence[str], pairs: pd.DataFrame) -> Iterator[Finding]:
     """The finding of near copies, from `near`; none without any."""
     if len(pairs):
-        one = pairs.iloc[pairs["correlation"].abs().argmax()]
-        pair = f'"{one["one"]}" and "{one["other"]}"'
+        strongest = pairs.iloc[pairs["correlation"].abs().argmax()]
+        pair = f'"{strongest["one"]}" and "{strongest["other"]}"'
         copies = f"{len(pairs):,} pairs of columns are near copies, above all {pair}"
-        yield Finding(
+        out = sorted({*pairs["other"]}, key=list(names).index)
+        yield leaving_out_columns(
             "near",
             f"{copies if len(pairs) > 1 else f'{pair} are near copies'}: the correlation of their ranks is "
-            f"{one['correlation']:.3f}.",
+            f"{strongest['correlation']:.3f}.",
+            out,
             "Either of them could stand for the other in every edge: leave one out if they measure the same thing.",
-            tuple(sorted({names.index(name) for name in pairs["other"]})),
-            flag=without(sorted({*pairs["other"]}, key=list(names).index)),
+            option("--without", out),
         )

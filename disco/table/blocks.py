@@ -9,30 +9,30 @@ import pandas as pd
 
 from disco.table.cells import columns_of, is_blank, is_number, is_numeric_text, names_of, numbers_of
 from disco.table.edits import LeaveOut
+from disco.table.finding import Finding, leaving_out_columns, leaving_out_rows
 from disco.table.formats.header import MISSING_WORDS
 from disco.table.formats.reading import MOST_LINES
 from disco.table.kinds import BELOW, BESIDE, FOOTNOTES
 from disco.table.rows import stretches
-from disco.table.suggestions import Suggestion, leave_out, without
 from disco.words import how_many, listed, plural
 
 _MOST_NOTES = 10  # rows with footnotes
 _LEAST_WORDS, _LONGER = 4, 1.5  # of a footnote below other texts, and its length by theirs
 _NOTE = re.compile(r"\s*(notes?\b|sources?\b|remarks?\b|[*†‡]|\d+(\)|[.:]? [A-Z]))", re.IGNORECASE)
 _LEAST_NAMES = 3  # of another table, unless a blank row stands above them
-_LEAST_SHORTER = 0.1  # of the rows, by which another table beside is shorter
+_LEAST_SHORTER = 0.1  # of the rows, by which another table beside is separate
 _FIRST = 3  # rows of another table, one of which has numbers
 _NAMED = 4
 _MOST_LINES = 1000  # with words among numbers, that are looked at
 
 
-def footnotes(table: pd.DataFrame) -> Suggestion | None:
+def footnotes(table: pd.DataFrame) -> Finding | None:
     """Rows at the end that hold a sentence in one cell and nothing else, or a word below a blank row."""
     notes, first, row = list[str](), len(table), len(table) - 1
     words = list[str]()  # in the rows below this one that are not notes yet
     while row > 1 and len(notes) + len(words) < _MOST_NOTES:
         line = _filled(table, row)
-        if not _may_be_note(table, line):
+        if _numbers(line) or table.shape[1] < 2 or len(line) > max(1, table.shape[1] // 4):
             break
         words += [next(iter(line.values()))] if line else []
         if not line or _is_note(table, line):
@@ -41,16 +41,16 @@ def footnotes(table: pd.DataFrame) -> Suggestion | None:
     if not notes:
         return None
     what = f"Below the table {plural(len(notes), 'stands a note', f'stand {len(notes)} notes')}"
-    return leave_out(FOOTNOTES, [*range(first, len(table))], f'{what}: "{notes[-1][:60].rstrip(".")}".')
+    return leaving_out_rows(FOOTNOTES, f'{what}: "{notes[-1][:60].rstrip(".")}".', range(first, len(table)))
 
 
-def below(table: pd.DataFrame) -> Suggestion | None:
+def below(table: pd.DataFrame) -> Finding | None:
     """Rows of names within the table: the same names once more, or those of another table."""
     lines = _lines_of_words(table)
     if again := _again(table, lines):
         repeat = plural(len(again), "repeats", "repeat")
-        return leave_out(BELOW, again, f"{how_many(len(again), 'row')} within the table {repeat} its names.")
-    row = _other(table, lines)
+        return leaving_out_rows(BELOW, f"{how_many(len(again), 'row')} within the table {repeat} its names.", again)
+    row = _names_below(table, lines)
     if row is None or _is_larger(table, row, lines[row]):
         return None
     first = row
@@ -58,28 +58,23 @@ def below(table: pd.DataFrame) -> Suggestion | None:
         first -= 1
     cells = listed([*lines[row].values()], _NAMED)
     message = f"Below the table lies another, with the names {cells} in row {row + 1:,}."
-    advice = f"Rows {first + 1:,}–{len(table):,} are left out; to read them, put them on a sheet of their own."
-    return Suggestion(BELOW, message, advice, (LeaveOut(stretches(np.arange(first, len(table)) + 1)),))
+    remedy = f"Rows {first + 1:,}–{len(table):,} are left out; to read them, put them on a sheet of their own."
+    return Finding(BELOW, message, remedy, edits=(LeaveOut(stretches(np.arange(first, len(table)) + 1)),))
 
 
 def larger_below(table: pd.DataFrame, how: Mapping[str, Any]) -> list[str]:
-    """A note that another table below is larger, and how it is read instead; none if there is none.
-
-    Args:
-        table: as it was read.
-        how: the fields of `disco.table.formats.reading.Reading`.
-    """
+    """A note that another table below is larger, and how to read it, from the fields of `Reading`; none without one."""
     lines = _lines_of_words(table)
-    row = None if _again(table, lines) else _other(table, lines)
+    row = None if _again(table, lines) else _names_below(table, lines)
     if row is None or not _is_larger(table, row, lines[row]):
         return []
-    above = row + sum(how[part] for part in ("above", "names", "below"))
+    above = row + sum(how[field] for field in ("above", "names", "below"))
     read = f"read the file again with {above} lines above the names (on Data, or by --read above={above})"
-    apart = "put it into a file of its own"
+    separate = "put it into a file of its own"
     cells = listed([*lines[row].values()], _NAMED)
     return [
         f"Below the table lies a larger one, with the names {cells} in row {row + 1:,}. To read that one, "
-        f"{read if above <= MOST_LINES else apart}."
+        f"{read if above <= MOST_LINES else separate}."
     ]
 
 
@@ -98,10 +93,11 @@ def _again(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> list[int
     return [row for row, line in lines.items() if all(cell == names[at] for at, cell in line.items())]
 
 
-def _other(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> int | None:
+def _names_below(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> int | None:
     """The first of some rows with the names of another table, which has numbers in its first rows."""
     for row, line in lines.items():
-        if _are_names([*line.values()], is_apart=not _filled(table, row - 1)):
+        cells, least = [*line.values()], _LEAST_NAMES if _filled(table, row - 1) else 2
+        if not _numbers(line) and len({*cells}) == len(cells) >= least:
             first = range(row + 1, min(row + 1 + _FIRST, len(table)))
             if any(_numbers(_filled(table, at)) for at in first):
                 return row
@@ -114,33 +110,29 @@ def _is_larger(table: pd.DataFrame, row: int, names: Mapping[int, str]) -> bool:
     return (len(table) - row - 1) * len(names) > row * columns
 
 
-def beside(table: pd.DataFrame) -> Suggestion | None:
+def side_table(table: pd.DataFrame) -> Finding | None:
     """Columns beyond a blank one that end in an earlier row, or in a later one: another table."""
     blank = [at for at, (_, column) in enumerate(columns_of(table)) if is_blank(column).all()]
     if not blank or len(table) < 3:
         return None
     names = names_of(table)
-    parts = [part.tolist() for part in np.split(np.arange(len(names)), blank)]
-    parts = [[at for at in part if at not in blank] for part in parts]
-    parts = [part for part in parts if part]
-    ends = [_end(table, part) for part in parts]
-    if len(parts) < 2 or min(ends) > min((1 - _LEAST_SHORTER) * max(ends), max(ends) - 2):
+    blocks = [block.tolist() for block in np.split(np.arange(len(names)), blank)]
+    blocks = [[at for at in block if at not in blank] for block in blocks]
+    blocks = [block for block in blocks if block]
+    heights = [_end(table, block) for block in blocks]
+    if len(blocks) < 2 or min(heights) > min((1 - _LEAST_SHORTER) * max(heights), max(heights) - 2):
         return None
-    largest = max(range(len(parts)), key=lambda number: len(parts[number]) * ends[number])
-    others = [names[at] for number, part in enumerate(parts) for at in part if ends[number] != ends[largest]]
-    if not others or any(names.count(name) > 1 for name in others):
+    largest = max(range(len(blocks)), key=lambda number: len(blocks[number]) * heights[number])
+    separate = [block for block, height in zip(blocks, heights, strict=True) if height != heights[largest]]
+    names_out = [names[at] for block in separate for at in block]
+    if not names_out or any(names.count(name) > 1 for name in names_out):
         return None
-    message = f"Beyond a blank column lies another table, with other rows: {listed(others, _NAMED)}."
-    found = without(BESIDE, message, others)
-    rows = np.arange(ends[largest], len(table)) + 1
-    more = (LeaveOut(stretches(rows)),) if len(rows) else ()
-    advice = f"{found.advice} To read {plural(len(others), 'it', 'them')}, use a sheet of their own."
-    return Suggestion(BESIDE, message, advice, (*found.edits, *more))
-
-
-def _may_be_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
-    """Whether few cells of a row are filled, none with a number."""
-    return not _numbers(line) and len(line) <= max(1, table.shape[1] // 4) and table.shape[1] > 1
+    message = f"Beyond a blank column lies another table, with other rows: {listed(names_out, _NAMED)}."
+    finding = leaving_out_columns(BESIDE, message, names_out)
+    rows = np.arange(heights[largest], len(table)) + 1
+    edits = (LeaveOut(stretches(rows)),) if len(rows) else ()
+    remedy = f"{finding.remedy} To read {plural(len(names_out), 'it', 'them')}, use a sheet of their own."
+    return Finding(BESIDE, message, remedy, edits=(*finding.edits, *edits))
 
 
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
@@ -149,25 +141,22 @@ def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
     In a column of numbers, any text is one. Rows with nothing else are notes too, and not compared with.
     """
     at, text = next(iter(line.items()))
-    has_more = ~np.all([is_blank(column) for place, (_, column) in enumerate(columns_of(table)) if place != at], axis=0)
+    has_more = ~np.all(
+        [is_blank(column) for position, (_, column) in enumerate(columns_of(table)) if position != at], axis=0
+    )
     texts = [str(cell) for cell in table.iloc[:, at][has_more].dropna()]
     if not texts or is_number(texts[0]) or (_NOTE.match(text) and not any(map(_NOTE.match, texts))):
         return True
     return len(text.split()) >= _LEAST_WORDS and len(text) > _LONGER * max(map(len, texts))
 
 
-def _are_names(cells: list[str], is_apart: bool) -> bool:
-    """Whether the cells of a row are names of columns: words that differ, several or below a blank row."""
-    return not any(map(is_number, cells)) and len({*cells}) == len(cells) >= (2 if is_apart else _LEAST_NAMES)
-
-
 def _numbers(line: dict[int, str]) -> bool:
     return any(map(is_number, line.values()))
 
 
-def _end(table: pd.DataFrame, part: list[int]) -> int:
+def _end(table: pd.DataFrame, columns: list[int]) -> int:
     """The number of rows down to the last one with a cell in some columns."""
-    filled = np.flatnonzero(~np.all([is_blank(table.iloc[:, at]) for at in part], axis=0))
+    filled = np.flatnonzero(~np.all([is_blank(table.iloc[:, at]) for at in columns], axis=0))
     return int(filled[-1]) + 1 if len(filled) else 0
 
 

@@ -22,11 +22,7 @@ NUMBER = r"[ \t]*[-+]?[0-9]+(\.[0-9]*)?[ \t]*"  # not \s or \d: Arrow runs this 
 
 
 def as_frame(table: object) -> pd.DataFrame:
-    """A table as a DataFrame: itself, or an array with columns x1 to xd; a signalling NaN is a missing cell.
-
-    Raises:
-        InputError: it is neither a DataFrame nor a two-dimensional array.
-    """
+    """A table as a DataFrame, or InputError; an array has columns x1 to xd; a signalling NaN is a missing cell."""
     if isinstance(table, pd.DataFrame):
         return _quiet(table)
     if isinstance(table, np.ndarray) and table.ndim == 2:
@@ -66,12 +62,12 @@ def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Serie
 
 def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> list[str]:
     """The names, those that come again with a number: A, A (2), A (3); only some of them, if given."""
-    times, found = Counter[str](), []
+    times, unique = Counter[str](), []
     for name in names:
         times[name] += 1
         is_again = times[name] > 1 and name.strip() and (among is None or name in among)
-        found.append(f"{name} ({times[name]})" if is_again else name)
-    return found
+        unique.append(f"{name} ({times[name]})" if is_again else name)
+    return unique
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -94,8 +90,8 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
     cells = column.to_numpy(dtype=object, na_value=None)
     read = [None if gap else _number(cell) for cell, gap in zip(cells, missing, strict=True)]
-    other = np.array([value is None for value in read], dtype=bool)
-    return np.array([np.nan if value is None else value for value in read], dtype=float), other & ~missing
+    invalid = np.array([value is None for value in read], dtype=bool)
+    return np.array([np.nan if value is None else value for value in read], dtype=float), invalid & ~missing
 
 
 def is_blank(column: pd.Series) -> np.ndarray:
@@ -107,15 +103,15 @@ def is_blank(column: pd.Series) -> np.ndarray:
 def numeric(table: pd.DataFrame) -> Iterator[tuple[int, np.ndarray]]:
     """Position and numbers of each column whose filled cells are all numbers, one at a time."""
     for position, (_, column) in enumerate(columns_of(table)):
-        numbers, other = numbers_of(column)
-        if not other.any() and not np.isnan(numbers).all():
+        numbers, invalid = numbers_of(column)
+        if not invalid.any() and not np.isnan(numbers).all():
             yield position, numbers
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def free_name(name: str, used: Collection[str]) -> str:
     """A name that is not taken: the same, or else with a number."""
     tried = chain([name], (f"{name} {number}" for number in count(2)))
-    return next(one for one in tried if one not in taken)
+    return next(candidate for candidate in tried if candidate not in used)
 
 
 def _number(cell: object) -> float | None:
@@ -138,11 +134,7 @@ def is_count(values: np.ndarray) -> np.ndarray:
 
 
 def value_counts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values of a column in increasing order, and the number of rows with each.
-
-    Args:
-        values: (rows,); small counts are counted without sorting the rows.
-    """
+    """The distinct values of a column, (rows,), ascending, and the rows with each; small counts are not sorted."""
     if not len(values) or not is_count(values).all() or values.max() >= len(values):
         return np.unique(values, return_counts=True)
     rows = np.bincount(values.astype(np.int64))
@@ -151,11 +143,7 @@ def value_counts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
-    """The ranks of a column, from 1, where equal values share their mean rank, (rows,).
-
-    Args:
-        values: (rows,); whole numbers in a small range are ranked without sorting the rows.
-    """
+    """The ranks of a column, (rows,), from 1, where equal values share their mean; small ranges are not sorted."""
     if not len(values) or values.dtype.kind == "f" or np.ptp(values) > 4 * len(values):
         return pd.Series(values).rank().to_numpy()
     values = values - values.min()

@@ -36,55 +36,37 @@ _STEPS = 100
 
 @dataclass(frozen=True)
 class Closure:
-    """How far the columns share a constant total.
+    """How far the columns share a constant total."""
 
-    Attributes:
-        columns: the columns that share it, by position; empty if there are none.
-        share: variance of their total over the sum of their variances; 1 without any.
-    """
-
-    columns: tuple[int, ...] = ()
-    share: float = 1.0
-
-    @property
-    def stands_out(self) -> bool:
-        """Whether some columns share a total that hardly varies."""
-        return bool(self.columns)
+    columns: tuple[int, ...]  # the columns that share it, by position
+    share: float  # variance of their total over the sum of their variances
 
 
-def closure(values: np.ndarray) -> Closure:
-    """The columns that share a total which hardly varies.
-
-    Args:
-        values: counts or rates, (rows, columns).
-    """
+def closure(values: np.ndarray) -> Closure | None:
+    """The columns of counts or rates, (rows, columns), that share a total which hardly varies; None without any."""
     rows = values[:: -(-len(values) // _MOST_ROWS) or 1]
     varied = np.flatnonzero(np.ptp(rows, axis=0) > 0) if len(rows) else np.arange(0)
     varied = varied[:: -(-len(varied) // _MOST_COLUMNS) or 1]
     if len(varied) < LEAST_COLUMNS:
-        return Closure()
-    part = rows[:, varied].astype(float)
-    correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in part.T]), rowvar=False)
+        return None
+    counts = rows[:, varied].astype(float)
+    correlations = np.corrcoef(np.column_stack([mid_ranks(column) for column in counts.T]), rowvar=False)
     np.fill_diagonal(correlations, 0.0)
     all_columns = np.arange(len(varied))
-    for columns in (all_columns, _negative(correlations, len(part))):
-        most = MOST_VARIANCE if columns is all_columns and len(columns) >= FEW else MOST_OF_FEW
-        if len(columns) >= LEAST_COLUMNS and (share := _share(part[:, columns], most)) is not None:
+    for columns in (all_columns, _negative(correlations, len(counts))):
+        limit = MOST_VARIANCE if columns is all_columns and len(columns) >= FEW else MOST_OF_FEW
+        if len(columns) >= LEAST_COLUMNS and (share := _share(counts[:, columns], limit)) is not None:
             is_constant = columns is all_columns and share <= CONSTANT
-            if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(part)):
+            if is_constant or _is_explained(correlations[np.ix_(columns, columns)], len(counts)):
                 return Closure(tuple(varied[columns].tolist()), share)
-    return Closure()
+    return None
 
 
 def closing(values: np.ndarray, exposure: np.ndarray) -> float:
-    """How strongly an exposure computed from counts joins them: the correlation of two of them through it, at most 0.
+    """How strongly an exposure, (rows,), computed from counts joins them: the correlation of two through it, at most 0.
 
     Divided by their total, columns with the variances v_j correlate by about -Σ v_j² / (Σ v_j)², times the share of
     the variance of their sum that the exposure takes away.
-
-    Args:
-        values: counts, (rows, columns).
-        exposure: of every row, (rows,).
     """
     rates = values / exposure[:, None]
     variances = rates.var(axis=0)
@@ -94,23 +76,23 @@ def closing(values: np.ndarray, exposure: np.ndarray) -> float:
     return -float(shares @ shares) * max(1 - float(rates.sum(axis=1).var() / variances.sum()), 0.0)
 
 
-def _share(part: np.ndarray, most: float) -> float | None:
-    """The variance of the total against that of uncorrelated columns; None above `most`, or if it may be chance."""
-    variances = part.var(axis=0)
-    share = float(part.sum(axis=1).var() / variances.sum())
-    error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(part)) / variances.sum()
-    return share if share <= most and 1 - share >= _LEAST_ERRORS * error else None
+def _share(counts: np.ndarray, limit: float) -> float | None:
+    """The variance of the total against that of uncorrelated columns; None above `limit`, or if it may be chance."""
+    variances = counts.var(axis=0)
+    share = float(counts.sum(axis=1).var() / variances.sum())
+    error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(counts)) / variances.sum()
+    return share if share <= limit and 1 - share >= _LEAST_ERRORS * error else None
 
 
 def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:
     """The columns that remain if those with too few negative triples are left out, one by one."""
-    least = -ndtri(_RELATED / correlations.size) / np.sqrt(rows)
-    related = np.where(np.abs(correlations) >= least, correlations, 0.0)
+    threshold = -ndtri(_RELATED / correlations.size) / np.sqrt(rows)
+    related = np.where(np.abs(correlations) >= threshold, correlations, 0.0)
     columns = np.arange(len(related))
     while len(columns) >= LEAST_COLUMNS:
         inside = related[np.ix_(columns, columns)]
         both, falling = np.abs(inside), np.maximum(-inside, 0.0)
-        all_, negative = (np.einsum("ij,ji->i", part @ part, part) for part in (both, falling))
+        all_, negative = (np.einsum("ij,ji->i", matrix @ matrix, matrix) for matrix in (both, falling))
         shares = np.divide(negative, all_, out=np.zeros_like(all_), where=all_ > 0)
         if shares.min() >= _NEGATIVE:
             pairs = (inside < 0).astype(float)
@@ -120,18 +102,14 @@ def _negative(correlations: np.ndarray, rows: int) -> np.ndarray:
 
 
 def _is_explained(correlations: np.ndarray, rows: int) -> bool:
-    """Whether a negative factor leaves little of the correlations.
-
-    Args:
-        correlations: with 0 on the diagonal, (columns, columns).
-    """
+    """Whether a negative factor leaves little of correlations with 0 on the diagonal, (columns, columns)."""
     loadings = np.full(len(correlations), 1 / np.sqrt(len(correlations) - 1))
     for _ in range(_STEPS):  # every loading in turn would converge faster, and hardly elsewhere
         fitted = -correlations @ loadings / np.maximum((loadings**2).sum() - loadings**2, 1e-12)
         loadings = (loadings + np.clip(fitted, 0.0, 1.0)) / 2
-    left = correlations + np.outer(loadings, loadings) - np.diag(loadings**2)
+    residual = correlations + np.outer(loadings, loadings) - np.diag(loadings**2)
     pairs = len(correlations) * (len(correlations) - 1)
-    there, remaining = (float((part**2).sum()) - pairs / rows for part in (correlations, left))
+    there, remaining = (float((matrix**2).sum()) - pairs / rows for matrix in (correlations, residual))
     error = 2 * np.sqrt(pairs) / rows  # of either sum if nothing is there: every pair stands in it twice
     explained = 1 - max(remaining, 0.0) / there if there > 0 else 0.0
     return explained >= _EXPLAINED or (explained > 0 and remaining <= _MISFIT * error)

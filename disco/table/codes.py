@@ -19,44 +19,39 @@ _NEAR = 0.75  # of the smaller count by the larger, if they are near each other
 
 
 class Code(NamedTuple):
-    """A code in a column.
+    """A code in a column."""
 
-    Attributes:
-        column: by position.
-        rows: those that have a code, by position.
-        codes: the codes, ascending.
-        largest: the largest other count.
-        near: the most rows with another count near a code that lies among the counts; 0 if all others are far below.
-    """
-
-    column: int
-    rows: np.ndarray
-    codes: tuple[int, ...]
-    largest: int
+    column: int  # by position
+    rows: np.ndarray  # those that have a code, by position
+    codes: tuple[int, ...]  # the codes, ascending
+    largest: int  # the largest other count
+    # the most rows with another count near a code that lies among the counts; 0 if all others are far below
     near: int = 0
 
 
 def coded_rows(values: np.ndarray) -> np.ndarray:
     """The rows of counts, (rows, columns), that have a code, by position."""
-    return np.unique(np.concatenate([np.arange(0), *(one.rows for one in codes(values))]))
+    return np.unique(np.concatenate([np.arange(0), *(code.rows for code in codes(values))]))
 
 
 def codes(values: np.ndarray) -> list[Code]:
     """The columns of counts, (rows, columns), that have codes."""
     several = [_code(column, counts) for column, counts in enumerate(values.T)]
-    known = {code for one in several if one for code in one.codes}
-    found = [one or _code(column, values[:, column], known) for column, one in enumerate(several)] if known else several
-    return [one for one in found if one]
+    shared = {code for coded in several if coded for code in coded.codes}
+    if not shared:
+        return []
+    result = [coded or _code(column, values[:, column], shared) for column, coded in enumerate(several)]
+    return [coded for coded in result if coded]
 
 
-def _code(column: int, counts: np.ndarray, known: Collection[int] = ()) -> Code | None:
-    """The codes of one column; of `known` ones, those of other columns, one row is enough."""
+def _code(column: int, counts: np.ndarray, shared: Collection[int] = ()) -> Code | None:
+    """The codes of one column; of `shared` ones, those of other columns, one row is enough."""
     levels, times = np.unique(counts, return_counts=True)
-    is_code = np.isin(levels, [*(known or CODES)])
+    is_code = np.isin(levels, [*(shared or CODES)])
     if not is_code.any() or is_code.all():
         return None
-    chosen, near = _beyond(levels, times, is_code, 1 if known else _LEAST), 0
-    if not len(chosen) and not known:
+    chosen, near = _beyond(levels, times, is_code, 1 if shared else _LEAST), 0
+    if not len(chosen) and not shared:
         chosen, near = _within(levels, times, is_code)
     if not len(chosen):
         return None
@@ -64,20 +59,20 @@ def _code(column: int, counts: np.ndarray, known: Collection[int] = ()) -> Code 
     return Code(column, np.flatnonzero(np.isin(counts, chosen)), tuple(chosen.tolist()), largest, near)
 
 
-def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, least: int) -> np.ndarray:
+def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, fewest: int) -> np.ndarray:
     """The codes beyond a gap, with nothing else there, in at least so many rows."""
     first = len(levels) - int(np.argmin(is_code[::-1]))  # the levels from here on are all codes
     for at in range(first, len(levels)):
-        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= least:
+        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= fewest:
             return levels[at:]
     return levels[:0]
 
 
 def _within(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> tuple[np.ndarray, int]:
     """The codes among counts that far more rows have than any other count near them, and how many have that."""
-    chosen, most = list[int](), 0
+    chosen, common = list[int](), 0
     for code, rows in zip(levels[is_code], times[is_code], strict=True):
         near = times[~is_code & (levels >= _NEAR * code) & (_NEAR * levels <= code)].max(initial=0)
         if rows >= max(_LEAST_WITHIN * times.min(), _TIMES * near):  # every row may be there several times
-            chosen, most = [*chosen, code], max(most, int(near))
-    return np.array(chosen, levels.dtype), max(most, 1)
+            chosen, common = [*chosen, code], max(common, int(near))
+    return np.array(chosen, levels.dtype), max(common, 1)

@@ -40,35 +40,20 @@ _MOST_PAIRED = 1000  # columns whose pairs are looked at, evenly spread
 
 @dataclass(frozen=True)
 class Depth:
-    """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies.
+    """How much of the first component the totals explain; all shares from 0 to 1, NaN where nothing varies."""
 
-    Attributes:
-        columns: number of columns that vary.
-        explained: squared correlation of log(1 + total) with the first component.
-        by_chance: the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict.
-        component: share of the variance of log(1 + x) along the component.
-        rising, falling: shares of the columns that rise and that fall along the component, with a correlation of two
-            standard errors or more.
-        steepest: the lowest correlation of a column with the component.
-        common: mean of the relative covariances of rising columns, weighted by precision.
-        uneven: how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it.
-        least_pair: the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean.
-        bare: share of the rising columns that vary too little for the factor.
-        rows: row (from 1), total, component (the position along it), one line per row looked at.
-    """
-
-    columns: int
-    explained: float
-    by_chance: float
-    component: float
+    columns: int  # number of columns that vary
+    explained: float  # squared correlation of log(1 + total) with the first component
+    by_chance: float  # the maximum of `explained` in shuffled tables; NaN with too few columns for a verdict
+    component: float  # share of the variance of log(1 + x) along the component
     rising: float
     falling: float
-    steepest: float
-    common: float
-    uneven: float
-    least_pair: float
-    bare: float
-    rows: pd.DataFrame
+    steepest: float  # the lowest correlation of a column with the component
+    common: float  # mean of the relative covariances of rising columns, weighted by precision
+    uneven: float  # how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it
+    least_pair: float  # the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean
+    bare: float  # share of the rising columns that vary too little for the factor
+    rows: pd.DataFrame  # row (from 1), total, component (the position along it), one line per row looked at
 
     @property
     def stands_out(self) -> bool:
@@ -83,18 +68,13 @@ class Depth:
 
 
 def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> Depth:
-    """Compare the rows' totals with the first component, in a table and in shuffled ones.
-
-    Args:
-        values: counts, (rows, columns).
-        reporter, stage: receive every shuffle.
-    """
+    """Compare the totals of counts, (rows, columns), with the first component, in a table and in shuffled ones."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(values))[:_MOST_ROWS])
-    part = values[rows]
-    varied = part[:, np.ptp(part, axis=0) > 0] if len(part) else part[:, :0]
+    counts = values[rows]
+    varied = counts[:, np.ptp(counts, axis=0) > 0] if len(counts) else counts[:, :0]
     logs = np.log1p(varied)
-    explained, component, scores = _first(logs, part.sum(axis=1))
+    explained, component, scores = _first(logs, counts.sum(axis=1))
     by_chance = np.nan
     if varied.shape[1] >= LEAST_COLUMNS:
         chance = []
@@ -103,7 +83,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
             shuffled = rng.permuted(varied[:, :: -(-varied.shape[1] // _MOST_SHUFFLED)], axis=0)
             chance.append(_first(np.log1p(shuffled), shuffled.sum(axis=1))[0])
         by_chance = max(chance)
-    found = pd.DataFrame({"row": rows + 1, "total": part.sum(axis=1), "component": scores})
+    lines = pd.DataFrame({"row": rows + 1, "total": counts.sum(axis=1), "component": scores})
     errors = _errors(logs, scores)
     rising = varied[:, errors >= _SURELY]
     shares = (np.nan, np.nan, np.nan)
@@ -111,7 +91,7 @@ def depth(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> D
         shares = float((errors >= 2).mean()), float((errors <= -2).mean()), float(errors.min() / np.sqrt(len(rows)))
     common, uneven, least_pair = _evenness(rising)
     bare = _bare(rising, common)
-    return Depth(varied.shape[1], explained, by_chance, component, *shares, common, uneven, least_pair, bare, found)
+    return Depth(varied.shape[1], explained, by_chance, component, *shares, common, uneven, least_pair, bare, lines)
 
 
 def _first(logs: np.ndarray, total: np.ndarray) -> tuple[float, float, np.ndarray]:
@@ -149,12 +129,12 @@ def _evenness(values: np.ndarray) -> tuple[float, float, float]:
     covariances = relative.T @ relative / rows
     pairs = np.triu_indices(columns, k=1)
     noise = np.outer(np.diag(covariances), np.diag(covariances))[pairs] / rows  # variances, if the pair is independent
-    found, weights = covariances[pairs], 1 / noise
-    mean = float(np.average(found, weights=weights))
+    relative_pairs, weights = covariances[pairs], 1 / noise
+    mean = float(np.average(relative_pairs, weights=weights))
     if not mean > 0:
         return mean, np.inf, -np.inf
-    short = float(np.average(np.minimum(found - mean, 0.0) ** 2 - noise / 2, weights=weights))
-    low = np.sort(found + 2 * np.sqrt(noise))[max(int(np.ceil(_LOWEST * len(found))) - 1, 0)]
+    short = float(np.average(np.minimum(relative_pairs - mean, 0.0) ** 2 - noise / 2, weights=weights))
+    low = np.sort(relative_pairs + 2 * np.sqrt(noise))[max(int(np.ceil(_LOWEST * len(relative_pairs))) - 1, 0)]
     return mean, float(np.sqrt(max(short, 0.0))) / mean, float(low) / mean
 
 
@@ -162,6 +142,6 @@ def _bare(values: np.ndarray, common: float) -> float:
     """Bare of `Depth` of the columns that rise, with the mean of their relative covariances."""
     if not common > 0:
         return 1.0
-    means, apart = values.mean(axis=0), (values - values.mean(axis=0)) ** 2
-    beyond, errors = apart.mean(axis=0) - means, apart.std(axis=0) / np.sqrt(len(values))
+    means, squares = values.mean(axis=0), (values - values.mean(axis=0)) ** 2
+    beyond, errors = squares.mean(axis=0) - means, squares.std(axis=0) / np.sqrt(len(values))
     return float(((beyond + 2 * errors) / means**2 < _ENOUGH * common).mean())

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
@@ -20,18 +20,14 @@ from disco.table.values import blank_as_zero, rounded, with_counts_behind
 
 @dataclass(frozen=True)
 class ReadAgain:
-    """Read the file with these choices (`disco.table.formats.reading.Reading`); the others are detected.
-
-    Raises:
-        ValueError: there is no such choice.
-    """
+    """Read the file with these choices of `disco.table.formats.reading.Reading`, or ValueError; others are detected."""
 
     choices: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {one.name for one in fields(Reading)}
-        if not known >= self.choices.keys():
-            raise ValueError(f"a file is read by {', '.join(sorted(known))}, not by {sorted(self.choices)}")
+        allowed = {option.name for option in fields(Reading)}
+        if not allowed >= self.choices.keys():
+            raise ValueError(f"a file is read by {', '.join(sorted(allowed))}, not by {sorted(self.choices)}")
 
 
 @dataclass(frozen=True)
@@ -50,30 +46,20 @@ class Transpose:
 
 @dataclass(frozen=True)
 class Pivot:
-    """Make a row of every event and a column of every kind, from a table with one line per sighting.
+    """Make a row of every event and a column of every kind, from a table with one line per sighting."""
 
-    Attributes:
-        rows: the first columns tell events apart and name the rows; the others have one value in each event, and stay.
-        names: the column of kinds.
-        values: the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0.
-        key: how many of `rows` tell events apart; if several do, they stay too.
-        times: columns of counts instead, one for each time, which tell events apart too.
-    """
-
+    # the first columns tell events apart and name the rows; the others have one value in each event, and stay
     rows: tuple[str, ...]
-    names: str
+    names: str  # the column of kinds
+    # the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0
     values: str = ""
-    key: int = 1
-    times: tuple[str, ...] = ()
+    key: int = 1  # how many of `rows` tell events apart; if several do, they stay too
+    times: tuple[str, ...] = ()  # columns of counts instead, one for each time, which tell events apart too
 
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """Leave out rows: stretches of their numbers, from 1, in the table at hand.
-
-    Raises:
-        ValueError: a stretch is not a first and a last row.
-    """
+    """Leave out rows: stretches of their numbers, first and last, or ValueError, from 1 in the table at hand."""
 
     rows: Stretches
 
@@ -120,11 +106,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class AddKinds:
-    """Add a column with the kind of every row, as one letter each: computed from the counts (`disco.hidden.adjusting`).
-
-    Raises:
-        ValueError: a kind is not a capital letter.
-    """
+    """Add a column with the kind of every row, a capital letter each, or ValueError: see `disco.hidden.adjusting`."""
 
     kinds: str
     name: str = "kinds of rows"
@@ -162,23 +144,21 @@ Edit: TypeAlias = (
 EDITS = get_args(Edit)
 
 
+def as_json(edit: Edit) -> dict[str, Any]:
+    """An edit as origin.json and `disco check --json` have it: the name of its class, and its fields."""
+    return {"edit": type(edit).__name__, **asdict(edit)}
+
+
 def applied(
     table: pd.DataFrame, edits: Iterable[Edit], read: Callable[..., pd.DataFrame] | None = None
 ) -> pd.DataFrame:
-    """The table after some changes, one after the other.
-
-    Args:
-        read: reads the file again, by the choices of `Reading`.
-
-    Raises:
-        InputError: a change cannot be made to this table.
-    """
+    """The table after some changes in turn, the file read again by `read`; InputError if a change cannot be made."""
     for edit in edits:
-        table = _after(table, edit, read)
+        table = _edited(table, edit, read)
     return table
 
 
-def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | None) -> pd.DataFrame:
+def _edited(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | None) -> pd.DataFrame:
     match edit:
         case ReadAgain(choices):
             if read is None:
@@ -206,12 +186,11 @@ def _after(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] | 
             return _with(table, columns)
         case Columns(only, without):
             names = names_of(table)
-            kept = {*names} - {*without} if only is None else {*only}
-            return table.loc[:, [name in kept for name in names]]
+            selected = {*names} - {*without} if only is None else {*only}
+            return table.loc[:, [name in selected for name in names]]
 
 
 def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """The table with more columns."""
     for name, cells in columns.items():
         if name in names_of(table):
             raise InputError(f'The table already has a column "{name}".')
@@ -222,31 +201,23 @@ def _with(table: pd.DataFrame, columns: Mapping[str, Sequence[Any]]) -> pd.DataF
 
 
 def positions(rows: Stretches, count: int) -> np.ndarray:
-    """Stretches of row numbers, from 1, as positions from 0.
-
-    Raises:
-        InputError: a row is not among the `count` of the table.
-    """
+    """Stretches of row numbers, from 1, as positions from 0; InputError if the table has fewer rows than `count`."""
     if rows and max(last for _, last in rows) > count:
         raise InputError(f"Row {max(last for _, last in rows):,} cannot be left out: the table has {count:,}.")
     return np.concatenate([np.arange(0), *(np.arange(first - 1, last) for first, last in rows)])
 
 
-def rows_left_out_by(edit: Edit, before: Stretches, rows: int) -> Stretches:
+def rows_left_out_by(edit: Edit, left_out: Stretches, rows: int) -> Stretches:
     """The rows left out after a change of a table with this number of rows; none once its rows are others."""
     if isinstance(edit, LeaveOut):
-        return with_more(before, rows, positions(edit.rows, rows))
-    return () if isinstance(edit, ReadAgain | Transpose | Pivot) else before
+        return with_more(left_out, rows, positions(edit.rows, rows))
+    return () if isinstance(edit, ReadAgain | Transpose | Pivot) else left_out
 
 
-def choice(before: Iterable[str], kept: Iterable[str]) -> tuple[Columns, ...]:
-    """The shorter way to keep some columns; none if all are kept.
-
-    Args:
-        before, kept: the names of all columns, and of those to keep.
-    """
-    before, kept = list(before), set(kept)
-    left_out = tuple(name for name in before if name not in kept)
-    if len(left_out) > len(kept):
-        return (Columns(only=tuple(name for name in before if name in kept)),)
+def choice(names: Iterable[str], selected: Iterable[str]) -> tuple[Columns, ...]:
+    """The shorter edit that keeps `selected` of the columns `names`; none if all are kept."""
+    names, selected = list(names), set(selected)
+    left_out = tuple(name for name in names if name not in selected)
+    if len(left_out) > len(selected):
+        return (Columns(only=tuple(name for name in names if name in selected)),)
     return (Columns(without=left_out),) if left_out else ()

@@ -16,13 +16,13 @@ import pandas as pd
 
 from disco.table.cells import columns_of, names_of, numbers_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, Transpose
+from disco.table.finding import Finding, leaving_out_columns, leaving_out_rows
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.formats.reading import STRANDS, likely_strand
 from disco.table.identifiers import is_time, phrase
 from disco.table.kinds import ANNOTATION, GENES, SUMMARIES, VARIABLES
-from disco.table.reshape import with_row_names
+from disco.table.reshape import labels_of_rows, with_row_names
 from disco.table.rows import stretches
-from disco.table.suggestions import Suggestion, labels_of_rows, leave_out, without
 from disco.table.values import Numbers
 from disco.words import how_many, listed, plural
 
@@ -89,14 +89,14 @@ _OF_TAXA = (_LEVELS, {"taxonomy id", "taxonomy lvl"})  # of Bracken
 _RANKS = {"kingdom", "superkingdom", "domain", "phylum", "class", "order", "family", "genus", "species"}
 
 
-def summaries(table: pd.DataFrame) -> Suggestion | None:
+def summaries(table: pd.DataFrame) -> Finding | None:
     """Lines of HTSeq and STAR on reads that were counted for no gene."""
     of_rows = labels_of_rows(table)
     decoys = [at for at, name in enumerate(of_rows) if name.startswith(_DECOYS)]
     if decoys and len(decoys) < len(of_rows) / 2:
         what = plural(len(decoys), "is a contaminant or a decoy", "are contaminants or decoys")
         message = f"{how_many(len(decoys), 'line')}, such as {of_rows[decoys[0]]}, {what}."
-        return leave_out(SUMMARIES, decoys, message)
+        return leaving_out_rows(SUMMARIES, message, decoys)
     rows = [at for at, name in enumerate(of_rows) if _SUMMARY.fullmatch(name.strip())]
     columns = [name for name in names_of(table) if _SUMMARY.fullmatch(name.strip())]
     if max(len(rows), len(columns)) < 2:
@@ -106,7 +106,9 @@ def summaries(table: pd.DataFrame) -> Suggestion | None:
         f"{how_many(len(names), 'line')} of the counting program, such as {listed(names, 2)}, sum up reads that were "
         "counted for no gene."
     )
-    return without(SUMMARIES, message, columns) if names is columns else leave_out(SUMMARIES, rows, message)
+    if names is columns:
+        return leaving_out_columns(SUMMARIES, message, columns)
+    return leaving_out_rows(SUMMARIES, message, rows)
 
 
 def is_annotation(name: str) -> bool:
@@ -114,30 +116,30 @@ def is_annotation(name: str) -> bool:
     return phrase(name) in _ANNOTATION
 
 
-def annotation(table: pd.DataFrame) -> Suggestion | None:
+def annotation(table: pd.DataFrame) -> Finding | None:
     """Columns that describe the genes of the rows."""
     at, is_by_others = _genes_at(table)
     names = [] if at is None or is_by_others else [str(label) for label in _described(table, at)]
     if not names or table.shape[1] - len(names) <= _LEAST_SAMPLES:  # a list of results alone
         return None
-    those = listed([name.strip() or "one without a name" for name in names], 6)
-    message = f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {those}."
-    return without(ANNOTATION, message, names)
+    words = listed([name.strip() or "one without a name" for name in names], 6)
+    message = f"{how_many(len(names), 'column')} {plural(len(names), 'describes', 'describe')} the genes: {words}."
+    return leaving_out_columns(ANNOTATION, message, names)
 
 
-def measures(table: pd.DataFrame) -> Suggestion | None:
+def measures(table: pd.DataFrame) -> Finding | None:
     """Columns that hold other measures of what is counted beside them, as length.S1 and S1_tpm of counts.S1 or S1."""
     usual, other_strands = _strands(table)
     if other_strands:
         message = f"STAR counted by strand: the {usual}. {listed(other_strands, 4)} hold the counts of other strands."
-        return without(ANNOTATION, message, other_strands)
+        return leaving_out_columns(ANNOTATION, message, other_strands)
     marked = {name: _marked(name) for name in names_of(table)}
     stems = {stem for stem, mark in marked.values() if mark in ("", *_COUNTED)}
-    others = [name for name, (stem, mark) in marked.items() if mark in _MEASURED and stem in stems]
-    if len(others) < _LEAST_SAMPLES:
+    rest = [name for name, (stem, mark) in marked.items() if mark in _MEASURED and stem in stems]
+    if len(rest) < _LEAST_SAMPLES:
         return None
-    message = f"{how_many(len(others), 'column')} hold other measures of what is counted: {listed(others, 4)}."
-    return without(ANNOTATION, message, others)
+    message = f"{how_many(len(rest), 'column')} hold other measures of what is counted: {listed(rest, 4)}."
+    return leaving_out_columns(ANNOTATION, message, rest)
 
 
 def _strands(table: pd.DataFrame) -> tuple[str, list[str]]:
@@ -148,8 +150,8 @@ def _strands(table: pd.DataFrame) -> tuple[str, list[str]]:
         return "", []
     totals = [float(table[of_strand[strand]].sum(numeric_only=True).sum()) for strand in ("forward", "reverse")]
     usual, why = likely_strand(*totals)
-    others = [name for strand, names in of_strand.items() if strand != usual for name in names]
-    return f"{usual} counts stay, {why}", others
+    rest = [name for strand, names in of_strand.items() if strand != usual for name in names]
+    return f"{usual} counts stay, {why}", rest
 
 
 def are_counts(names: Collection[str]) -> bool:
@@ -159,48 +161,48 @@ def are_counts(names: Collection[str]) -> bool:
 
 def _marked(name: str) -> tuple[str, str]:
     """A name without the mark of a measure at its beginning or end, and the mark in lower case; empty without one."""
-    if found := _CENSUS.fullmatch(name.strip()):
-        return found[1], {"E": "count", "M": "percent"}[found[2]]
-    found = _MARK.fullmatch(name.strip().removesuffix(" [%]"))
-    if found is None:
+    if match := _CENSUS.fullmatch(name.strip()):
+        return match[1], {"E": "count", "M": "percent"}[match[2]]
+    match = _MARK.fullmatch(name.strip().removesuffix(" [%]"))
+    if match is None:
         return name.strip(), ""
-    return (found["after"] or found["before"]).strip(), (found["first"] or found["last"]).lower()
+    return (match["after"] or match["before"]).strip(), (match["first"] or match["last"]).lower()
 
 
-def genes(table: pd.DataFrame) -> Suggestion | None:
+def genes(table: pd.DataFrame) -> Finding | None:
     """Genes in rows, samples in columns."""
     at, is_by_others = _genes_at(table)
     if at is None:
         return None
-    many = _PLACES if _are_places(names_of(table)) else 1
+    labels = _PLACES if _are_places(names_of(table)) else 1
     if table.shape[1] - len(described := _described(table, at)) <= _LEAST_SAMPLES:
         return None
     described = described if is_by_others else []
-    described = described if many == 1 else [label for label in described if label not in table.columns[:many]]
+    described = described if labels == 1 else [label for label in described if label not in table.columns[:labels]]
     table, at = table.drop(columns=described), 0 if is_by_others else at
-    rows, samples = len(table), table.shape[1] - many * isinstance(table.index, pd.RangeIndex)
-    names = labels_of_rows(table if at else with_row_names(table, many))
+    rows, samples = len(table), table.shape[1] - labels * isinstance(table.index, pd.RangeIndex)
+    names = labels_of_rows(table if at else with_row_names(table, labels))
     message = (
         f"The rows look like genes ({listed(names, 2)}) and {how_many(samples, 'column')} like samples; "
         "every column would become a node of the graph."
     )
-    values = Numbers.of(((place, cells) for place, cells in numeric(table) if place >= many or at), rows).values
+    values = Numbers.of(((column, cells) for column, cells in numeric(table) if column >= labels or at), rows).values
     never = np.flatnonzero(np.ptp(values, axis=1) == 0) if values.shape[1] > 1 else np.empty(0, int)
     edits: list[Edit] = [Columns(without=tuple(map(str, described)))] if described else []
     edits += [LeaveOut(stretches(never + 1))] if len(never) else []
-    edits += [RowNames(many)] if at == 0 else []
+    edits += [RowNames(labels)] if at == 0 else []
     edits.append(Transpose(MOST_VARIED if rows > MOST_COLUMNS else None))
-    most = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
-    advice = f"Rows and columns{most} are exchanged, with their names."
+    limit = f" of the {MOST_VARIED:,} genes that vary most" if rows > MOST_COLUMNS else ""
+    remedy = f"Rows and columns{limit} are exchanged, with their names."
     if described:
-        advice += f" Left out: {listed([str(name) for name in described], 6)}, which describe the genes."
+        remedy += f" Left out: {listed([str(name) for name in described], 6)}, which describe the genes."
     if len(never):
         are = plural(len(never), "is", "are")
-        advice += f" {how_many(len(never), 'gene')} with one value in all samples {are} left out."
-    return Suggestion(GENES, message, advice, tuple(edits))
+        remedy += f" {how_many(len(never), 'gene')} with one value in all samples {are} left out."
+    return Finding(GENES, message, remedy, edits=tuple(edits))
 
 
-def variables(table: pd.DataFrame) -> Suggestion | None:
+def variables(table: pd.DataFrame) -> Finding | None:
     """Variables of several kinds in rows, as dates above counts: one line of texts in all columns of numbers."""
     if not isinstance(table.index, pd.RangeIndex) or table.shape[1] <= _LEAST_SAMPLES or len(table) > MOST_COLUMNS:
         return None
@@ -213,23 +215,19 @@ def variables(table: pd.DataFrame) -> Suggestion | None:
     if is_other or len({*names}) < len(names) or not _is_text(table, 0):
         return None
     message = f'The rows look like variables and the columns like observations: "{names[rows[0]]}" holds texts in all.'
-    advice = "Rows and columns are exchanged, with their names."
-    return Suggestion(VARIABLES, message, advice, (RowNames(), Transpose()))
+    remedy = "Rows and columns are exchanged, with their names."
+    return Finding(VARIABLES, message, remedy, edits=(RowNames(), Transpose()))
 
 
 def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
-    """Where genes are named, and whether other columns that describe them say so.
-
-    Returns:
-        The position of the column of names, -1 for the rows' own names; None if the rows are no genes.
-    """
+    """The position of the genes' names, -1 for the rows' own, None without; and whether other columns say so."""
     if not isinstance(table.index, pd.RangeIndex):
         return (-1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None), False
     head = table.iloc[:_MOST_LOOKED_AT]
     names = names_of(table)
-    places = range(min(_MOST_BEFORE, table.shape[1]))
+    positions = range(min(_MOST_BEFORE, table.shape[1]))
     first = _first(head)
-    texts = [at for at in places if _is_text(head, at) or (at == first and phrase(names[at]) in _NAMES)]  # by number
+    texts = [at for at in positions if _is_text(head, at) or (at == first and phrase(names[at]) in _NAMES)]  # by number
     words = {*map(phrase, names)}
     has_ranks = len(words & _RANKS) >= _LEAST_RANKS or any(map(words.issuperset, _OF_TAXA))
     if _are_places(names):
@@ -238,13 +236,14 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
         cells = [name for name in head.iloc[:, at].dropna().astype(str) if not _SUMMARY.fullmatch(name)]
         if len(cells) < 2 or len({*cells}) < len(cells) * _LEAST_IDS or phrase(names[at]) in _LEVELS:
             continue
-        others = [*names[:at], *names[at + 1 :]]
+        rest = [*names[:at], *names[at + 1 :]]
         if _are_ids(cells) or phrase(names[at]) in _PARTS:
             return at, False
         if has_ranks and phrase(names[at]) not in _RANKS:
             return at, True
-        are_columns = _are_numbered(others) or np.mean([*map(is_time, others)]) >= _LEAST_TIMES
-        if at == first and (_are_barcodes(others) or (phrase(names[at]) in _SPECIES and are_columns)):
+        are_columns = _are_numbered(rest) or np.mean([*map(is_time, rest)]) >= _LEAST_TIMES
+        are_barcodes = len(rest) >= _LEAST_SAMPLES and all(map(_BARCODE.fullmatch, rest))
+        if at == first and (are_barcodes or (phrase(names[at]) in _SPECIES and are_columns)):
             return at, False
         is_named = phrase(names[at]) in _NAMES or (
             at == first and phrase(names[at]) in _NAMELESS and _are_symbols(cells)
@@ -262,9 +261,8 @@ def _first(table: pd.DataFrame) -> int:
 
 
 def _are_places(names: list[str]) -> bool:
-    """Whether the first columns are places on chromosomes."""
-    first, *others = [phrase(name) for name in names[:_PLACES]] or [""]
-    return first in _CHROMOSOMES and {*others} == {"start", "end"}
+    first, *rest = [phrase(name) for name in names[:_PLACES]] or [""]
+    return first in _CHROMOSOMES and {*rest} == {"start", "end"}
 
 
 def _is_text(table: pd.DataFrame, at: int) -> bool:
@@ -281,23 +279,18 @@ def _are_ids(names: list[str]) -> bool:
 def _are_symbols(names: list[str]) -> bool:
     """Whether names may be symbols of genes: one word each, some with digits, and not one word that is numbered."""
     names = [name for name in map(str.strip, names) if not _GENE.fullmatch(name)]
-    found = [match for name in names if (match := _SYMBOL.fullmatch(name))]
-    has_digits = sum(any(map(str.isdigit, match[0])) for match in found)
+    matches = [match for name in names if (match := _SYMBOL.fullmatch(name))]
+    has_digits = sum(any(map(str.isdigit, match[0])) for match in matches)
     return (
-        len(found) >= max(_FEWEST_SYMBOLS, _LEAST_SYMBOLS * len(names))
+        len(matches) >= max(_FEWEST_SYMBOLS, _LEAST_SYMBOLS * len(names))
         and has_digits >= _LEAST_DIGITS * len(names)
-        and len({match[1] for match in found}) >= _LEAST_STEMS * len(names)
+        and len({match[1] for match in matches}) >= _LEAST_STEMS * len(names)
     )
 
 
-def _are_barcodes(names: list[str]) -> bool:
-    return len(names) >= _LEAST_SAMPLES and all(map(_BARCODE.fullmatch, names))
-
-
 def _are_numbered(names: list[str]) -> bool:
-    """Whether names are one word with different numbers."""
-    found = [_NUMBERED.fullmatch(name.strip()) for name in names]
-    return len(names) >= _LEAST_SAMPLES and all(found) and len({match[1] for match in found if match}) == 1
+    matches = [_NUMBERED.fullmatch(name.strip()) for name in names]  # one word with different numbers
+    return len(names) >= _LEAST_SAMPLES and all(matches) and len({match[1] for match in matches if match}) == 1
 
 
 def _differ_by_rows(table: pd.DataFrame) -> bool:
@@ -313,18 +306,18 @@ def _differ_by_rows(table: pd.DataFrame) -> bool:
 def _described(table: pd.DataFrame, but: int) -> list[object]:
     """The labels of columns that describe genes, by name or as texts, but the one of their names."""
     head = table.iloc[:_MOST_LOOKED_AT]
-    others = [
+    candidates = [
         (at, label, name)
         for at, (label, name) in enumerate(zip(table.columns, names_of(table), strict=True))
         if at != but
     ]
-    described = {at for at, _, name in others if is_annotation(name) or _is_text(head, at) or at < _first(head)}
-    marks = {at: mark for at, _, name in others if (mark := _marked(name)[1]) in _COUNTED}
+    described = {at for at, _, name in candidates if is_annotation(name) or _is_text(head, at) or at < _first(head)}
+    marks = {at: mark for at, _, name in candidates if (mark := _marked(name)[1]) in _COUNTED}
     mark, times = max(Counter(marks.values()).items(), key=lambda item: item[1], default=("", 0))
     if times >= _LEAST_SAMPLES:  # counts of each sample, so the rest is of none
-        described |= {at for at, _, _ in others if marks.get(at) != mark}
-    numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in others if at not in described}
+        described |= {at for at, _, _ in candidates if marks.get(at) != mark}
+    numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in candidates if at not in described}
     measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
     if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples
         described |= measures
-    return [label for at, label, _ in others if at in described]
+    return [label for at, label, _ in candidates if at in described]

@@ -15,9 +15,8 @@ import pandas as pd
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
-from disco.table.computed import computed
 from disco.table.formats.plain import MATRIX
-from disco.table.identifiers import identifier, phrase, words_of
+from disco.table.identifiers import computed_columns, identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, kind_of_text, readable
@@ -76,20 +75,14 @@ _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column may be.
+    """What a column may be."""
 
-    Attributes:
-        role: covariate, context, intervention, exposure, group or ignore.
-        kind: of the first three; empty otherwise.
-        why: the rest of a sentence that begins with the column's name.
-    """
-
-    role: str
-    kind: str
-    why: str
+    role: str  # covariate, context, intervention, exposure, group or ignore
+    kind: str  # of the first three; empty otherwise
+    why: str  # the rest of a sentence that begins with the column's name
 
     @property
-    def given(self) -> str | tuple[str, str]:
+    def declaration(self) -> str | tuple[str, str]:
         """The guess as `Roles` takes it."""
         return (self.role, self.kind) if self.kind else self.role
 
@@ -107,7 +100,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
 
     At most one column is guessed to be the exposure, one the group, and one the intervention.
     """
-    found: dict[int, Guess] = {}
+    guessed: dict[int, Guess] = {}
     table = as_frame(table)
     categories = table.attrs.get(MATRIX, {}).get("categories", ())
     once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
@@ -117,7 +110,8 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
-        if guess is not None and guess.kind == CATEGORICAL and (of := _marked_by(name)) != name and of in numbers:
+        of = name.removeprefix("K_").removesuffix("_flag").removesuffix("_qc")  # temp for temp_flag and K_temp
+        if guess is not None and guess.kind == CATEGORICAL and of != name and of in numbers:
             guess = Guess("ignore", "", f'marks the cells of "{of}"')
         if _OF_GRADEBOOK.fullmatch(phrase(name)):
             guess = Guess("ignore", "", "is computed from the other marks")
@@ -129,12 +123,12 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
             guess = guess if guess.role in once else _second(column, guess)
             once -= {guess.role}
         if guess is not None:
-            found[position] = guess
-    if table.shape[1] - len(found) >= _MANY_COUNTS:
-        found = {at: guess for at, guess in found.items() if not (guess.is_by_name and _may_be_word(table, at))}
-    asked = [at for at, guess in found.items() if guess.role == "covariate"]
-    whys = computed(table, asked, [at for at in range(table.shape[1]) if at not in found])
-    return found | {at: Guess("ignore", "", why) for at, why in whys.items()}
+            guessed[position] = guess
+    if table.shape[1] - len(guessed) >= _MANY_COUNTS:
+        guessed = {at: guess for at, guess in guessed.items() if not (guess.is_by_name and _may_be_word(table, at))}
+    covariates = [at for at, guess in guessed.items() if guess.role == "covariate"]
+    whys = computed_columns(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
+    return guessed | {at: Guess("ignore", "", why) for at, why in whys.items()}
 
 
 def _may_be_word(table: pd.DataFrame, at: int) -> bool:
@@ -146,11 +140,6 @@ def _may_be_word(table: pd.DataFrame, at: int) -> bool:
 def is_computed(name: str) -> bool:
     """Whether a column has the name of one that a program computes from the others: a score, the genes of a cell."""
     return any(pattern.fullmatch(text) for pattern, text in ((_OF_GRADEBOOK, phrase(name)), (_OF_CELL, name.lower())))
-
-
-def _marked_by(name: str) -> str:
-    """The name of the numbers that a column of texts would mark: temp for temp_flag, temp_qc and K_temp."""
-    return name.removeprefix("K_").removesuffix("_flag").removesuffix("_qc")
 
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:
@@ -177,7 +166,6 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
 
 
 def _second(column: pd.Series, guess: Guess) -> Guess:
-    """The guess at a second group, exposure or intervention."""
     if guess.role == "intervention":
         return Guess("context", CATEGORICAL, guess.why) if column.nunique() <= MANY else Guess("ignore", "", guess.why)
     if guess.role == "exposure":
@@ -187,14 +175,14 @@ def _second(column: pd.Series, guess: Guess) -> Guess:
 
 
 def _guess(column: pd.Series, name: str) -> Guess | None:
-    rows, (numbers, other), values = len(column), numbers_of(column), readable(column)
+    rows, (numbers, invalid), values = len(column), numbers_of(column), readable(column)
     if (~is_count(values)).sum() <= MOST_FAULTY * rows:
         return _by_name(values, name)
-    if (other & np.isnan(values)).sum() <= MOST_FAULTY * rows:
+    if (invalid & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)
     if np.isfinite(values).sum() >= column.notna().sum() / 2:  # numbers and marks among them
         return None
-    texts = column[~np.isnan(numbers) | other]
+    texts = column[~np.isnan(numbers) | invalid]
     if np.mean([is_number(cell) or kind_of_text(cell) != "text" for cell in texts.astype(str)]) > 1 - MOST_FAULTY:
         return None  # bounds and classes of counts
     return _of_levels(texts, "texts", rows)
@@ -227,61 +215,60 @@ def _are_dates(column: pd.Series) -> bool:
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
-    """The guess at numbers that are not counts."""
     missing = np.isnan(values)
     if missing.mean() > 0.5:
         return Guess("ignore", "", "is blank in most rows")
-    known = values[~missing]
-    if (known == known[0]).all():
+    filled = values[~missing]
+    if (filled == filled[0]).all():
         return Guess("ignore", "", "never changes")
-    if is_count(known).all():
-        return _by_name(known, name)
-    if _is_exposure(name) and (known > 0).all():
+    if is_count(filled).all():
+        return _by_name(filled, name)
+    if _is_exposure(name) and (filled > 0).all():
         return Guess("exposure", "", "has numbers above 0, and the name of an exposure")
     if "total" in words_of(name):
         return Guess("ignore", "", "has the name of a total")
     if missing.mean() > _MOST_BLANK:
         return Guess("ignore", "", f"is not known in {missing.sum():,} rows")
     return Guess(
-        "covariate", CONTINUOUS, "has decimals" if (known != np.floor(known)).any() else "has negative numbers"
+        "covariate", CONTINUOUS, "has decimals" if (filled != np.floor(filled)).any() else "has negative numbers"
     )
 
 
 def _by_name(values: np.ndarray, name: str) -> Guess | None:
     """The guess at a column of counts, by its name; None if it may well hold counts."""
-    known = values[~np.isnan(values)]
-    levels, words = len(value_counts(known)[0]), set(words_of(name))
+    filled = values[~np.isnan(values)]
+    levels, words = len(value_counts(filled)[0]), set(words_of(name))
     if levels < 2:
         return None
-    if _are_days(known) or words == {"datum"}:
+    if _are_days(filled) or words == {"datum"}:
         return Guess("ignore", "", "looks like dates")
     if _OF_TRIALS.fullmatch(name.lower()):
         return Guess("ignore", "", "numbers the trials")
-    has_single = _has_single(known)
-    is_counted = known.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
+    has_single = _has_single(filled)
+    is_counted = filled.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
     head = _head(name)
     if head in _GROUPS | _CATEGORIES and levels <= len(values) / 2 and not is_counted:
-        many = levels > MANY or head in _GROUPS
-        why = f"has the name of a {'group' if many else 'category'}, and {levels:,} values"
-        if many:
+        is_group = levels > MANY or head in _GROUPS
+        why = f"has the name of a {'group' if is_group else 'category'}, and {levels:,} values"
+        if is_group:
             return Guess("group", "", why)
         return Guess("covariate", CONTINUOUS if has_single else CATEGORICAL, why)
-    if index_like := identifier(known, name):
+    if index_like := identifier(filled, name):
         return Guess("ignore", "", index_like)
     if _OF_CELL.fullmatch(name.lower()):
         return Guess("ignore", "", "is computed from the counts of a cell")
     if words in ({"rk"}, {"rank"}):
         return Guess("ignore", "", "ranks the rows")
-    if words & _SPELLS and known.min() > 0:
+    if words & _SPELLS and filled.min() > 0:
         return Guess("ignore", "", "numbers the spells of somebody")
-    if _is_exposure(name) and (known > 0).all():
+    if _is_exposure(name) and (filled > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
-    words -= _SIZES if known.min() == 0 else set()
-    is_few = np.mean(known == 0) >= _ZEROS and np.median(known) <= _FEW  # how many years, not which
+    words -= _SIZES if filled.min() == 0 else set()
+    is_few = np.mean(filled == 0) >= _ZEROS and np.median(filled) <= _FEW  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
-    if YEARS[0] <= known.min() and known.max() <= YEARS[1] and np.ptp(known) <= 200:
-        return Guess("covariate", CONTINUOUS, f"has years, {known.min():.0f} to {known.max():.0f}")
+    if YEARS[0] <= filled.min() and filled.max() <= YEARS[1] and np.ptp(filled) <= 200:
+        return Guess("covariate", CONTINUOUS, f"has years, {filled.min():.0f} to {filled.max():.0f}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Columns that name or number the rows: identifiers, which pass as counts but measure nothing.
+"""Columns that pass as counts or covariates but measure nothing: identifiers, and what is computed from counts.
 
 All values of an identifier differ, and one of these holds:
 
@@ -10,14 +10,20 @@ All values of an identifier differ, and one of these holds:
 
 An identifier of groups, such as a person observed several times, repeats: it is recognised by its name and its many
 values. Years and other times are not identifiers: every row of a series has its own.
+
+Computed from counts of their own row are rates, such as runs per wicket, and which of two counts is larger. To adjust
+for such a column joins the counts it was computed from. Each is recognised by exact arithmetic alone.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from disco.table.cells import YEARS, columns_of, is_count, numbers_of, value_counts
+from disco.table.cells import YEARS, columns_of, is_count, names_of, numbers_of, value_counts
+from disco.table.rows import readable
 
 _LEAST_CHANCE = 1e-6  # a smaller chance that independent counts all differ marks an identifier
 _LEAST_ROWS = 5
@@ -41,13 +47,16 @@ _TIME = re.compile(
 _TIMES = {"year", "years", "yr", "month", "day", "date", "week", "quarter", "hour", "minute", "time", "season"}
 _TIMES |= {"decade", "period", "epoch", "jahr", "monat", "tag", "woche", "annee", "mois", "ano", "anno"}
 
+_MOST_COLUMNS, _MOST_ROWS = 30, 500  # that are looked at
+_LEAST_COMPARED, _LEAST_VALUES = 12, 5  # rows, and values of a rate
+_MOST_DECIMALS = 6
+_MOST_OF_ALL = 0.95  # of the rows with a rate, those that are compared
+_ROUNDING = 0.5 + 1e-6  # units of the last decimal
+_LEAST_TIMES = 2  # rows with each sign
+
 
 def identifier(values: np.ndarray, name: str) -> str | None:
-    """Why a column is an identifier, as the rest of a sentence that begins with its name; None if it is not.
-
-    Args:
-        values: the column's numbers, (rows,); no identifier if one is not a count.
-    """
+    """Why numbers, (rows,), are an identifier, as the end of a sentence about their name; None if they are not."""
     words = words_of(name)
     rows = len(values)
     if rows < 2 or _TIMES & set(words) or not is_count(values).all():
@@ -71,7 +80,8 @@ def identifier(values: np.ndarray, name: str) -> str | None:
     if has_digits and (_NUMBER.fullmatch(phrase(name)) or (words[-1:] and words[-1].endswith("id") and low >= 10_000)):
         return "has the name of a number that is given, and another one in every row"
     step = np.gcd.reduce((values - low).astype(np.int64))
-    if _chance(rows, (high - low) / step + 1) < _LEAST_CHANCE:
+    wide = ((high - low) / step + 1) * ((rows + 1) / (rows - 1))  # a sample's range is narrower than its source's
+    if np.exp(np.log1p(-np.arange(rows) / wide).sum()) < _LEAST_CHANCE:  # that this many draws all differ
         return f"has another value in every row, where counts from {low:,.0f} to {high:,.0f} would repeat"
     return None
 
@@ -97,7 +107,57 @@ def identifiers(table: pd.DataFrame) -> dict[int, str]:
     return {position: why for position, why in enumerate(whys) if why}
 
 
-def _chance(rows: int, values: float) -> float:
-    """The probability that this many independent draws, uniform over this many values and a few more, all differ."""
-    values *= (rows + 1) / (rows - 1)  # the range of a sample is narrower than that of its source
-    return float(np.exp(np.log1p(-np.arange(rows) / values).sum()))
+def computed_columns(table: pd.DataFrame, columns: Sequence[int], counts: Sequence[int]) -> dict[int, str]:
+    """How columns are computed from counts, both by position, as ends of sentences; of the first counts and rows."""
+    counts = counts[:_MOST_COLUMNS]
+    if not counts or not 0 < len(columns) <= _MOST_COLUMNS:
+        return {}
+    head, names = table.head(_MOST_ROWS), names_of(table)
+    numbers = pd.DataFrame({names[at]: numbers_of(head.iloc[:, at])[0] for at in counts})
+    whys = {at: _computed(head.iloc[:, at], numbers) for at in columns}
+    return {at: why for at, why in whys.items() if why}
+
+
+def _computed(column: pd.Series, counts: pd.DataFrame) -> str:
+    values = readable(column)
+    if np.isfinite(values).sum() >= _LEAST_COMPARED:
+        return _rate(values, counts)
+    return _larger(np.array(["" if pd.isna(cell) else str(cell) for cell in column]), counts)
+
+
+def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
+    """Whether numbers are one count by another, or by the sum of all, times one factor, or one count times a factor."""
+    rows = np.isfinite(values)
+    values, numerators = values[rows], counts.to_numpy()[rows]
+    if len(np.unique(values)) < _LEAST_VALUES:
+        return ""
+    unit = next((10.0**-k for k in range(_MOST_DECIMALS) if np.allclose(values, values.round(k), 0, 1e-9)), 1e-6)
+    has_digits = np.abs(values) > 10 * unit  # a rate of one digit fits many
+    below = np.column_stack([np.ones(len(values)), numerators, numerators.sum(axis=1)])
+    names = ["", *(f'"{name}"' for name in counts), "the sum of all"]
+    for at, name in enumerate(counts):
+        for position in sorted({*range(len(names))} - {at + 1}):
+            positive = (numerators[:, at] > 0) & (below[:, position] > 0) & has_digits
+            rate = numerators[positive, at] / below[positive, position]
+            is_all = positive.sum() >= max(_LEAST_COMPARED, _MOST_OF_ALL * has_digits.sum())
+            if not is_all or np.ptp(rate) == 0 or (position and np.ptp(below[positive, position]) == 0):
+                continue
+            lowest, highest = ((values[positive] + end * _ROUNDING * unit) / rate for end in (-1, 1))
+            if lowest.max() <= highest.min():  # a factor for all rows
+                below_name = names[position]
+                return f'is computed as "{name}" by {below_name}' if below_name else f'is "{name}" in another unit'
+    return ""
+
+
+def _larger(cells: np.ndarray, counts: pd.DataFrame) -> str:
+    """Whether texts say which of two counts is larger."""
+    levels, codes = np.unique(cells, return_inverse=True)
+    if not 2 <= len(levels) <= 3 or len(cells) < _LEAST_COMPARED:
+        return ""
+    for first, second in combinations(counts.columns, 2):
+        signs = np.sign(counts[first].to_numpy() - counts[second].to_numpy())
+        kinds, times = np.unique(np.column_stack([signs, codes]), axis=0, return_counts=True)
+        is_each = len(kinds) == len(levels) == len(np.unique(kinds[:, 0]))
+        if is_each and times.min() >= _LEAST_TIMES:
+            return f'says which of "{first}" and "{second}" is larger'
+    return ""

@@ -43,21 +43,13 @@ Targets = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """The interventions of n rows.
+    """The interventions of n rows."""
 
-    Attributes:
-        name: of their column.
-        kind: one of `INTERVENTION_KINDS`.
-        arms: the labels, without that of the controls.
-        targets: the nodes that each arm sets.
-        arm: every row's arm, from 1; 0 for a control, (n,).
-    """
-
-    name: str
-    kind: str
-    arms: tuple[str, ...]
-    targets: tuple[tuple[str, ...], ...]
-    arm: np.ndarray
+    name: str  # of their column
+    kind: str  # one of `INTERVENTION_KINDS`
+    arms: tuple[str, ...]  # the labels, without that of the controls
+    targets: tuple[tuple[str, ...], ...]  # the nodes that each arm sets
+    arm: np.ndarray  # every row's arm, from 1; 0 for a control, (n,)
 
     @classmethod
     def of(
@@ -66,34 +58,30 @@ class Interventions:
         nodes: Sequence[str],
         kind: str = SET,
         targets: Targets | None = None,
-        others: Mapping[str, str] = MappingProxyType({}),
+        roles: Mapping[str, str] = MappingProxyType({}),
     ) -> "Interventions":
-        """The interventions of a column of labels.
+        """The interventions of a column of labels; InputError if an arm has too few rows, or no row is a control.
 
         Args:
-            column: one label per row.
             nodes: the names that a label may have.
             kind: of all its interventions.
             targets: the nodes of labels that are not names of nodes.
-            others: the roles of columns that are no nodes.
-
-        Raises:
-            InputError: a label is no node and has no targets, an arm has too few rows, or no row is a control.
+            roles: the roles of columns that are no nodes.
         """
         codes, labels = pd.factorize(_texts(column), sort=True)
-        named = [meant(str(label), str(column.name), nodes, targets or {}, others) for label in labels]
-        arms = [number for number, found in enumerate(named) if found]
-        place = np.zeros(len(labels), dtype=np.int64)
-        place[arms] = np.arange(1, len(arms) + 1)
-        found = cls(
+        named = [meant(str(label), str(column.name), nodes, targets or {}, roles) for label in labels]
+        arms = [number for number, result in enumerate(named) if result]
+        number_of = np.zeros(len(labels), dtype=np.int64)
+        number_of[arms] = np.arange(1, len(arms) + 1)
+        result = cls(
             str(column.name),
             kind,
             tuple(str(labels[number]) for number in arms),
             tuple(named[number] for number in arms),
-            place[codes],
+            number_of[codes],
         )
-        found._check()
-        return found
+        result._check()
+        return result
 
     def _check(self) -> None:
         """Refuse a column without arms, too many of them, an arm of few rows, and a table without controls."""
@@ -117,23 +105,16 @@ class Interventions:
     @cached_property
     def nodes(self) -> tuple[str, ...]:
         """The nodes that were set in some row, each once."""
-        return tuple(dict.fromkeys(node for found in self.targets for node in found))
+        return tuple(dict.fromkeys(node for of_arm in self.targets for node in of_arm))
 
     def was_set(self, node: str) -> np.ndarray:
         """Whether a node was set, by row, (n,) bool."""
-        of_arm = np.array([False, *(node in found for found in self.targets)])
+        of_arm = np.array([False, *(node in of_arm_nodes for of_arm_nodes in self.targets)])
         return of_arm[self.arm]
 
     def take(self, rows: np.ndarray) -> "Interventions":
         """Those of some rows, by number or by mask; arms keep their numbers."""
         return replace(self, arm=self.arm[rows])
-
-    def equals(self, other: "Interventions | None") -> bool:
-        """Whether others are equal."""
-        if other is None:
-            return False
-        mine, theirs = ((one.name, one.kind, one.arms, one.targets) for one in (self, other))
-        return mine == theirs and np.array_equal(self.arm, other.arm)
 
     def update(self, digest: "hashlib._Hash") -> None:
         """Add everything in them to a digest."""
@@ -146,8 +127,8 @@ def _texts(column: pd.Series) -> pd.Series:
 
 def targets_named(labels: Iterable[object]) -> set[str]:
     """The names in labels, apart from those of controls."""
-    parts = {part.strip() for label in labels for part in str(label).split(_SEPARATOR)}
-    return {part for part in parts if part.lower() not in CONTROLS}
+    names = {name.strip() for label in labels for name in str(label).split(_SEPARATOR)}
+    return {name for name in names if name.lower() not in CONTROLS}
 
 
 def labels(column: pd.Series) -> dict[str, int]:
@@ -160,55 +141,48 @@ def found_in(label: str, nodes: Collection[str]) -> tuple[str, ...]:
 
     Names are compared whole and without regard to case.
     """
-    named, found = {node.lower(): node for node in nodes}, []
-    for part in filter(None, map(str.strip, _PARTS.split(label))):
-        bare = _BEFORE.sub("", part)
-        ways = [part, bare, _AFTER.sub("", part), _AFTER.sub("", bare), *_WORDS.split(part), *_WORDS.split(bare)]
-        node = next((named[way.lower()] for way in ways if way.lower() in named), None)
+    named, matches = {node.lower(): node for node in nodes}, []
+    for word in filter(None, map(str.strip, _PARTS.split(label))):
+        bare = _BEFORE.sub("", word)
+        spellings = [word, bare, _AFTER.sub("", word), _AFTER.sub("", bare), *_WORDS.split(word), *_WORDS.split(bare)]
+        node = next((named[spelling.lower()] for spelling in spellings if spelling.lower() in named), None)
         if node is None:
             return ()
-        found.append(node)
-    return tuple(dict.fromkeys(found))
+        matches.append(node)
+    return tuple(dict.fromkeys(matches))
 
 
 def meant(
-    label: str,
-    name: str,
-    nodes: Sequence[str],
-    targets: Targets,
-    others: Mapping[str, str] = MappingProxyType({}),
+    label: str, name: str, nodes: Sequence[str], targets: Targets, roles: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """The nodes that a label of the intervention `name` sets; none for a control.
+    """The nodes that a label of the intervention `name` sets, or InputError; none for a control.
 
     Args:
-        nodes, targets, others: as in `Interventions.of`.
-
-    Raises:
-        InputError: it is no node and has no targets, or one of its targets is no node.
+        nodes, targets, roles: as in `Interventions.of`.
     """
     if label in targets:
-        found = tuple(targets[label])
+        result = tuple(targets[label])
     elif label.lower() in CONTROLS:
         return ()
     elif label in nodes:
         return (label,)
     else:
-        parts = [part.strip() for part in label.split(_SEPARATOR)]
-        if len(parts) > 1:
-            return tuple(dict.fromkeys(node for part in parts for node in meant(part, name, nodes, targets, others)))
-        if label in others:
+        words = [word.strip() for word in label.split(_SEPARATOR)]
+        if len(words) > 1:
+            return tuple(dict.fromkeys(node for word in words for node in meant(word, name, nodes, targets, roles)))
+        if label in roles:
             raise InputError(
-                f'The intervention "{name}" sets "{label}", whose role is {others[label]}: make that column a count, '
+                f'The intervention "{name}" sets "{label}", whose role is {roles[label]}: make that column a count, '
                 f'or "{name}" a context.'
             )
         raise InputError(
             f'"{label}" in the intervention "{name}" is not a count column: say which count columns it sets, or that '
             "it is a control (under Arms on the page Data, or as targets in a file of roles)."
         )
-    if unknown := [node for node in found if node not in nodes]:
+    if unknown := [node for node in result if node not in nodes]:
         among = series([f'"{node}"' for node in nodes[:_LISTED]]) + " …" * (len(nodes) > _LISTED)
         raise InputError(
             f'The label "{label}" of "{name}" sets "{unknown[0]}", which is not a count column (they are {among}): '
             "correct its targets."
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(result))

@@ -2,11 +2,12 @@
 
 Counts of genes come with genes in rows, columns that describe the genes, and lines that sum up what no gene received.
 Pivots have totals, gradebooks a line of the points possible, surveys one line per sighting. Each is recognised by names
-and by arithmetic, and has a suggestion: edits (`disco.table.edits`), made only if the user accepts.
+and by arithmetic, and is a finding with edits (`disco.table.edits`), made only if the user accepts.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -14,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from disco.table import amounts, gene_rows
-from disco.table.blocks import below, beside, footnotes
+from disco.table.blocks import below, footnotes, side_table
 from disco.table.cells import columns_of, is_blank, names_of, numbers_of
 from disco.table.edits import Columns, Edit, LeaveOut, RowNames, applied
+from disco.table.finding import Finding, leaving_out_rows
 from disco.table.guesses import MANY, guesses
 from disco.table.kinds import (
     ANNOTATION,
@@ -40,7 +42,6 @@ from disco.table.kinds import (
 from disco.table.reshape import are_texts, has_row_names
 from disco.table.rows import stretches
 from disco.table.sightings import sightings
-from disco.table.suggestions import Suggestion, leave_out
 from disco.table.totals import points, totals
 from disco.table.values import are_whole
 from disco.words import how_many, plural
@@ -49,10 +50,10 @@ _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
 
-_Look: TypeAlias = Callable[[pd.DataFrame], Suggestion | None]
+_Look: TypeAlias = Callable[[pd.DataFrame], Finding | None]
 
 
-def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Suggestion | None:
+def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Finding | None:
     """The first thing to change, if any; the others follow once it is made or refused.
 
     Args:
@@ -61,85 +62,94 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
     """
     if names_of(table)[:1] and names_of(table)[0] in spared:
         but = {*but, NAMES}
-    beside = {*spared} & {*names_of(table)}
-    of_amounts = {} if are_whole(table) else {kind: partial(look, but=beside) for kind, look in _AMOUNTS.items()}
+    with_role = {*spared} & {*names_of(table)}
+    of_amounts = {} if are_whole(table) else {kind: partial(look, but=with_role) for kind, look in _AMOUNTS.items()}
     looks: dict[str, _Look] = {**_LOOKS, **of_amounts}
     for kind, look in looks.items():
-        if kind not in but and (found := look(table)) is not None and (part := found.sparing(spared)) is not None:
-            return part
+        if kind not in but and (finding := look(table)) is not None and (rest := _sparing(finding, spared)) is not None:
+            return rest
     return None
+
+
+def _sparing(finding: Finding, columns: Collection[str]) -> Finding | None:
+    """The finding without the edits that leave out some columns; None if nothing remains to do."""
+    edits: list[Edit] = []
+    for edit in finding.edits:
+        if isinstance(edit, Columns):
+            edit = Columns(without=tuple(name for name in edit.without if name not in columns))
+        edits += [edit] if edit != Columns() else []
+    rest = tuple(name for name in finding.columns if name not in columns)
+    return replace(finding, columns=rest, edits=tuple(edits)) if edits else None
 
 
 def tidied(
     table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = ()
-) -> Iterator[tuple[Suggestion, pd.DataFrame]]:
+) -> Iterator[tuple[Finding, pd.DataFrame]]:
     """All suggestions of some kinds, one after the other, each with the table after it; `spared` as in `suggestion`.
 
     A kind may come again, as totals of rows that were columns before.
     """
     refused, times = {*KINDS} - {*kinds}, Counter[str]()
-    while (found := suggestion(table, refused, spared)) is not None:
-        table = applied(table, found.edits)
-        times[found.kind] += 1
-        if found.kind in (GENES, VARIABLES, SIGHTINGS) or times[found.kind] == _MOST_TIMES:
-            refused |= {found.kind}
-        yield found, table
+    while (finding := suggestion(table, refused, spared)) is not None:
+        table = applied(table, finding.edits)
+        times[finding.kind] += 1
+        if finding.kind in (GENES, VARIABLES, SIGHTINGS) or times[finding.kind] == _MOST_TIMES:
+            refused |= {finding.kind}
+        yield finding, table
 
 
-def _blank(table: pd.DataFrame) -> Suggestion | None:
+def _blank(table: pd.DataFrame) -> Finding | None:
     """Columns and rows without a cell."""
     names, is_empty, empty = names_of(table), np.full(len(table), table.shape[1] > 1), list[int]()
     for at, (_, column) in enumerate(columns_of(table)):  # one by one: the table may be large
         is_missing = is_blank(column)
         empty += [at] if is_missing.all() else []
         is_empty &= is_missing
-    empty = [at for at in empty if names.count(names[at]) == sum(names[other] == names[at] for other in empty)]
+    empty = [at for at in empty if names.count(names[at]) == sum(names[position] == names[at] for position in empty)]
     rows = np.flatnonzero(is_empty)
     if not (empty or len(rows)) or len(empty) == len(names) or len(rows) == len(table):
         return None
     what = [plural(len(empty), f"column {empty[0] + 1}", f"{len(empty):,} columns")] if empty else []
     what += [plural(len(rows), f"row {rows[0] + 1:,}", f"{len(rows):,} rows")] if len(rows) else []
-    many = len(empty) + len(rows)
+    count = len(empty) + len(rows)
     edits: list[Edit] = [LeaveOut(stretches(rows + 1))] if len(rows) else []
     edits += [Columns(without=tuple(names[at] for at in empty))] if empty else []
-    message = f"{' and '.join(what).capitalize()} {plural(many, 'is', 'are')} empty."
-    return Suggestion(BLANK, message, f"{plural(many, 'It is', 'They are')} left out.", tuple(edits))
+    message = f"{' and '.join(what).capitalize()} {plural(count, 'is', 'are')} empty."
+    return Finding(BLANK, message, f"{plural(count, 'It is', 'They are')} left out.", edits=tuple(edits))
 
 
-def _copies(table: pd.DataFrame) -> Suggestion | None:
+def _copies(table: pd.DataFrame) -> Finding | None:
     """Lines that stand in the file twice, although their names tell almost all lines apart."""
-    named = isinstance(table.index, pd.RangeIndex) and any(map(_tells_apart, (one for _, one in columns_of(table))))
-    if not named:
+    if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
     keys = table.iloc[:, [*guesses(table)]]
-    alike = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names
-    rows = alike.index[alike.duplicated()].to_numpy()
+    candidates = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names
+    rows = candidates.index[candidates.duplicated()].to_numpy()
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
         return None
     words = f"{how_many(len(rows), 'line')} {plural(len(rows), 'repeats', 'repeat')}"
-    return leave_out(COPIES, rows.tolist(), f"{words} an earlier one in every cell, names included.")
+    return leaving_out_rows(COPIES, f"{words} an earlier one in every cell, names included.", rows.tolist())
 
 
 def _tells_apart(column: pd.Series) -> bool:
-    """Whether a column has many texts."""
     if pd.api.types.is_numeric_dtype(column):
         return False
     return bool(numbers_of(column)[1].any()) and column.nunique() > max(MANY, _LEAST_TEXTS * len(column))
 
 
-def _names(table: pd.DataFrame) -> Suggestion | None:
+def _names(table: pd.DataFrame) -> Finding | None:
     """A first column of texts that all differ."""
     if not has_row_names(table) or not are_texts(table.iloc[:, 0]):
         return None
     nearly = "" if table.iloc[:, 0].is_unique else "nearly "
     message = f'"{names_of(table)[0]}" has another text in {nearly}every row.'
-    return Suggestion(NAMES, message, "It names the rows.", (RowNames(),))
+    return Finding(NAMES, message, "It names the rows.", edits=(RowNames(),))
 
 
 _LOOKS: Mapping[str, _Look] = {
     FOOTNOTES: footnotes,
     BELOW: below,
-    BESIDE: beside,
+    BESIDE: side_table,
     BLANK: _blank,
     SUMMARIES: gene_rows.summaries,
     TOTALS: totals,

@@ -1,6 +1,6 @@
 """The entry point for tables: any form of a table, checked once.
 
-    DataFrame, array, roles or none  →  counts, adjustment, notes
+    DataFrame, array, roles or none  →  counts, adjustment, notes; or any finite numbers
 
 Every public function with a table calls `prepare` first. It returns a `Prepared`, which `prepare` accepts again without
 another check. So a function that calls other public functions checks its table once.
@@ -15,27 +15,21 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.cells import as_frame
-from disco.table.continuous import as_numbers
+from disco.table.cells import as_frame, columns_of, numbers_of
 from disco.table.counts import as_they_are, problems, refuse
-from disco.table.problem import Problem
-from disco.table.role_checks import check_roles
+from disco.table.finding import Finding
 from disco.table.roles import Given, Roles
+from disco.words import how_many
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A checked table.
+    """A checked table."""
 
-    Attributes:
-        counts: int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do.
-        adjustment: covariates, exposure and groups of the rows, or None.
-        notes: sentences on what is worth knowing but does not prevent the use of the table.
-    """
-
+    # int64, (rows, nodes), with text as names and rows from 0; float64 where any finite numbers will do
     counts: pd.DataFrame
-    adjustment: Adjustment | None = None
-    notes: tuple[str, ...] = ()
+    adjustment: Adjustment | None = None  # covariates, exposure and groups of the rows, or None
+    notes: tuple[str, ...] = ()  # sentences on what is worth knowing but does not prevent the use of the table
 
     def take(self, rows: np.ndarray) -> "Prepared":
         """Some rows, by number or by true and false."""
@@ -48,15 +42,14 @@ class Prepared:
 
 
 FEWEST_CONTROLS = 500  # rows without an intervention that are enough by themselves
+LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to numbers that are not counts
+_LARGEST = 2 / 3  # of all rows in one group, at most
 
 Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
 
 def prepare(
-    table: Table,
-    roles: Given | None = None,
-    folds: int | None = 2,
-    known: Sequence[Problem] | None = None,
+    table: Table, roles: Given | None = None, folds: int | None = 2, checked: Sequence[Finding] | None = None
 ) -> Prepared:
     """The counts of a table, and the adjustment from its other columns.
 
@@ -66,7 +59,7 @@ def prepare(
         roles: roles, a mapping of columns to roles, or the adjustment itself.
         folds: the number of folds of the rows. None without a graph search: then any numbers of rows and columns are
             allowed, constant columns too, and rows keep their index.
-        known: the problems of the counts for these folds, if their cells were checked already.
+        checked: the problems of the counts for these folds, if their cells were checked already.
 
     Raises:
         InputError: it is not a table, its columns cannot be used as counts or in their roles, roles are given for an
@@ -77,67 +70,186 @@ def prepare(
     frame = as_frame(table)
     if roles is None or isinstance(roles, Adjustment):
         adjustment = None if roles is None else _of_rows(roles, frame)
-        return replace(_of_counts(frame, folds, known), adjustment=adjustment)
+        return replace(_of_counts(frame, folds, checked), adjustment=adjustment)
     if not isinstance(table, pd.DataFrame):
         raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
     roles = roles if isinstance(roles, Roles) else Roles(roles)
     nodes, adjustment = roles.split(frame)
     if nodes.shape[1] < 2:
-        left = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
-        raise InputError(f"{left}, and at least 2 are needed: give fewer columns another role.")
-    prepared = _of_counts(nodes, folds, known)
+        words = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
+        raise InputError(f"{words}, and at least 2 are needed: give fewer columns another role.")
+    prepared = _of_counts(nodes, folds, checked)
     if adjustment is not None:
-        check_roles(prepared.counts, adjustment, roles, folds or 0)
+        _check_roles(prepared.counts, adjustment, roles, folds or 0)
     return replace(prepared, adjustment=adjustment)
 
 
-def without_interventions(given: Prepared) -> tuple[Prepared, str]:
+def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
     """A table for what cannot use interventions, and a sentence on its rows; the table itself without interventions.
 
     Contexts become covariates. The rows are the controls; if they are too few, or a column is constant in them, all
     rows, with the arm as a covariate.
     """
-    if given.adjustment is None:
-        return given, ""
-    adjustment = given.adjustment.contexts_as_covariates()
+    if prepared.adjustment is None:
+        return prepared, ""
+    adjustment = prepared.adjustment.contexts_as_covariates()
     if adjustment.interventions is None:
-        return (replace(given, adjustment=adjustment) if given.adjustment.contexts else given), ""
-    done, others = adjustment.interventions, replace(adjustment, interventions=None)
-    controls = done.arm == 0
-    part = given.counts[controls]
-    if controls.sum() >= FEWEST_CONTROLS and (part.nunique() > 1).all():
-        others = others.take(controls)
+        return (replace(prepared, adjustment=adjustment) if prepared.adjustment.contexts else prepared), ""
+    interventions, remaining = adjustment.interventions, replace(adjustment, interventions=None)
+    controls = interventions.arm == 0
+    counts = prepared.counts[controls]
+    if controls.sum() >= FEWEST_CONTROLS and (counts.nunique() > 1).all():
+        remaining = remaining.take(controls)
         words = f"The {controls.sum():,} rows without an intervention were used."
         return replace(
-            given, counts=part.reset_index(drop=True), adjustment=None if others.is_only_arms else others
+            prepared, counts=counts.reset_index(drop=True), adjustment=None if remaining.is_only_arms else remaining
         ), words
-    arm = Covariate(done.name, CATEGORICAL, done.arm, ("control", *done.arms))
-    words = f'The rows without an intervention are too few, so all were used, with "{done.name}" as a covariate.'
-    return replace(given, adjustment=replace(others, covariates=(*others.covariates, arm))), words
+    arm = Covariate(interventions.name, CATEGORICAL, interventions.arm, ("control", *interventions.arms))
+    words = f'The rows without an intervention are too few, so all were used, with "{arm.name}" as a covariate.'
+    return replace(prepared, adjustment=replace(remaining, covariates=(*remaining.covariates, arm))), words
 
 
 def finite(table: Table) -> pd.DataFrame:
-    """The columns of a table of any size as float64; they need not be counts. Those of a prepared table as they are.
-
-    Raises:
-        InputError: as for `as_numbers`.
-    """
+    """The columns of a table of any size as float64, as `as_numbers`; those of a prepared table as they are."""
     return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
 
 
-def _of_counts(frame: pd.DataFrame, folds: int | None, known: Sequence[Problem] | None) -> Prepared:
-    found = problems(frame, folds) if known is None else known
-    refuse(found)
+def _of_counts(frame: pd.DataFrame, folds: int | None, checked: Sequence[Finding] | None) -> Prepared:
+    findings = problems(frame, folds) if checked is None else checked
+    refuse(findings)
     counts = as_they_are(frame, np.int64)
     if folds is None:
         counts.index = frame.index
-    return Prepared(counts, notes=tuple(f"{note.message} {note.remedy}" for note in found))
+    return Prepared(counts, notes=tuple(map(str, findings)))
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:
-    """The adjustment, checked to have these rows."""
     if not isinstance(adjustment, Adjustment):
         raise InputError("The table was prepared with its roles: give an adjustment, or no roles.")
     if adjustment.rows != len(counts):
         raise InputError(f"The adjustment has {adjustment.rows:,} rows, and the table {len(counts):,}.")
     return adjustment
+
+
+def _check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse groups that cannot be divided, and covariates or an exposure that determine a node or separate an arm."""
+    _check_group(adjustment, roles, folds)
+    for covariate in adjustment.covariates:
+        _check_determines(counts, covariate)
+        _check_separates(adjustment, covariate)
+    if adjustment.exposure is not None:
+        _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
+
+
+def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
+    """Refuse a single group, groups of one row each, and fewer groups than folds."""
+    if adjustment.group is None:
+        return
+    name = (*roles.named("group"), f"{roles.blocks} blocks of rows")[0]
+    sizes = np.bincount(adjustment.group)
+    if len(sizes) == 1:
+        raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
+    if (sizes == 1).all():
+        raise InputError(f'Every row is its own group in "{name}": ignore that column.')
+    if (largest := sizes.max() / sizes.sum()) > _LARGEST:
+        raise InputError(
+            f'One group of "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
+            "column the group, or make this one a covariate."
+        )
+    if len(sizes) < folds:
+        raise InputError(
+            f'"{name}" has {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
+            "fewer folds, or make it a covariate."
+        )
+
+
+def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
+    order = np.argsort(covariate.values, kind="stable")
+    starts = np.flatnonzero(np.diff(covariate.values[order], prepend=np.nan) != 0)
+    for name, column in counts.items():
+        values = column.to_numpy()[order]
+        lowest = np.minimum.reduceat(values, starts)
+        if not np.array_equal(lowest, np.maximum.reduceat(values, starts)):
+            continue
+        steps = np.diff(lowest)
+        if covariate.kind == CATEGORICAL or (steps > 0).all() or (steps < 0).all():
+            how = "is constant in each level" if covariate.kind == CATEGORICAL else "always rises or falls with it"
+            raise InputError(
+                f'The covariate "{covariate.name}" determines "{name}", which {how}, so it has no other cause: ignore '
+                "one of the two."
+            )
+
+
+def _check_separates(adjustment: Adjustment, covariate: Covariate) -> None:
+    """Refuse a categorical covariate of which no level has rows of an arm and controls."""
+    interventions = adjustment.interventions
+    if interventions is None or covariate.kind != CATEGORICAL:
+        return
+    with_controls = np.unique(covariate.values[interventions.arm == 0])
+    for number, label in enumerate(interventions.arms, start=1):
+        if not np.isin(covariate.values[interventions.arm == number], with_controls).any():
+            raise InputError(
+                f'No level of the covariate "{covariate.name}" has both controls and rows of the arm "{label}" of '
+                f'"{interventions.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
+            )
+
+
+def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, exposure_name: str) -> None:
+    """Refuse an exposure of which a node is a multiple, such as a copy of it."""
+    for name, column in counts.items():
+        rates = column.to_numpy() / exposure
+        if np.ptp(rates) <= 1e-12 * rates.max():
+            raise InputError(
+                f'"{name}" is the same multiple of the exposure "{exposure_name}" in every row, so its rate never '
+                "changes: ignore one of the two."
+            )
+
+
+def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) -> pd.DataFrame:
+    """The table as float64, with text as names and rows numbered from 0; an array's columns become x1 to xd.
+
+    Args:
+        rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are
+            allowed, and constant columns too.
+
+    Raises:
+        InputError: it is not a table, has too few rows or columns, a name is missing or repeated, a cell is not a
+            finite number, or a column is constant or has an extreme unit.
+    """
+    count = len(as_frame(table))
+    if rows is not None and 0 < count < rows:
+        raise InputError(f"The table has {how_many(count, 'row')}; at least {rows} are needed.")
+    refuse(problems(table, None if rows is None else 1, need_counts=False))
+    numbers = as_they_are(table, np.float64)
+    for name, column in numbers.items():
+        _check_unit(column.to_numpy(), str(name))
+    return numbers
+
+
+def is_continuous(table: pd.DataFrame | np.ndarray) -> bool:
+    """Whether every column has only finite numbers, and at least half of the columns are not counts."""
+    columns = [numbers_of(column)[0] for _, column in columns_of(table)]
+    if len(columns) < 2 or not all(np.isfinite(column).all() for column in columns):
+        return False
+    return 2 * sum(not _are_counts(column) for column in columns) >= len(columns)
+
+
+def no_counts(table: pd.DataFrame | np.ndarray) -> str | None:
+    """The first column of finite numbers that are not counts; None without one."""
+    for name, column in columns_of(table):
+        values = numbers_of(column)[0]
+        if np.isfinite(values).all() and not _are_counts(values):
+            return name
+    return None
+
+
+def _are_counts(values: np.ndarray) -> bool:
+    return bool(((values >= 0) & (values == np.floor(values))).all())
+
+
+def _check_unit(values: np.ndarray, name: str) -> None:
+    """Refuse a column whose variance no float can hold."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = values.var()
+    if not 0 < variance < np.inf and (values != values[0]).any():
+        raise InputError(f'Column "{name}" has numbers whose squares are too large or too small: give another unit.')

@@ -2,8 +2,8 @@
 
 First what can create edges (`disco/table/artefacts.py`): columns determined or nearly repeated by others, rows that are
 copies or depend on their neighbours, shared totals, and depth.
-Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence (`disco/table/screening.py`), and
-outlying rows (`disco/table/outlying.py`). The table is never changed.
+Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence, and
+outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 
 from disco.progress import SILENT, Callback, Reporter
-from disco.table import screening
+from disco.table import dispersion as laws
 from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_artefacts
 from disco.table.cells import value_counts
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
-from disco.table.dispersion import corrected, dispersion, has_gaps, zeros
-from disco.table.finding import Finding
-from disco.table.outlying import outlying
+from disco.table.edits import LeaveOut
+from disco.table.finding import Finding, leaving_out_columns
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import Relation, relations
+from disco.table.relations import relations
 from disco.table.row_findings import of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
+from disco.table.unusual_rows import outlying
 from disco.words import listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
@@ -42,42 +42,31 @@ _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near":
 
 @dataclass(frozen=True)
 class Quality:
-    """The properties of a table of counts.
+    """The properties of a table of counts."""
 
-    Attributes:
-        columns: one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion,
-            over, under (p-values for the column alone), varies (more, less or as, against Poisson counts, by these
-            tests for all columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros),
-            maximum, at_maximum (share of the rows), has_ceiling (too many rows there).
-        depth: how much of the columns' common variation the row totals explain.
-        rows: one line per row, from `disco.table.outlying.outlying`.
-        relations: columns determined exactly by others.
-        near: one, other (names), correlation of near copies.
-        findings: what stands out, most serious first.
-    """
-
+    # one line per column: column (name), levels, ties, mean, variance, commonest, prevalence, dispersion, over, under
+    # (p-values for the column alone), varies (more, less or as, against Poisson counts, by these tests for all
+    # columns together), zeros, zeros_poisson, zeros_nb, excess, has_gaps (too many zeros), maximum, at_maximum (share
+    # of the rows), has_ceiling (too many rows there)
     columns: pd.DataFrame
-    depth: Depth
-    rows: pd.DataFrame
-    relations: tuple[Relation, ...]
-    near: pd.DataFrame
-    findings: tuple[Finding, ...]
+    depth: Depth  # how much of the columns' common variation the row totals explain
+    rows: pd.DataFrame  # one line per row, from `disco.table.unusual_rows.outlying`
+    relations: tuple[Finding, ...]  # columns determined exactly by others
+    near: pd.DataFrame  # one, other (names), correlation of near copies
+    findings: tuple[Finding, ...]  # what stands out, most serious first
 
 
 def quality(table: Table, left_out: Stretches = (), callback: Callback | None = None) -> Quality:
-    """Check a table of counts of any size, constant columns included.
+    """Check a table of counts of any size, constant columns included; InputError if it does not hold counts.
 
     Args:
-        table: counts, one column per node; rows are judged with the adjustment of a prepared one.
+        table: rows are judged with the adjustment of a prepared one.
         left_out: rows of the loaded table that were left out; the others keep their numbers.
         callback: receives the events; False stops.
-
-    Raises:
-        InputError: the table does not hold counts, or has no rows.
     """
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking at the {stage}.")
-    given = prepare(table, folds=None)
-    counts, values = given.counts, given.counts.to_numpy()
+    prepared = prepare(table, folds=None)
+    counts, values = prepared.counts, prepared.counts.to_numpy()
     reporter.step("columns", 0, 1)
     columns = _columns(counts)
     numbers = row_numbers(len(counts), left_out)
@@ -88,14 +77,14 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     varied = np.flatnonzero(columns["levels"] > 1)
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
     copies, names = near(counts, exact, reporter, "near"), list(counts.columns)
-    found = (
+    findings = (
         *of_relations(names, exact),
-        *plain_artefacts(given, aside=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
-        *of_depth(deep, counts, given.adjustment),
+        *plain_artefacts(prepared, unused=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
+        *of_depth(deep, counts, prepared.adjustment),
         *of_near(names, copies),
         *_of_counts(counts, columns, rows, left_out),
     )
-    return Quality(columns, deep, rows, exact, copies, found)
+    return Quality(columns, deep, rows, exact, copies, findings)
 
 
 def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
@@ -104,20 +93,19 @@ def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
     Arguments and errors are those of `quality`; the time is a small part of it.
     """
     counts = prepare(table, folds=None).counts
-    found = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
-    return tuple(one for one in found if one.kind in DOUBTS)
+    findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
+    return tuple(finding for finding in findings if finding.kind in DOUBTS)
 
 
 def _of_counts(
     counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches
 ) -> Iterator[Finding]:
     """The findings about single columns and rows, most serious first."""
-    yield from _too_few(*counts.shape)
-    yield from _hardly_varying(columns)
+    if message := laws.few_rows(*counts.shape):
+        yield Finding("few rows", message, "Expect no edges: add rows, or leave out columns.")
+    yield from _of_spreads(columns)
     yield from _of_rows(rows, row_names(counts, left_out))
-    yield from _of_zeros(columns)
-    yield from _of_dispersion(columns)
-    yield from _of_ceilings(columns)
+    yield from _of_laws(columns)
     yield from _of_levels(columns, len(counts))
 
 
@@ -128,63 +116,44 @@ def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT
 
 
 def _columns(counts: pd.DataFrame) -> pd.DataFrame:
-    """The line of every column."""
     described = describe(counts)[["column", "levels", "ties", "mean", "variance"]]
-    spread = screening.spreads(counts)[["commonest", "prevalence"]]
+    spread = laws.spreads(counts)[["commonest", "prevalence"]]
     values = counts.to_numpy()
-    found = pd.concat([described, spread, dispersion(values), zeros(values), _tops(values)], axis=1)
-    found = found.astype(dict.fromkeys(found.columns.drop("column"), float))
-    more, less = np.split(corrected(np.concatenate([found["over"], found["under"]])) < LEVEL, 2)
-    less &= (found["levels"] > 2).to_numpy()  # two values vary little by their nature
-    has_ceiling = (found["levels"] > FEW_LEVELS) & (found["at_maximum"] >= max(CEILING, FEW_ROWS / len(counts)))
-    has_ceiling &= found["at_maximum"] >= CLIFF * found["below"]
-    found = found.drop(columns="below").assign(has_ceiling=has_ceiling)
-    return found.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=has_gaps(found))
+    lines = pd.concat([described, spread, laws.dispersion(values), laws.zeros(values), _tops(values)], axis=1)
+    lines = lines.astype(dict.fromkeys(lines.columns.drop("column"), float))
+    more, less = np.split(laws.corrected(np.concatenate([lines["over"], lines["under"]])) < LEVEL, 2)
+    less &= (lines["levels"] > 2).to_numpy()  # two values vary little by their nature
+    has_ceiling = (lines["levels"] > FEW_LEVELS) & (lines["at_maximum"] >= max(CEILING, FEW_ROWS / len(counts)))
+    has_ceiling &= lines["at_maximum"] >= CLIFF * lines["below"]
+    lines = lines.drop(columns="below").assign(has_ceiling=has_ceiling)
+    return lines.assign(varies=np.select([more, less], ["more", "less"], "as"), has_gaps=laws.has_gaps(lines))
 
 
 def _tops(values: np.ndarray) -> pd.DataFrame:
     """The largest count of every column, and the shares of the rows at it and at the next lower count."""
-    found = []
+    tops = []
     for column in values.T:
         counts, rows = value_counts(column)
         shares = [0.0, *rows / len(column)]
-        found.append((counts[-1], shares[-1], shares[-2]))
-    return pd.DataFrame(found, columns=["maximum", "at_maximum", "below"])
+        tops.append((counts[-1], shares[-1], shares[-2]))
+    return pd.DataFrame(tops, columns=["maximum", "at_maximum", "below"])
 
 
-def _too_few(rows: int, columns: int) -> Iterator[Finding]:
-    if said := screening.few_rows(rows, columns):
-        yield Finding("few rows", said, "Expect no edges: add rows, or leave out columns.")
-
-
-def _hardly_varying(columns: pd.DataFrame) -> Iterator[Finding]:
-    constant = np.flatnonzero(columns["levels"] < 2)
-    if len(constant):
-        yield Finding(
-            "constant",
-            f"{_many(constant, columns)} {plural(len(constant), 'is', 'are')} constant.",
-            "Leave out constant columns: they cannot be part of a graph.",
-            tuple(constant.tolist()),
-        )
-    varied = (columns["levels"] > 1).to_numpy()
-    rare = np.flatnonzero(screening.rare(columns) & varied)
-    if len(rare):
-        yield Finding(
-            "rare",
-            f"{_many(rare, columns)} {plural(len(rare), 'is', 'are')} above 0 in fewer than {screening.RARE:.0%} of "
-            "the rows.",
-            "Leave out columns with so few informative rows.",
-            tuple(rare.tolist()),
-        )
-    same = np.flatnonzero(screening.nearly_constant(columns) & varied)
-    if len(same):
-        has = plural(len(same), "has", "have")
-        yield Finding(
-            "rare",
-            f"{_many(same, columns)} {has} one value in more than {screening.SAME:.0%} of the rows.",
-            "Leave out columns that hardly vary.",
-            tuple(same.tolist()),
-        )
+def _of_spreads(columns: pd.DataFrame) -> Iterator[Finding]:
+    """Columns that are constant, or hardly vary."""
+    varied = columns["levels"] > 1
+    few, same = varied & laws.rare(columns), varied & laws.nearly_constant(columns)
+    if len(lines := columns[~varied]):
+        remedy = "Leave out constant columns: they cannot be part of a graph."
+        message = f"{_subject(lines, 'is', 'are')} constant."
+        yield leaving_out_columns("constant", message, lines["column"], remedy)
+    if len(lines := columns[few]):
+        message = f"{_subject(lines, 'is', 'are')} above 0 in fewer than {laws.RARE:.0%} of the rows."
+        remedy = "Leave out columns with so few informative rows."
+        yield leaving_out_columns("rare", message, lines["column"], remedy)
+    if len(lines := columns[same]):
+        message = f"{_subject(lines, 'has', 'have')} one value in more than {laws.SAME:.0%} of the rows."
+        yield leaving_out_columns("rare", message, lines["column"], "Leave out columns that hardly vary.")
 
 
 def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Finding]:
@@ -194,7 +163,9 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
         why = f"its total is {int(far['total']):,}; the median is {np.median(rows['total']):,.0f}"
         if abs(far["total_at"]) < far["distance_at"]:
             why = f"its total, {int(far['total']):,}, is made up of unusual counts"
-        which = in_words(stretches(out["row"].to_numpy()), _NAMED, names)
+        numbers = stretches(out["row"].to_numpy())
+        ranges = ",".join("-".join(map(str, dict.fromkeys(stretch))) for stretch in numbers)
+        which = in_words(numbers, _NAMED, names)
         farthest = in_words(stretches(far[["row"]].to_numpy()), names=names)
         lie = f"{len(out):,} rows lie far from the others ({which}), farthest row {farthest}"
         yield Finding(
@@ -202,14 +173,9 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
             f"{lie if len(out) > 1 else f'Row {which} lies far from the others'}: {why}.{_of_cells(out, names)}",
             "Find out why, and leave out rows that were measured differently.",
             rows=tuple(out["row"].astype(int).tolist()),
-            flag=_leaving_out(stretches(out["row"].to_numpy())),
+            edits=(LeaveOut(stretches(out.index.to_numpy() + 1)),),
+            flag=f"{LEAVE_OUT_ROWS} {ranges}" if len(numbers) <= _MOST_LEFT_OUT else "",  # too many for a line
         )
-
-
-def _leaving_out(rows: Stretches) -> str:
-    """The option that leaves out rows; empty if there are too many for a line."""
-    words = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
-    return f"{LEAVE_OUT_ROWS} {words}" if len(rows) <= _MOST_LEFT_OUT else ""
 
 
 def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
@@ -222,80 +188,67 @@ def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
     return f" What is far is {listed(where, _NAMED)} alone." if where else ""
 
 
-def _of_zeros(columns: pd.DataFrame) -> Iterator[Finding]:
-    many = np.flatnonzero(columns["has_gaps"])
-    if len(many):
-        most = columns.loc[(columns["zeros"] - columns["zeros_nb"]).iloc[many].idxmax()]
-        yield Finding(
-            "zeros",
-            f"{_many(many, columns)} {plural(len(many), 'is', 'are')} 0 more often than the mean and variance predict"
-            f"{_most(many, most)} in {most['zeros']:.0%} of the rows instead of {most['zeros_nb']:.0%}.",
-            "If a 0 can also mean that nothing was measured, leave out such a column, or those rows.",
-            tuple(many.tolist()),
+def _of_laws(columns: pd.DataFrame) -> Iterator[Finding]:
+    """Zeros and variances unlike those of Poisson counts."""
+    if len(lines := columns[columns["has_gaps"]]):
+        worst = lines.loc[(lines["zeros"] - lines["zeros_nb"]).idxmax()]
+        message = (
+            f"{_subject(lines, 'is', 'are')} 0 more often than the mean and variance predict{_extreme(lines, worst)}"
+            f" in {worst['zeros']:.0%} of the rows instead of {worst['zeros_nb']:.0%}."
         )
-
-
-def _of_dispersion(columns: pd.DataFrame) -> Iterator[Finding]:
-    over, under = (np.flatnonzero(columns["varies"] == which) for which in ("more", "less"))
-    if len(over):
-        most = columns.loc[columns["dispersion"].iloc[over].idxmax()]
+        remedy = "If a 0 can also mean that nothing was measured, leave out such a column, or those rows."
+        yield leaving_out_columns("zeros", message, lines["column"], remedy)
+    if len(lines := columns[columns["varies"] == "more"]):
+        worst = lines.loc[lines["dispersion"].idxmax()]
         yield Finding(
             "over",
-            f"{_many(over, columns)} {plural(len(over), 'varies', 'vary')} more than Poisson counts"
-            f"{_most(over, most)} its variance is {most['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for "
-            "all columns together).",
+            f"{_subject(lines, 'varies', 'vary')} more than Poisson counts{_extreme(lines, worst)} its variance is "
+            f"{worst['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for all columns together).",
             "Nothing to do: causes have this effect, and neither a fit nor a refinement assumes Poisson counts.",
         )
-    if len(under):
-        least = columns.loc[columns["dispersion"].iloc[under].idxmin()]
+    if len(lines := columns[columns["varies"] == "less"]):
+        worst = lines.loc[lines["dispersion"].idxmin()]
         yield Finding(
             "under",
-            f"{_many(under, columns)} {plural(len(under), 'varies', 'vary')} less than Poisson counts"
-            f"{_most(under, least)} its variance is {least['dispersion']:.2g} times its mean.",
+            f"{_subject(lines, 'varies', 'vary')} less than Poisson counts{_extreme(lines, worst)} its variance is "
+            f"{worst['dispersion']:.2g} times its mean.",
             "Nothing to do if the counts have an upper limit; otherwise check whether they were averaged or rounded.",
         )
 
 
-def _of_ceilings(columns: pd.DataFrame) -> Iterator[Finding]:
-    ended = np.flatnonzero(columns["has_ceiling"])
-    if len(ended):
-        part = columns.iloc[ended]
-        top, is_one = part["maximum"].iloc[0], part["maximum"].nunique() == 1
-        where = f"at {top:,.0f}" if is_one else f"at {plural(len(ended), 'its', 'their')} largest count"
+def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
+    if len(lines := columns[columns["has_ceiling"]]):
+        its, top = plural(len(lines), "its", "their"), lines["maximum"]
+        where = f"at {top.iloc[0]:,.0f}" if top.nunique() == 1 else f"at {its} largest count"
         yield Finding(
             "ceiling",
-            f"{_many(ended, columns)} {plural(len(ended), 'ends', 'end')} {where}, where "
-            f"{part['at_maximum'].mean():.0%} of {plural(len(ended), 'its', 'their')} cells lie.",
+            f"{_subject(lines, 'ends', 'end')} {where}, where {lines['at_maximum'].mean():.0%} of {its} cells lie.",
             "Counts above may have been cut off, and effects look weaker there: use counts without this limit if there "
             "are any.",
         )
-
-
-def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
-    few = np.flatnonzero(columns["levels"].between(2, FEW_LEVELS))
-    if len(few):
+    if len(lines := columns[columns["levels"].between(2, FEW_LEVELS)]):
         yield Finding(
             "few levels",
-            f"{_many(few, columns)} {plural(len(few), 'has', 'have')} at most {FEW_LEVELS} values.",
+            f"{_subject(lines, 'has', 'have')} at most {FEW_LEVELS} values.",
             "Use finer counts if there are any: a refinement leaves directions at such columns undecided.",
         )
-    thin = np.flatnonzero((columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED))
-    if len(thin):
+    if len(lines := columns[(columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED)]):
         yield Finding(
             "many levels",
-            f"{_many(thin, columns)}: a row shares its value with fewer than {SHARED:g} others on average.",
+            f"{_subject(lines)}: a row shares its value with fewer than {SHARED:g} others on average.",
             "Choose quantile levels for a fit, on Preprocess or with --transform quantile: its order compares rows of "
             "the same level.",
         )
 
 
-def _many(indices: np.ndarray, columns: pd.DataFrame) -> str:
-    """`Column "a"`, `3 columns ("a", "b", "c")`; a long list ends with how many more there are."""
-    names = [f'"{name}"' for name in columns["column"].iloc[indices[:_NAMED]]]
-    more = f" and {len(indices) - _NAMED:,} more" if len(indices) > _NAMED else ""
-    return f"Column {names[0]}" if len(indices) == 1 else f"{len(indices):,} columns ({', '.join(names)}{more})"
+def _subject(lines: pd.DataFrame, *verbs: str) -> str:
+    """`Column "a"`, or `3 columns ("a", "b", "c")`, and the verb for one or several."""
+    names = [f'"{name}"' for name in lines["column"].iloc[:_NAMED]]
+    more = f" and {len(lines) - _NAMED:,} more" if len(lines) > _NAMED else ""
+    subject = f"Column {names[0]}" if len(lines) == 1 else f"{len(lines):,} columns ({', '.join(names)}{more})"
+    return f"{subject} {plural(len(lines), *verbs)}" if verbs else subject
 
 
-def _most(indices: np.ndarray, line: pd.Series) -> str:
+def _extreme(lines: pd.DataFrame, line: pd.Series) -> str:
     """The words between the columns of a sentence and the number of the most extreme one."""
-    return ":" if len(indices) == 1 else f', above all "{line["column"]}":'
+    return ":" if len(lines) == 1 else f', above all "{line["column"]}":'

@@ -9,14 +9,13 @@ An edge between such columns is arithmetic rather than causal, and its direction
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
 
 from disco.progress import SILENT, Reporter
-from disco.table.cells import dense_ranks
+from disco.table.finding import Finding
 from disco.table.prepared import Table, prepare
 from disco.words import series
 
@@ -27,38 +26,22 @@ _ROWS_A_COLUMN = 4  # rows per column in the decomposition
 _NAMED = 6  # largest number of columns named in a sentence
 
 
-@dataclass(frozen=True)
-class Relation:
-    """Columns that determine one another in every row.
-
-    Attributes:
-        columns: their names; the others determine the first.
-        sentence: the relation in words.
-    """
-
-    columns: tuple[str, ...]
-    sentence: str
-
-
-def relations(table: Table) -> list[Relation]:
-    """The exact relations among the columns of a table, one for each column that could be left out.
-
-    Args:
-        table: counts, one column per node.
-
-    Raises:
-        InputError: the table does not hold counts.
-    """
+def relations(table: Table) -> list[Finding]:
+    """The exact relations among columns of counts: in each, the others of `columns` determine the first of them."""
     counts = prepare(table, folds=None).counts
     names, values = list(counts.columns), counts.to_numpy()
-    found, kept = [], []
+    pairs, distinct = [], []
     twins = _twins(values)
     for column in range(len(names)):
         if column in twins:
-            found.append(_pair(names, values, twins[column], column))
+            pairs.append(_pair(names, values, twins[column], column))
         else:
-            kept.append(column)
-    return [*found, *(_linear(names, *one) for one in _dependent(values, kept))]
+            distinct.append(column)
+    return [*pairs, *(_linear(names, *relation) for relation in _dependent(values, distinct))]
+
+
+def _relation(columns: tuple[str, ...], message: str) -> Finding:
+    return Finding("relation", message, columns=columns)
 
 
 def _twins(values: np.ndarray) -> dict[int, int]:
@@ -75,29 +58,28 @@ def _twins(values: np.ndarray) -> dict[int, int]:
     return twins
 
 
-def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> Relation:
-    """The relation of two columns with the same or reversed ranks."""
-    one, other = values[:, first], values[:, second]
+def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> Finding:
+    x, y = values[:, first], values[:, second]
     a, b = f'"{names[first]}"', f'"{names[second]}"'
-    for big, small, of, from_ in ((other, one, b, a), (one, other, a, b)):
+    for big, small, of, from_ in ((y, x, b, a), (x, y, a, b)):
         times = int(big.max()) // max(int(small.max()), 1)
         if times and np.array_equal(big, small * times):
             words = f"{of} is a copy of {from_}." if times == 1 else f"{of} is {times} times {from_}."
-            return Relation((names[second], names[first]), words)
-    total = one + other
+            return _relation((names[second], names[first]), words)
+    total = x + y
     if (total == total[0]).all():
-        return Relation((names[second], names[first]), f"{a} and {b} add up to {total[0]} in every row.")
-    words = "rises" if (np.argsort(one, kind="stable") == np.argsort(other, kind="stable")).all() else "falls"
-    return Relation((names[second], names[first]), f"{b} {words} with {a} one to one: their ranks are equivalent.")
+        return _relation((names[second], names[first]), f"{a} and {b} add up to {total[0]} in every row.")
+    words = "rises" if (np.argsort(x, kind="stable") == np.argsort(y, kind="stable")).all() else "falls"
+    return _relation((names[second], names[first]), f"{b} {words} with {a} one to one: their ranks are equivalent.")
 
 
-def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
+def _dependent(values: np.ndarray, candidates: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
     """The relations Σ weight · column = constant, as (column -> weight, constant)."""
-    rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(kept) + 64]
-    sample = values[np.ix_(rows, np.asarray(kept))].astype(float)
+    rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(candidates) + 64]
+    sample = values[np.ix_(rows, np.asarray(candidates))].astype(float)
     sample -= sample.mean(axis=0)
     scale = np.sqrt((sample**2).sum(axis=0))
-    within = [index for index in range(len(kept)) if scale[index] > 0]
+    within = [index for index in range(len(candidates)) if scale[index] > 0]
     # The types of NumPy do not know that this mode gives one array.
     triangle: np.ndarray = np.linalg.qr(sample[:, within] / scale[within], mode="r")  # type: ignore[assignment]
     free: list[int] = []  # what the others are combinations of, in the rows of the sample
@@ -105,44 +87,44 @@ def _dependent(values: np.ndarray, kept: Sequence[int]) -> Iterator[tuple[dict[i
         if abs(triangle[at, at]) > _NOTHING:
             free.append(at)
             continue
-        part = triangle[np.ix_(free, free)] if free else np.empty((0, 0))
-        slopes = solve_triangular(part, triangle[free, at]) if free else np.empty(0)
-        columns = [kept[within[other]] for other in free]
-        slopes = slopes * scale[index] / scale[[within[other] for other in free]]
-        weights = _whole(dict(zip(columns, slopes, strict=True)), kept[index])
+        square = triangle[np.ix_(free, free)] if free else np.empty((0, 0))
+        slopes = solve_triangular(square, triangle[free, at]) if free else np.empty(0)
+        columns = [candidates[within[earlier]] for earlier in free]
+        slopes = slopes * scale[index] / scale[[within[earlier] for earlier in free]]
+        weights = _integer_weights(dict(zip(columns, slopes, strict=True)), candidates[index])
         if weights is not None and 2 * len(weights) + 2 <= len(values):
             sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
             if (sums == sums[0]).all():
                 yield weights, int(sums[0])
 
 
-def _whole(slopes: dict[int, float], column: int) -> dict[int, int] | None:
+def _integer_weights(slopes: dict[int, float], column: int) -> dict[int, int] | None:
     """The relation of a column to others, with its slopes on them, in whole weights; None if these are not small."""
     for divisor in _DIVISORS:
-        scaled = {other: -slope * divisor for other, slope in slopes.items()}
-        whole = {other: round(value) for other, value in scaled.items()}
-        if all(abs(scaled[other] - whole[other]) < 1e-5 for other in scaled):
-            weights = {column: divisor} | {other: value for other, value in whole.items() if value}
+        scaled = {predictor: -slope * divisor for predictor, slope in slopes.items()}
+        rounded = {predictor: round(value) for predictor, value in scaled.items()}
+        if all(abs(scaled[predictor] - rounded[predictor]) < 1e-5 for predictor in scaled):
+            weights = {column: divisor} | {predictor: value for predictor, value in rounded.items() if value}
             return weights if len(weights) > 1 and max(map(abs, weights.values())) <= _LARGEST else None
     return None
 
 
-def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Relation:
+def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Finding:
     """A relation in words; if one side of the equation is a single column, it comes first."""
     if sum(weight > 0 for weight in weights.values()) > len(weights) / 2:
         weights, constant = {column: -weight for column, weight in weights.items()}, -constant
-    left = {column: weight for column, weight in sorted(weights.items()) if weight > 0}
-    right = {column: -weight for column, weight in sorted(weights.items()) if weight < 0}
-    columns = tuple(names[column] for column in (*left, *right))
-    ones = {*left.values(), *right.values()} == {1}
-    if not left and ones:
-        return Relation(columns, f"{_listed(columns)} add up to {-constant} in every row.")
-    if len(left) == 1 and ones and not constant:
-        return Relation(columns, f'"{columns[0]}" is the sum of {_listed(columns[1:])}.')
-    sides = [_terms(names, left), _terms(names, right)]
+    positive = {column: weight for column, weight in sorted(weights.items()) if weight > 0}
+    negative = {column: -weight for column, weight in sorted(weights.items()) if weight < 0}
+    columns = tuple(names[column] for column in (*positive, *negative))
+    are_one = {*positive.values(), *negative.values()} == {1}
+    if not positive and are_one:
+        return _relation(columns, f"{_listed(columns)} add up to {-constant} in every row.")
+    if len(positive) == 1 and are_one and not constant:
+        return _relation(columns, f'"{columns[0]}" is the sum of {_listed(columns[1:])}.')
+    sides = [_terms(names, positive), _terms(names, negative)]
     if constant:
         sides[constant > 0].append(str(abs(constant)))
-    return Relation(columns, f"{' + '.join(sides[0]) or '0'} = {' + '.join(sides[1]) or '0'} in every row.")
+    return _relation(columns, f"{' + '.join(sides[0]) or '0'} = {' + '.join(sides[1]) or '0'} in every row.")
 
 
 def _terms(names: Sequence[str], weights: dict[int, int]) -> list[str]:
@@ -163,14 +145,9 @@ _BLOCK = 512  # columns compared with all others at a time
 
 
 def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """The pairs of columns with a Spearman correlation of at least 0.98: one, other (positions), correlation.
-
-    Args:
-        values: counts, (rows, columns).
-        reporter, stage: receive every 512 columns.
-    """
+    """Pairs of columns with a Spearman correlation of 0.98 or more in size: one, other (positions), correlation."""
     rows, columns = values.shape
-    found: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float]] = []
     if rows >= _LEAST_ROWS:
         ranks = np.empty((rows, columns), order="F")  # the only copy of the table
         for column in range(columns):
@@ -179,6 +156,6 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
         for start in range(0, columns, _BLOCK):
             reporter.step(stage, start, columns)
             correlations = np.triu(ranks[:, start : start + _BLOCK].T @ ranks[:, start:], k=1)
-            for one, other in np.argwhere(np.abs(correlations) >= NEAR):
-                found.append((start + int(one), start + int(other), float(correlations[one, other])))
-    return pd.DataFrame(found, columns=["one", "other", "correlation"])
+            for first, second in np.argwhere(np.abs(correlations) >= NEAR):
+                pairs.append((start + int(first), start + int(second), float(correlations[first, second])))
+    return pd.DataFrame(pairs, columns=["one", "other", "correlation"])

@@ -20,6 +20,7 @@ from disco.words import how_many
 _TURNED, _PIVOTED = "transposed", "pivoted"  # in a table's attrs
 _MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
 _DISTINCT = 0.9  # least share of different row names
+MOST_ROWS = 200_000  # of a table whose rows are looked at by their names
 
 
 def has_row_names(table: pd.DataFrame) -> bool:
@@ -33,10 +34,25 @@ def has_row_names(table: pd.DataFrame) -> bool:
     return not names_of(table)[0].strip() and identifier(values, "") is not None
 
 
+def labels_of_rows(table: pd.DataFrame) -> list[str]:
+    """The names of the rows: their labels, or the cells of a first column that is text; none if there are neither.
+
+    Of a table with more rows than a list of genes or of observations by name has, none are looked at.
+    """
+    if len(table) > MOST_ROWS:
+        return []
+    if not isinstance(table.index, pd.RangeIndex):
+        return [str(name) for name in table.index]
+    if not table.size:
+        return []
+    first = table.iloc[:, 0]
+    return ["" if pd.isna(cell) else str(cell) for cell in first] if numbers_of(first)[1].any() else []
+
+
 def are_texts(column: pd.Series) -> bool:
     """Whether every cell is text, NA, nan and None among others too: they may be names."""
-    other = numbers_of(column)[1]
-    return bool(other.any()) and all(isinstance(cell, str) and bool(cell.strip()) for cell in column[~other])
+    invalid = numbers_of(column)[1]
+    return bool(invalid.any()) and all(isinstance(cell, str) and bool(cell.strip()) for cell in column[~invalid])
 
 
 def with_row_names(table: pd.DataFrame, columns: int = 1) -> pd.DataFrame:
@@ -72,7 +88,7 @@ def described_by(table: pd.DataFrame) -> Collection[str]:
     return table.attrs.get(_PIVOTED, ())
 
 
-def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
+def most_varied(table: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The rows with the largest variance, up to a maximum, in their order, with names; ignores non-numeric cells.
 
     If the first column seems to name the rows, it does; else they are x1, x2, ... by their position.
@@ -81,17 +97,13 @@ def most_varied(table: pd.DataFrame, most: int) -> pd.DataFrame:
     if isinstance(table.index, pd.RangeIndex):
         table = table.set_axis(pd.Index([f"x{index + 1}" for index in range(len(table))], dtype=object))
     spread = table.select_dtypes(["number", "bool"]).astype(float).var(axis=1).fillna(0).to_numpy()
-    return table.iloc[np.sort(np.argsort(-spread, kind="stable")[:most])]
+    return table.iloc[np.sort(np.argsort(-spread, kind="stable")[:limit])]
 
 
 def transposed(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows and columns exchanged, with their names; if the first column seems to name the rows, it does.
+    """Rows and columns exchanged, with their names, or InputError; a first column that seems to name the rows does.
 
-    Equal names are numbered: two rows called A become columns A and A (2). Rows without a name become columns x1, x2,
-    ...
-
-    Raises:
-        InputError: there would be too many columns, or the table has text and is large.
+    Equal names are numbered: two rows called A become columns A and A (2). Rows without a name become x1, x2, ...
     """
     table = with_row_names(table) if has_row_names(table) else table
     if len(table) > MOST_COLUMNS:
@@ -103,8 +115,8 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     names = [str(name) for name in table.index] if is_named else [f"x{index + 1}" for index in range(len(table))]
     columns = told_apart(names)
     if all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes):
-        parts = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
-        values = np.array(parts)
+        lines = [column.to_numpy(dtype=float, na_value=np.nan) for _, column in table.items()]
+        values = np.array(lines)
         turned = pd.DataFrame(as_whole(values))
     elif table.size > _MOST_MIXED:
         raise InputError(f"The table has text and {table.size:,} cells: leave out its columns of text, then transpose.")
@@ -122,8 +134,8 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
 
 def joined_cells(columns: Sequence[pd.Series]) -> pd.Series:
     """The cells of some columns as texts, those of a row joined by a point."""
-    first, *others = (column.astype(str) for column in columns)
-    return first.str.cat(others, sep=" · ") if others else first
+    first, *rest = (column.astype(str) for column in columns)
+    return first.str.cat(rest, sep=" · ") if rest else first
 
 
 def pivoted(
@@ -138,12 +150,12 @@ def pivoted(
     Raises:
         InputError: there is no such column, or a kind has the name of a column that stays.
     """
-    known = names_of(table)
-    if unknown := [name for name in filter(None, (*rows, names, values, *times)) if known.count(name) != 1]:
-        raise InputError(f'The table has {known.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
-    lines = table.set_axis(known, axis=1)
+    available = names_of(table)
+    if unknown := [name for name in filter(None, (*rows, names, values, *times)) if available.count(name) != 1]:
+        raise InputError(f'The table has {available.count(unknown[0])} columns called "{unknown[0]}"; one is needed.')
+    lines = table.set_axis(available, axis=1)
     if times:
-        time, values = free_name("time", known), free_name("count", known)
+        time, values = free_name("time", available), free_name("count", available)
         lines = lines.melt([*rows, names], [*times], time, values)
         lines[time] = pd.to_numeric(lines[time]) if all(map(str.isdecimal, times)) else lines[time]
         rows, key = (*rows[:key], time, *rows[key:]), key + 1
@@ -160,10 +172,10 @@ def pivoted(
     cells = pd.DataFrame({"count": counts, "unknown": np.isnan(counts)}).groupby([event.to_numpy(), kinds.to_numpy()])
     wide = cells["count"].sum().mask(cells["unknown"].any()).unstack(fill_value=0)
     wide = wide.reindex(index=order, columns=pd.unique(kinds))
-    whole = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
+    counted = pd.DataFrame(as_whole(wide.to_numpy(float)), wide.index, wide.columns)
     stay = lines.iloc[first][list(rows[key if key == 1 else 0 :])]
-    found = pd.concat([stay.reset_index(drop=True), whole.reset_index(drop=True)], axis=1)
-    found.columns = pd.Index([str(name) for name in found.columns], dtype=object)
-    found.index = pd.Index(order, dtype=object)
-    found.attrs = {**table.attrs, _PIVOTED: names_of(stay)}
-    return found
+    pivot = pd.concat([stay.reset_index(drop=True), counted.reset_index(drop=True)], axis=1)
+    pivot.columns = pd.Index([str(name) for name in pivot.columns], dtype=object)
+    pivot.index = pd.Index(order, dtype=object)
+    pivot.attrs = {**table.attrs, _PIVOTED: names_of(stay)}
+    return pivot

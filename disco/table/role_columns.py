@@ -7,16 +7,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjustment import (
-    CATEGORICAL,
-    CONTINUOUS,
-    COUNT,
-    MOST_LEVELS,
-    ORDINAL,
-    RANDOMISED,
-    Context,
-    Covariate,
-)
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, COUNT, MOST_LEVELS, ORDINAL, RANDOMISED, Context, Covariate
 from disco.table.cells import is_count, numbers_of
 from disco.table.rows import row_in_words
 from disco.words import how_many
@@ -35,18 +26,14 @@ def plain(column: pd.Series) -> pd.Series:
 def kind_of(column: pd.Series) -> str:
     """The default kind of a covariate: categorical if its cells are text, continuous otherwise."""
     column = plain(column)
-    values, other = numbers_of(column)
-    return CATEGORICAL if other.any() and not _is_numeric(column) else CONTINUOUS
+    values, invalid = numbers_of(column)
+    numbers = pd.to_numeric(column, errors="coerce")[column.notna()]  # decimal fractions and exponents too
+    return CATEGORICAL if invalid.any() and numbers.isna().any() else CONTINUOUS
 
 
-def _is_numeric(column: pd.Series) -> bool:
-    """Whether text cells read as numbers, including decimal fractions and exponents."""
-    return bool(pd.to_numeric(column, errors="coerce").notna()[column.notna()].all())
-
-
-def covariate(column: pd.Series, given: str | tuple[str, str], role: str = "covariate") -> Covariate:
+def covariate(column: pd.Series, declaration: str | tuple[str, str], role: str = "covariate") -> Covariate:
     """A checked covariate; `role` is its name in messages."""
-    name, kind = str(column.name), kind_of(column) if isinstance(given, str) else given[1]
+    name, kind = str(column.name), kind_of(column) if isinstance(declaration, str) else declaration[1]
     _refuse_missing(column, role)
     if kind == CATEGORICAL:
         return levels_as_covariate(name, *group(column, role), role)
@@ -68,12 +55,12 @@ def covariate(column: pd.Series, given: str | tuple[str, str], role: str = "cova
     return Covariate(name, kind, values)
 
 
-def context(column: pd.Series, given: str | tuple[str, str]) -> Context:
+def context(column: pd.Series, declaration: str | tuple[str, str]) -> Context:
     """A checked context: levels unless it is continuous."""
-    kind = kind_of(column) if isinstance(given, str) else given[1]
+    kind = kind_of(column) if isinstance(declaration, str) else declaration[1]
     as_levels = ("context", CATEGORICAL if kind == RANDOMISED else kind)
-    found = covariate(column, as_levels, "context")
-    return Context(found.name, found.kind, found.values, found.levels, kind == RANDOMISED)
+    checked = covariate(column, as_levels, "context")
+    return Context(checked.name, checked.kind, checked.values, checked.levels, kind == RANDOMISED)
 
 
 def levels_as_covariate(name: str, codes: np.ndarray, levels: Sequence[str], role: str = "covariate") -> Covariate:
@@ -136,20 +123,16 @@ def blocks(rows: int, count: int) -> tuple[np.ndarray, list[str]]:
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
     """The order in which 2 comes before 10."""
-    return [
-        (0, float(part), "") if part.isascii() and part.isdecimal() else (1, 0.0, part)
-        for part in re.split(r"([0-9]+)", text)
-        if part
-    ]
+    pieces = filter(None, re.split(r"([0-9]+)", text))
+    return [(0, float(piece), "") if re.fullmatch("[0-9]+", piece) else (1, 0.0, piece) for piece in pieces]
 
 
 def _refuse_missing(column: pd.Series, role: str) -> None:
-    """Refuse a column with missing cells."""
-    values, other = numbers_of(column)
-    if missing := int((np.isnan(values) & ~other).sum()):
+    values, invalid = numbers_of(column)
+    if missing := int((np.isnan(values) & ~invalid).sum()):
         raise InputError(
             f'The {role} "{column.name}" has {how_many(missing, "missing cell")}, the first in row '
-            f"{_first(np.isnan(values) & ~other, column)}: fill them in, leave those rows out, or ignore the column."
+            f"{_first(np.isnan(values) & ~invalid, column)}: fill them in, leave those rows out, or ignore the column."
         )
 
 

@@ -1,6 +1,6 @@
 """The role of every column: count, covariate, context, exposure, group, intervention, or to be ignored.
 
-`disco.table.role_checks` checks a table for them; `disco.table.guesses` guesses them.
+`disco.table.prepared` checks a table for them; `disco.table.guesses` guesses them.
 
     Roles({"site": "group", "depth": "exposure", "age": "covariate", "sex": ("covariate", "categorical")})
 
@@ -26,10 +26,10 @@ from disco.errors import InputError
 from disco.fields import a_thing, is_whole, shown
 from disco.files import parsed, read_regular
 from disco.table import role_columns
-from disco.table.adjustment import CONTEXT_KINDS, KINDS, Adjustment
+from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS, RANDOMISED, Adjustment
 from disco.table.cells import names_of, numbers_of
 from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
-from disco.table.role_columns import plain
+from disco.table.role_columns import kind_of, plain
 
 ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
@@ -45,25 +45,19 @@ MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Roles:
-    """Roles by column; columns not named are counts.
+    """Roles by column; columns not named are counts."""
 
-    Attributes:
-        columns: the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
-            ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift").
-        exposure: "total" or "median of ratios" if the exposure is computed from the counts, or with hyphens, as on the
-            command line; None otherwise.
-        group_effects: whether every group is also a level of a categorical covariate.
-        targets: the nodes that a label of the intervention sets, if it is not the name of one; none for a control.
-        row_number: whether the number of the row, from 1, is a continuous covariate.
-        blocks: number of blocks of consecutive rows that are the groups; None if they are not.
-    """
-
+    # the role of columns, by name; a covariate, a context and an intervention may come with their kind, as
+    # ("covariate", "ordinal"), ("context", "randomised") or ("intervention", "shift")
     columns: Mapping[str, str | tuple[str, str]] = field(default_factory=dict)
+    # "total" or "median of ratios" if the exposure is computed from the counts, or with hyphens, as on the command
+    # line; None otherwise
     exposure: str | None = None
-    group_effects: bool = False
+    group_effects: bool = False  # whether every group is also a level of a categorical covariate
+    # the nodes that a label of the intervention sets, if it is not the name of one; none for a control
     targets: Targets = field(default_factory=dict)
-    row_number: bool = False
-    blocks: int | None = None
+    row_number: bool = False  # whether the number of the row, from 1, is a continuous covariate
+    blocks: int | None = None  # number of blocks of consecutive rows that are the groups; None if they are not
 
     def __post_init__(self) -> None:
         if isinstance(self.exposure, str):
@@ -73,53 +67,49 @@ class Roles:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Roles":
-        """From the content of roles.json.
-
-        Raises:
-            InputError: it does not have that form.
-        """
+        """From the content of roles.json; InputError if it does not have that form."""
         if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
             raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
         for name in values:
             if name not in _ENTRIES:
                 raise InputError(f'The roles have an unknown entry "{name}"; {", ".join(_ENTRIES)} are read.')
-        columns = {name: _from_json(name, given) for name, given in values.get("columns", {}).items()}
+        columns = {name: _from_json(name, declaration) for name, declaration in values.get("columns", {}).items()}
         return cls(columns, **{name: values[name] for name in _ENTRIES[1:] if name in values})
 
     def to_dict(self) -> dict[str, Any]:
         """As roles.json."""
         columns = {
-            name: given if isinstance(given, str) else {"role": given[0], "kind": given[1]}
-            for name, given in self.columns.items()
+            name: declaration if isinstance(declaration, str) else {"role": declaration[0], "kind": declaration[1]}
+            for name, declaration in self.columns.items()
         }
         targets = {label: list(nodes) for label, nodes in self.targets.items()}
-        more = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
-        found = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
-        return found | {name: value for name, value in more.items() if value}
+        optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
+        result = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+        return result | {name: value for name, value in optional.items() if value}
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure, group, done = (self.named(role) for role in _SINGLE)
+        exposure, group, interventions = (self.named(role) for role in _SINGLE)
         computed = (*([ROW_NUMBER] if self.row_number else []), *([self.exposure] if self.exposure else []))
-        adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[one] for one in computed)]
+        adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[name] for name in computed)]
         group = group or ([f"{self.blocks} blocks of rows"] if self.blocks else [])
         effects = ", each with its effect" if self.group_effects else ""
-        parts = [
+        words = [
             f"adjusted for {', '.join(adjusted)}" if adjusted else "",
             f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
             f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
-            f"interventions by {done[0]}" if done else "",
+            f"interventions by {interventions[0]}" if interventions else "",
         ]
-        return "; ".join(filter(None, parts)) or "no adjustment"
+        return "; ".join(filter(None, words)) or "no adjustment"
 
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
-        columns = {name: given for name, given in self.columns.items() if _role(given) not in ("count", "ignore")}
+        columns = {name: role for name, role in self.columns.items() if _role(role) not in ("count", "ignore")}
         is_needed = columns or self.exposure or self.row_number or self.blocks
         return replace(self, columns=columns) if is_needed else None
 
-    def given(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
+    def with_roles(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
         """The roles with changes; a column whose role another one takes over, such as the exposure's, is ignored."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {*_SINGLE}:
@@ -131,7 +121,7 @@ class Roles:
         self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
     ) -> "Roles":
         """The roles of other columns, without what belongs to a group or an intervention if there is none."""
-        roles = {_role(one) for one in columns.values()}
+        roles = {_role(declaration) for declaration in columns.values()}
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
         return replace(self, columns=columns, exposure=exposure, group_effects=effects, targets=targets, blocks=blocks)
@@ -157,7 +147,7 @@ class Roles:
     def among(self, names: Sequence[str]) -> "Roles":
         """The roles of some columns, whose names are unique."""
         times = Counter(names)
-        columns = {name: given for name, given in self.columns.items() if times[name] == 1}
+        columns = {name: declaration for name, declaration in self.columns.items() if times[name] == 1}
         return self._having(columns, self.exposure, self.blocks)
 
     def role(self, name: str) -> str:
@@ -166,7 +156,7 @@ class Roles:
 
     def named(self, role: str) -> list[str]:
         """The columns that have a role by name, in their order."""
-        return [name for name, given in self.columns.items() if _role(given) == role]
+        return [name for name, declaration in self.columns.items() if _role(declaration) == role]
 
     def counts(self, table: pd.DataFrame) -> pd.DataFrame:
         """The columns of a table that are counts, as they are."""
@@ -186,10 +176,9 @@ class Roles:
             if times[name] > 1:
                 raise InputError(f'The roles name "{name}", but several columns have that name: rename them.')
         counts = self.counts(table)
-        covariates = [
-            role_columns.covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")
-        ]
-        contexts = [role_columns.context(plain(table[name]), self.columns[name]) for name in self.named("context")]
+        as_covariate, as_context = role_columns.covariate, role_columns.context
+        covariates = [as_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
+        contexts = [as_context(plain(table[name]), self.columns[name]) for name in self.named("context")]
         exposure, group = None, None
         levels: list[str] = []
         if self.row_number:
@@ -204,25 +193,21 @@ class Roles:
             names, (group, levels) = [f"{self.blocks} blocks of rows"], role_columns.blocks(len(table), self.blocks)
         if group is not None and self.group_effects:
             covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
-        done = None
+        interventions = None
         if names := self.named("intervention"):
-            given = self.columns[names[0]]
-            kind = SET if isinstance(given, str) else given[1]
-            others = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
-            done = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, others)
-        found = Adjustment(len(table), tuple(covariates), exposure, group, done, tuple(contexts))
-        return counts, None if found.is_only_arms and done is None else found
+            declaration = self.columns[names[0]]
+            kind = SET if isinstance(declaration, str) else declaration[1]
+            roles = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
+            interventions = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, roles)
+        adjustment = Adjustment(len(table), tuple(covariates), exposure, group, interventions, tuple(contexts))
+        return counts, None if adjustment.is_only_arms and interventions is None else adjustment
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment
 
 
 def read(path: Path | str) -> Roles:
-    """The roles of a JSON file.
-
-    Raises:
-        InputError: it cannot be read, or a role in it is not of its form.
-    """
+    """The roles of a JSON file; InputError if it cannot be read, or a role in it is not of its form."""
     return Roles.from_dict(parsed(read_regular(path, MOST_BYTES), Path(path).name))
 
 
@@ -249,39 +234,38 @@ def computed(counts: pd.DataFrame, which: str) -> np.ndarray:
     if which == TOTAL:
         return total
     logarithm = np.log(np.where(values > 0, values, np.nan))
-    whole = ~np.isnan(logarithm).any(axis=0)
-    if whole.sum() >= _WHOLE:
-        logarithm = logarithm[:, whole]
+    positive = ~np.isnan(logarithm).any(axis=0)
+    if positive.sum() >= _WHOLE:
+        logarithm = logarithm[:, positive]
     return np.exp(np.nanmedian(logarithm - np.nanmean(logarithm, axis=0), axis=1))
 
 
 _WHOLE = 10  # columns without a zero from which on only those give a size factor
 
 
-def _role(given: str | tuple[str, str]) -> str:
-    return given if isinstance(given, str) else given[0]
+def _role(declaration: str | tuple[str, str]) -> str:
+    return declaration if isinstance(declaration, str) else declaration[0]
 
 
-def _from_json(name: str, given: Any) -> str | tuple[str, str]:
-    if isinstance(given, dict) and set(given) == {"role", "kind"}:
-        return given["role"], given["kind"]
-    if isinstance(given, str):
-        return given
+def _from_json(name: str, declaration: Any) -> str | tuple[str, str]:
+    if isinstance(declaration, dict) and set(declaration) == {"role", "kind"}:
+        return declaration["role"], declaration["kind"]
+    if isinstance(declaration, str):
+        return declaration
     raise InputError(f'The role of "{name}" must be a word, or an object with role and kind.')
 
 
 def _check(roles: Roles) -> None:
-    """Refuse roles that are impossible for any table."""
     if not isinstance(roles.columns, Mapping):
         raise InputError(f"Roles map the names of columns to their roles; got {a_thing(roles.columns)}.")
-    for name, given in roles.columns.items():
-        parts = (given,) if isinstance(given, str) else given
-        if not isinstance(parts, tuple) or not isinstance(name, str) or not parts or parts[0] not in ROLES:
-            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {shown(given)}.')
-        if isinstance(given, tuple) and (len(parts) != 2 or parts[1] not in _KINDS_OF.get(parts[0], ())):
-            what = {"context": "A context", "intervention": "An intervention"}.get(parts[0], "A covariate")
-            kinds = ", ".join(_KINDS_OF.get(parts[0], KINDS))
-            raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(given)}.')
+    for name, declaration in roles.columns.items():
+        pair = (declaration,) if isinstance(declaration, str) else declaration
+        if not isinstance(pair, tuple) or not isinstance(name, str) or not pair or pair[0] not in ROLES:
+            raise InputError(f'The role of "{name}" must be one of {", ".join(ROLES)}; got {shown(declaration)}.')
+        if isinstance(declaration, tuple) and (len(pair) != 2 or pair[1] not in _KINDS_OF.get(pair[0], ())):
+            what = {"context": "A context", "intervention": "An intervention"}.get(pair[0], "A covariate")
+            kinds = ", ".join(_KINDS_OF.get(pair[0], KINDS))
+            raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(declaration)}.')
     _check_targets(roles)
     for role in _SINGLE:
         if len(names := roles.named(role)) > 1:
@@ -317,3 +301,37 @@ def _check_targets(roles: Roles) -> None:
             raise InputError(
                 f'The targets of "{label}" must be a list of names of count columns; got {a_thing(nodes)}.'
             )
+
+
+def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
+    """The rows in which a column cannot have its role: name → mask, (rows,); columns without such rows are left out.
+
+    Such a row has a missing cell, a cell that is not a number where one is needed, an exposure that is not above zero,
+    or a level that no other row has. A computed exposure has the name of its kind.
+    """
+    names, unusable = names_of(table), {}
+    times = Counter(names)
+    columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
+    for name, declaration in roles.columns.items():
+        if name in columns and roles.role(name) not in ("count", "intervention", "ignore"):
+            kind = kind_of(columns[name]) if isinstance(declaration, str) else declaration[1]
+            unusable[name] = _unusable(columns[name], roles.role(name), kind, roles.group_effects)
+    if roles.exposure is not None:
+        nodes = [numbers_of(column)[0] for name, column in columns.items() if roles.role(name) == "count"]
+        if nodes:
+            unusable[roles.exposure] = np.nansum(nodes, axis=0) <= 0
+    return {name: rows for name, rows in unusable.items() if rows.any()}
+
+
+def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
+    column = plain(column)
+    values, invalid = numbers_of(column)
+    missing = np.isnan(values) & ~invalid
+    if role == "group" and not group_effects:
+        return missing
+    if role == "group" or (role in ("covariate", "context") and kind in (CATEGORICAL, RANDOMISED)):
+        levels = column.astype(str)
+        return missing | (levels.map(levels[~missing].value_counts()) == 1).to_numpy(dtype=bool)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float)
+    is_usable = np.isfinite(values) & ((values > 0) | (role != "exposure"))
+    return ~is_usable

@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjusted import declared, freed
-from disco.table.adjustment import Adjustment
+from disco.table.adjustment import Adjustment, declared, freed
 from disco.table.closure import CONSTANT, closing, closure
 from disco.table.depth import Depth, depth
-from disco.table.filters import filtered
+from disco.table.edits import LeaveOut
 from disco.table.finding import Finding
 from disco.table.guesses import guesses
-from disco.table.repeated import MOST_CROWDED, repeated
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
 from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
+from disco.table.rows import stretches
 from disco.table.serial import BLOCK, LAG, PERIOD, Serial, serial
+from disco.table.unusual_rows import MOST_CROWDED, filtered, repeated
 from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
@@ -31,65 +31,49 @@ _NAMED = 3
 
 
 class Cure(NamedTuple):
-    """What to declare.
-
-    Attributes:
-        roles: what is computed from the rows.
-        words: what to do, as a sentence begins.
-        flag: options of the command line.
-    """
+    """What to declare, in words as a sentence begins, and as options of the command line."""
 
     roles: Roles | None = None
     words: str = ""
     flag: str = ""
 
 
-def of_repeated(values: np.ndarray, group: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of rows that are exact copies; none without.
-
-    Args:
-        values: counts without columns that others determine, (rows, columns).
-        group: declared, (rows,), or None.
-    """
-    found = repeated(values, group)
-    if found.stands_out:
-        is_cured = found.crowded <= MOST_CROWDED
+def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray | None) -> Iterator[Finding]:
+    """The finding of rows with exact copies, by the columns that others do not determine; none without."""
+    equal = repeated(counts.to_numpy()[:, columns], group)
+    if equal.stands_out:
+        is_cured = equal.crowded <= MOST_CROWDED
         cure = "Keep each distinct row once" if is_cured else "Equal rows are also ordinary here: go back to the source"
         yield Finding(
             "repeated",
-            f"{found.copied:,} of {found.rows:,} rows have an exact copy, but no row that differs in one column only; "
-            f"the reverse holds for {found.near:,}.",
+            f"{equal.copied:,} of {equal.rows:,} rows have an exact copy, but no row that differs in one column only; "
+            f"the reverse holds for {equal.near:,}.",
             f"Copies count as evidence, although they add none. {cure}, or declare what copies share as group.",
+            edits=(LeaveOut(stretches(np.flatnonzero(counts.duplicated()) + 1)),) if is_cured else (),
             flag=UNIQUE if is_cured else "",
         )
 
 
-def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, aside: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of rows that resemble their neighbours; none if they do not, or columns left aside account for it.
-
-    Args:
-        counts: one column per node, in the order of the rows.
-        adjustment: of these rows, or None.
-        aside: columns that go with the counts, for which nothing adjusts.
-    """
-    values, given = counts.to_numpy(), adjustment or Adjustment(len(counts))
-    found = _serial(values, given)
-    if not found.stands_out or (aside.shape[1] and not _serial(values, _with(given, aside)).stands_out):
+def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.DataFrame) -> Iterator[Finding]:
+    """The finding of rows that resemble their neighbours; none if they do not, or `unused` columns account for it."""
+    values, complete = counts.to_numpy(), adjustment or Adjustment(len(counts))
+    result = _serial(values, complete)
+    if not result.stands_out or (unused.shape[1] and not _serial(values, _with(complete, unused)).stands_out):
         return
-    if found.kind == PERIOD:
-        many = f"{found.rows:,} rows"
+    if result.kind == PERIOD:
+        period = f"{result.rows:,} rows"
         yield Finding(
             "serial",
-            _resemblance(list(counts.columns), found),
-            f"What returns every {many}, such as a month, an hour or a plot, may be a common cause: declare it as "
+            _resemblance(list(counts.columns), result),
+            f"What returns every {period}, such as a month, an hour or a plot, may be a common cause: declare it as "
             "covariate or group.",
         )
         return
-    cure = _of_order(values, given)
+    cure = _of_order(values, complete)
     can = f"{cure.words}, or declare" if cure.roles else "Neither the row number nor blocks of rows cure it: declare"
     yield Finding(
         "serial",
-        _resemblance(list(counts.columns), found),
+        _resemblance(list(counts.columns), result),
         "What the rows are ordered by, such as a time, a place or a sorting, may be a common cause, and columns that "
         f"change slowly agree by chance. {can} what orders the rows.",
         roles=cure.roles,
@@ -97,81 +81,74 @@ def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, aside: pd.Dat
     )
 
 
-def _serial(values: np.ndarray, given: Adjustment) -> Serial:
-    return serial(values, declared(given, len(values)), given.group)
+def _serial(values: np.ndarray, adjustment: Adjustment) -> Serial:
+    return serial(values, declared(adjustment, len(values)), adjustment.group)
 
 
-def _with(given: Adjustment, aside: pd.DataFrame) -> Adjustment:
+def _with(adjustment: Adjustment, unused: pd.DataFrame) -> Adjustment:
     """An adjustment and columns left aside, with the roles they look like; the adjustment alone if that fails."""
-    roles = Roles({str(aside.columns[at]): guess.given for at, guess in guesses(aside).items()})
+    roles = Roles({str(unused.columns[at]): guess.declaration for at, guess in guesses(unused).items()})
     try:
-        more = roles.split(aside)[1]
+        extra = roles.split(unused)[1]
     except InputError:
-        return given
-    if more is None:
-        return given
-    covariates = (*given.covariates, *more.contexts_as_covariates().covariates)
-    return replace(given, covariates=covariates, group=more.group if given.group is None else given.group)
+        return adjustment
+    if extra is None:
+        return adjustment
+    covariates = (*adjustment.covariates, *extra.contexts_as_covariates().covariates)
+    group = extra.group if adjustment.group is None else adjustment.group
+    return replace(adjustment, covariates=covariates, group=group)
 
 
-def _resemblance(names: Sequence[str], found: Serial) -> str:
+def _resemblance(names: Sequence[str], result: Serial) -> str:
     """How far rows depend on their neighbours, in a sentence about the two strongest columns."""
-    strongest = np.argsort(-np.abs(found.strength))[:2]
-    if found.kind in (LAG, PERIOD):
-        of = series([f'{found.strength[at]:.2f} in "{names[at]}"' for at in strongest])
-        return f"Rows depend on their neighbours: a row's rank correlation with the {place(found.rows)} one is {of}."
-    of = series([f'{found.strength[at]:.0%} of "{names[at]}"' for at in strongest])
-    what = f"blocks of {found.rows:,} consecutive rows explain" if found.kind == BLOCK else "a trend explains"
+    strongest = np.argsort(-np.abs(result.strength))[:2]
+    if result.kind in (LAG, PERIOD):
+        of = series([f'{result.strength[at]:.2f} in "{names[at]}"' for at in strongest])
+        return f"Rows depend on their neighbours: a row's rank correlation with the {place(result.rows)} one is {of}."
+    of = series([f'{result.strength[at]:.0%} of "{names[at]}"' for at in strongest])
+    what = f"blocks of {result.rows:,} consecutive rows explain" if result.kind == BLOCK else "a trend explains"
     return f"Rows depend on their neighbours: {what} {of}."
 
 
-def _of_order(values: np.ndarray, given: Adjustment) -> Cure:
+def _of_order(values: np.ndarray, adjustment: Adjustment) -> Cure:
     """The first cure that leaves no dependence of neighbouring rows: the row number, or blocks with their effects."""
     rows = len(values)
-    if all(one.name != ROW_NUMBER for one in given.covariates):
+    if all(covariate.name != ROW_NUMBER for covariate in adjustment.covariates):
         number = row_number((), rows, ROW_NUMBER)
-        if _is_cured(values, replace(given, covariates=(*given.covariates, number))):
+        if _is_cured(values, replace(adjustment, covariates=(*adjustment.covariates, number))):
             return Cure(Roles(row_number=True), "Adjust for the row number", "--row-number")
-    for many in _BLOCKS if given.group is None else ():
-        if rows < many * _LEAST_LENGTH:
+    for count in _BLOCKS if adjustment.group is None else ():
+        if rows < count * _LEAST_LENGTH:
             continue
-        group, levels = blocks(rows, many)
+        group, levels = blocks(rows, count)
         effects = levels_as_covariate("blocks", group, levels)
-        if _is_cured(values, replace(given, covariates=(*given.covariates, effects), group=group)):
-            words = f"Adjust for {many} blocks of consecutive rows, as groups"
-            return Cure(Roles(blocks=many, group_effects=True), words, f"--blocks {many} --group-effects")
+        if _is_cured(values, replace(adjustment, covariates=(*adjustment.covariates, effects), group=group)):
+            words = f"Adjust for {count} blocks of consecutive rows, as groups"
+            return Cure(Roles(blocks=count, group_effects=True), words, f"--blocks {count} --group-effects")
     return Cure()
 
 
-def _is_cured(values: np.ndarray, given: Adjustment) -> bool:
-    return _serial(values, given).p_value >= _LEAST_LEFT
+def _is_cured(values: np.ndarray, adjustment: Adjustment) -> bool:
+    return _serial(values, adjustment).p_value >= _LEAST_LEFT
 
 
 def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = None) -> Iterator[Finding]:
-    """The finding of a depth that is not declared; none if it does not stand out.
-
-    Args:
-        deep: of the counts.
-        counts: one column per node.
-        adjustment: of these rows, without an exposure, or None.
-    """
+    """The finding of a depth, without a declared exposure; none if it does not stand out."""
     if deep.stands_out:
         cure = _exposure(deep, counts, adjustment or Adjustment(len(counts)))
-        computed = (
-            f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
-        )
+        instead = f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
         yield Finding(
             "depth",
             f"Totals explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
             f"{deep.by_chance:.0%}).",
-            f"Edges may come from depth. Adjust for it: declare a measured exposure{computed}. A common cause of "
+            f"Edges may come from depth. Adjust for it: declare a measured exposure{instead}. A common cause of "
             "nearly all columns looks the same.",
             roles=cure.roles,
             flag=cure.flag,
         )
 
 
-def _exposure(deep: Depth, counts: pd.DataFrame, given: Adjustment) -> Cure:
+def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure:
     """The first exposure computed from the counts that takes a depth away and creates no edges itself."""
     values = counts.to_numpy()
     for which in COMPUTED:
@@ -181,21 +158,15 @@ def _exposure(deep: Depth, counts: pd.DataFrame, given: Adjustment) -> Cure:
             return Cure()
         if len(values) * closing(values, exposure) ** 2 >= _INDUCED[which]:
             continue
-        left = depth(freed(values, replace(given, exposure=exposure)))
-        if not left.stands_out and left.component <= _LESS * deep.component:
+        remaining = depth(freed(values, replace(adjustment, exposure=exposure)))
+        if not remaining.stands_out and remaining.component <= _LESS * deep.component:
             words = "the row totals" if which == TOTAL else "the median of ratios"
             return Cure(Roles(exposure=which), words, f"--exposure {which.replace(' ', '-')}")
     return Cure()
 
 
 def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of columns that share a total, or of an exposure computed from them; none without.
-
-    Args:
-        counts: one column per node.
-        rates: the counts freed of what is declared, (rows, columns).
-        exposure: declared, (rows,), or None.
-    """
+    """The finding of columns, with their rates, that share a total, or of an exposure that they make; none without."""
     values, names = counts.to_numpy(), list(counts.columns)
     if exposure is not None and (which := _computed(counts, exposure)) is not None:
         joined = closing(values, exposure)
@@ -208,13 +179,13 @@ def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | N
                 "exposure, or use more columns.",
             )
         return
-    found = closure(rates)
-    if found.stands_out:
-        of = [f'"{names[at]}"' for at in found.columns]
+    result = closure(rates)
+    if result is not None:
+        of = [f'"{names[at]}"' for at in result.columns]
         total = "The row total varies" if len(of) == len(names) else f"The total of {listed(of, _NAMED)} varies"
         yield Finding(
             "closure",
-            f"{total} {found.share:.0%} as much as that of unrelated columns.",
+            f"{total} {result.share:.0%} as much as that of unrelated columns.",
             "They share it, as parts of a whole or in rows chosen by their sum: what one gains the others lose, and "
             "that alone joins them. No adjustment cures this: use counts without a common total.",
         )
@@ -233,17 +204,13 @@ def _computed(counts: pd.DataFrame, exposure: np.ndarray) -> str | None:
 
 
 def of_filter(values: np.ndarray) -> Iterator[Finding]:
-    """The finding of rows chosen by their total; none without, or if the total is nearly constant.
-
-    Args:
-        values: counts, (rows, columns).
-    """
-    found = filtered(values)
-    if found.stands_out and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
+    """The finding of rows, (rows, columns), chosen by their total; none without, or if that is nearly constant."""
+    edge = filtered(values)
+    if edge is not None and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
         yield Finding(
             "filter",
-            f"No row has a total {found.side} {found.total:,}, and {found.rows:,} rows have exactly that; in shuffled "
-            f"tables {found.beyond:,.0f} rows lie beyond.",
+            f"No row has a total {edge.side} {edge.total:,}, and {edge.rows:,} rows have exactly that; in shuffled "
+            f"tables {edge.beyond:,.0f} rows lie beyond.",
             "Rows seem to be chosen by their total, a common effect of all columns that joins even unrelated ones: use "
             "all rows.",
         )

@@ -43,17 +43,11 @@ Stretches = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to leave out of a table, so that the rest holds counts.
+    """What to leave out of a table, so that the rest holds counts."""
 
-    Attributes:
-        columns: position → why, as the rest of a sentence that begins with the column's name.
-        rows: positions from 0, ascending; cells of those columns are not considered.
-        texts: positions of columns of numbers kept as text.
-    """
-
-    columns: dict[int, str]
-    rows: np.ndarray
-    texts: tuple[int, ...]
+    columns: dict[int, str]  # position → why, as the rest of a sentence that begins with the column's name
+    rows: np.ndarray  # positions from 0, ascending; cells of those columns are not considered
+    texts: tuple[int, ...]  # positions of columns of numbers kept as text
 
 
 def proposal(table: pd.DataFrame) -> Proposal:
@@ -61,8 +55,8 @@ def proposal(table: pd.DataFrame) -> Proposal:
     table, columns, texts = as_frame(table), {}, []
     faulty = np.zeros(len(table), dtype=bool)
     for position, (_, column) in enumerate(columns_of(table)):
-        values, other = numbers_of(column)
-        is_text = other.any()
+        values, invalid = numbers_of(column)
+        is_text = invalid.any()
         if is_text:
             values = readable(column)
         bad = ~is_count(values)
@@ -80,8 +74,8 @@ def proposal(table: pd.DataFrame) -> Proposal:
 
 def readable(column: pd.Series) -> np.ndarray:
     """The numbers of a column as float64, including those stored as text; NaN for other cells."""
-    values, other = numbers_of(column)
-    values, where = values.copy(), np.flatnonzero(other & is_numeric_text(column))
+    values, invalid = numbers_of(column)
+    values, where = values.copy(), np.flatnonzero(invalid & is_numeric_text(column))
     values[where] = [float(cell) for cell in column.iloc[where]]
     return values
 
@@ -100,30 +94,29 @@ def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 
     Row names are kept; without them the rows are renumbered.
     """
-    left = table.iloc[np.delete(np.arange(len(table)), rows)]
+    remaining = table.iloc[np.delete(np.arange(len(table)), rows)]
     if isinstance(table.index, pd.RangeIndex):
-        left = left.reset_index(drop=True)
-    names = names_of(left)
-    return read_as_numbers(left, {names[position] for position in proposal(left).texts})
+        remaining = remaining.reset_index(drop=True)
+    names = names_of(remaining)
+    return read_as_numbers(remaining, {names[position] for position in proposal(remaining).texts})
 
 
 def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
-    """The cells for which rows are left out: row (its number), name (if rows have names), column, cell, why.
+    """The cells for which rows, by position, are left out: row (number), name (if rows have names), column, cell, why.
 
     Args:
-        rows: positions of the rows.
         left_out: rows left out before, from which the numbers of the others follow.
         but: positions of columns to ignore.
     """
     numbers = row_numbers(len(table), left_out)
-    found = []
+    cells = []
     for position in sorted({*range(table.shape[1])} - {*but}):
         column = table.iloc[rows, position]
         bad = np.flatnonzero(~is_count(readable(column)))
         for index, why in zip(bad, whys(column), strict=True):
-            cell = _shown(column.iloc[index])
-            found.append((numbers[rows[index]], str(table.columns[position]), cell, why))
-    lines = pd.DataFrame(found, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
+            cell = _text(column.iloc[index])
+            cells.append((numbers[rows[index]], str(table.columns[position]), cell, why))
+    lines = pd.DataFrame(cells, columns=["row", "column", "cell", "why"]).sort_values("row", kind="stable")
     if names := row_names(table, left_out):
         lines.insert(1, "name", [str(names[row]) for row in lines["row"]])
     return lines
@@ -133,15 +126,14 @@ def whys(column: pd.Series) -> list[str]:
     """Why cells of a column are not counts, one word or two for each that is not."""
     values = readable(column)
     bad = np.flatnonzero(~is_count(values))
-    return [_why(values[index], _shown(column.iloc[index])) for index in bad]
+    return [_why(values[index], _text(column.iloc[index])) for index in bad]
 
 
-def _shown(cell: object) -> str:
+def _text(cell: object) -> str:
     return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)[:40]
 
 
 def _why(value: float, cell: str) -> str:
-    """Why a cell is not a count."""
     if np.isnan(value):
         return "blank" if cell.strip() in MISSING_WORDS else kind_of_text(cell)
     if value < 0:
@@ -153,8 +145,8 @@ def kind_of_text(cell: str) -> str:
     """A bound such as 50+, a class such as 1-10, or any other text."""
     if _BOUND.fullmatch(cell):
         return "bound"
-    if found := _CLASS.fullmatch(cell):
-        first, last = (int(re.sub(r"\D", "", found[end])) for end in ("first", "last"))
+    if match := _CLASS.fullmatch(cell):
+        first, last = (int(re.sub(r"\D", "", match[end])) for end in ("first", "last"))
         are_years = YEARS[0] <= first and last <= YEARS[1]
         return "class" if first < last and not are_years else "text"  # 2020-01 is a month
     return "text"
@@ -173,10 +165,10 @@ def is_code(value: float) -> bool:
 def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:
     """The numbers, from 1, that the rows of a table had before others were left out."""
     out = sum(last - first + 1 for first, last in left_out)
-    kept = np.ones(rows + out, dtype=bool)
+    present = np.ones(rows + out, dtype=bool)
     for first, last in left_out:
-        kept[first - 1 : last] = False
-    return np.flatnonzero(kept) + 1
+        present[first - 1 : last] = False
+    return np.flatnonzero(present) + 1
 
 
 def row_names(table: pd.DataFrame, left_out: Stretches = ()) -> dict[int, object]:
@@ -201,42 +193,39 @@ def stretches(numbers: np.ndarray) -> Stretches:
     return tuple((int(first), int(last)) for first, last in zip(firsts, lasts, strict=True))
 
 
-def with_more(left_out: Stretches, rows: int, more: np.ndarray) -> Stretches:
+def with_more(left_out: Stretches, rows: int, positions: np.ndarray) -> Stretches:
     """The ranges left out when more rows of the present table, given by position, are removed."""
-    before = [np.arange(first, last + 1) for first, last in left_out]
-    return stretches(np.concatenate([*before, row_numbers(rows, left_out)[more]]))
+    numbers = [np.arange(first, last + 1) for first, last in left_out]
+    return stretches(np.concatenate([*numbers, row_numbers(rows, left_out)[positions]]))
 
 
 def numbered(text: str) -> Stretches:
-    """The ranges in a text such as 3, 17-19.
-
-    Raises:
-        InputError: it is not made of row numbers, from 1.
-    """
+    """The ranges in a text such as 3, 17-19; InputError if it is not made of row numbers, from 1."""
     numbers = []
-    for part in filter(None, map(str.strip, text.split(","))):
-        first, _, last = part.replace("–", "-").partition("-")
-        ends = first.strip(), last.strip() or first.strip()
-        if not all(end.isdecimal() and len(end) < _DIGITS for end in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
-            raise InputError(f"Rows are given by their numbers, from 1, as in 3,17-19; got {part[:40]!r}.")
-        numbers.append((int(ends[0]), int(ends[1])))
+    for word in filter(None, map(str.strip, text.split(","))):
+        first, _, last = word.replace("–", "-").partition("-")
+        bounds = first.strip(), last.strip() or first.strip()
+        if not all(end.isdecimal() and len(end) < _DIGITS for end in bounds) or not 1 <= int(bounds[0]) <= int(
+            bounds[1]
+        ):
+            raise InputError(f"Rows are given by their numbers, from 1, as in 3,17-19; got {word[:40]!r}.")
+        numbers.append((int(bounds[0]), int(bounds[1])))
     return _joined(numbers)
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> Stretches:
     """Ranges in order, those that overlap or touch as one."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
-            found.append((first, last))
-    return tuple(found)
+            joined.append((first, last))
+    return tuple(joined)
 
 
-def in_words(left_out: Stretches, most: int = 12, names: Mapping[int, object] = _NAMELESS) -> str:
+def in_words(left_out: Stretches, limit: int = 12, names: Mapping[int, object] = _NAMELESS) -> str:
     """Ranges as 3, 17–19, 204, with the names of rows as `row_in_words`; only the first if there are many."""
-    words = [
-        "–".join(row_in_words(end, names.get(end, 0)) for end in dict.fromkeys(stretch)) for stretch in left_out[:most]
-    ]
-    return ", ".join(words) + (", …" if len(left_out) > most else "")
+    ranges = [dict.fromkeys(stretch) for stretch in left_out[:limit]]
+    words = ["–".join(row_in_words(end, names.get(end, 0)) for end in stretch) for stretch in ranges]
+    return ", ".join(words) + (", …" if len(left_out) > limit else "")

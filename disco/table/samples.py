@@ -30,41 +30,33 @@ _ENDINGS = re.compile(
 
 @dataclass(frozen=True)
 class Joined:
-    """How the lines of a sheet belong to the rows of a table.
+    """How the lines of a sheet belong to the rows of a table."""
 
-    Attributes:
-        by: the column of the sheet with the names.
-        lines: position of each row's line in the sheet; -1 without one, (rows,).
-        repaired: names of rows and of lines that differ, but not once repaired.
-        without: names of rows that have no line.
-        unused: names of lines that no row has.
-    """
-
-    by: str
-    lines: np.ndarray
-    repaired: list[tuple[str, str]]
-    without: list[str]
-    unused: list[str]
+    by: str  # the column of the sheet with the names
+    lines: np.ndarray  # position of each row's line in the sheet; -1 without one, (rows,)
+    repaired: list[tuple[str, str]]  # names of rows and of lines that differ, but not once repaired
+    without: list[str]  # names of rows that have no line
+    unused: list[str]  # names of lines that no row has
 
     def __str__(self) -> str:
         rows = len(self.lines)
-        parts = [f"{rows - len(self.without):,} of {how_many(rows, 'row')} {plural(rows, 'has', 'have')} a line"]
+        words = [f"{rows - len(self.without):,} of {how_many(rows, 'row')} {plural(rows, 'has', 'have')} a line"]
         if self.repaired:
             of_row, of_line = self.repaired[0]
-            those = how_many(len(self.repaired), "name")
-            parts.append(f'{those} once repaired as R does, as "{of_line}" for "{of_row}"')
+            count = how_many(len(self.repaired), "name")
+            words.append(f'{count} once repaired as R does, as "{of_line}" for "{of_row}"')
         if self.without:
-            parts.append(f"without one: {listed(self.without, _NAMED)}")
+            words.append(f"without one: {listed(self.without, _NAMED)}")
         if self.unused:
-            parts.append(f"{how_many(len(self.unused), 'line')} unused: {listed(self.unused, _NAMED)}")
-        return f'By "{self.by}": {"; ".join(parts)}.'
+            words.append(f"{how_many(len(self.unused), 'line')} unused: {listed(self.unused, _NAMED)}")
+        return f'By "{self.by}": {"; ".join(words)}.'
 
 
 def r_name(name: str) -> str:
     """A name as R makes it one (`make.names`): X before a first character that may not be one, points for signs."""
     start = "" if re.match(r"[^\W\d_]|\.(?!\d)", name) else "X"
-    made = re.sub(r"[^\w.]", ".", start + name)
-    return f"{made}." if made in _RESERVED else made
+    repaired = re.sub(r"[^\w.]", ".", start + name)
+    return f"{repaired}." if repaired in _RESERVED else repaired
 
 
 def _of_file(name: str) -> str:
@@ -79,21 +71,23 @@ def joined(table: pd.DataFrame, sheet: pd.DataFrame, by: str | None = None) -> J
     """Which line of a sheet belongs to each row, by name: as it is, repaired as R does, or as that of a file.
 
     Args:
-        table: one row per observation, with names as its index or as its first column.
+        table: with names as its index or as its first column.
         by: the column of the sheet with the names; by default the one that has most of them.
 
     Raises:
         InputError: the table has no names, the sheet lacks the column or has a name twice, or no name is in it.
     """
     rows = _names_of_rows(table)
-    known = names_of(sheet)
-    if by is not None and known.count(by) != 1:
-        raise InputError(f'The sheet has {known.count(by)} columns called "{by}": one of {listed(known, 8)} is needed.')
-    found = []
-    for name in [by] if by is not None else [name for name in known if known.count(name) == 1]:
+    columns = names_of(sheet)
+    if by is not None and columns.count(by) != 1:
+        raise InputError(
+            f'The sheet has {columns.count(by)} columns called "{by}": one of {listed(columns, 8)} is needed.'
+        )
+    matches = []
+    for name in [by] if by is not None else [name for name in columns if columns.count(name) == 1]:
         with nullcontext() if by is not None else suppress(InputError):  # a name twice: it names no samples
-            found.append(_by(rows, [text_of(cell) for cell in sheet.iloc[:, known.index(name)]], name))
-    best = max(found, key=lambda one: (one.lines >= 0).sum(), default=None)
+            matches.append(_by(rows, [text_of(cell) for cell in sheet.iloc[:, columns.index(name)]], name))
+    best = max(matches, key=lambda match: (match.lines >= 0).sum(), default=None)
     if best is None or not (best.lines >= 0).any():
         where = f'in "{by}"' if by is not None else "in a column"
         raise InputError(f"No row has its name {where} of the sheet. The names of the rows are {listed(rows, _NAMED)}.")
@@ -115,51 +109,42 @@ def _by(rows: Sequence[str], names: Sequence[str], by: str) -> Joined:
         of_name: dict[str, list[int]] = defaultdict(list)
         for at, name in enumerate(names):
             of_name[repair(name)].append(at)
-        alike = Counter(map(repair, rows))
+        times = Counter(map(repair, rows))
         for row in np.flatnonzero(lines < 0).tolist():
-            those = of_name.get(repair(rows[row]), [])
-            if repair is str and len(those) > 1:
+            candidates = of_name.get(repair(rows[row]), [])
+            if repair is str and len(candidates) > 1:
                 raise InputError(
-                    f'The sheet has "{rows[row]}" {len(those)} times in "{by}": one line per sample is needed.'
+                    f'The sheet has "{rows[row]}" {len(candidates)} times in "{by}": one line per sample is needed.'
                 )
-            if len(those) == 1 and (repair is str or alike[repair(rows[row])] == 1):
-                lines[row] = those[0]
-                repaired += [] if repair is str else [(rows[row], names[those[0]])]
+            if len(candidates) == 1 and (repair is str or times[repair(rows[row])] == 1):
+                lines[row] = candidates[0]
+                repaired += [] if repair is str else [(rows[row], names[candidates[0]])]
     used = {*lines}
     unused = [name for at, name in enumerate(names) if at not in used]
     return Joined(by, lines, repaired, [rows[row] for row in np.flatnonzero(lines < 0).tolist()], unused)
 
 
 def columns_of(table: pd.DataFrame, sheet: pd.DataFrame, match: Joined) -> AddColumns:
-    """The change that adds a sheet's columns to a table, with blank cells in rows without a line.
-
-    Raises:
-        InputError: the sheet has too many cells, or no other column.
-    """
-    part = sheet.loc[:, [name != match.by for name in names_of(sheet)]]
-    if not part.shape[1]:
+    """The change that adds a sheet's columns, blank in rows without a line; InputError if none or too many cells."""
+    extra = sheet.loc[:, [name != match.by for name in names_of(sheet)]]
+    if not extra.shape[1]:
         raise InputError(f'The sheet has no column besides "{match.by}".')
-    if len(table) * part.shape[1] > _MOST_CELLS:
+    if len(table) * extra.shape[1] > _MOST_CELLS:
         raise InputError(f"The sheet has more than {_MOST_CELLS:,} cells for these rows: leave columns of it out.")
-    cells = part.iloc[np.maximum(match.lines, 0)].astype(object)
+    cells = extra.iloc[np.maximum(match.lines, 0)].astype(object)
     cells = cells.where(cells.notna() & (match.lines >= 0)[:, None], None)
     columns: dict[str, tuple] = {}
-    for name, column in zip(names_of(part), cells.T.to_numpy(), strict=True):
-        columns[free_name(name, (*names_of(table), *columns))] = tuple(map(_plain, column))
+    for name, column in zip(names_of(extra), cells.T.to_numpy(), strict=True):
+        plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in column]  # as JSON keeps it
+        plain = [cell if isinstance(cell, str | int | float | bool | None) else str(cell) for cell in plain]
+        columns[free_name(name, (*names_of(table), *columns))] = tuple(plain)
     return AddColumns(columns)
-
-
-def _plain(cell: object) -> str | int | float | bool | None:
-    """A cell as JSON keeps it."""
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    return cell if isinstance(cell, str | int | float | bool) or cell is None else str(cell)
 
 
 def roles_of(added: AddColumns) -> dict[str, str | tuple[str, str]]:
     """A role for every column of a sheet: as guessed, and a number is a covariate, never a count."""
     table = pd.DataFrame(added.columns)
-    guessed = {names_of(table)[at]: guess.given for at, guess in guesses(table).items()}
+    guessed = {names_of(table)[at]: guess.declaration for at, guess in guesses(table).items()}
     return {name: guessed.get(name, ("covariate", CONTINUOUS)) for name in added.columns}
 
 

@@ -50,22 +50,15 @@ _MANY_STEPS = 10  # of a column that runs in one direction not by chance
 
 @dataclass(frozen=True)
 class Serial:
-    """How much rows resemble their neighbours, by the strongest test.
+    """How much rows resemble their neighbours, by the strongest test."""
 
-    Attributes:
-        p_value: corrected for the number of tests; 1 if there are too few rows.
-        kind: LAG, BLOCK, TREND or PERIOD.
-        rows: the lag, the rows of a block, or the period.
-        strength: of every column: the correlation of rows this far apart, or the share of the variance that blocks or
-            a trend explain beyond chance, (columns,).
-        matters: whether a test that stands out shows a dependence large enough to create edges.
-    """
-
-    p_value: float
-    kind: str
-    rows: int
+    p_value: float  # corrected for the number of tests; 1 if there are too few rows
+    kind: str  # LAG, BLOCK, TREND or PERIOD
+    rows: int  # the lag, the rows of a block, or the period
+    # of every column: the correlation of rows this far apart, or the share of the variance that blocks or a trend
+    # explain beyond chance, (columns,)
     strength: np.ndarray
-    matters: bool
+    matters: bool  # whether a test that stands out shows a dependence large enough to create edges
 
     @property
     def stands_out(self) -> bool:
@@ -82,7 +75,7 @@ class _Test:
     together: float
     alone: np.ndarray
     strength: np.ndarray
-    least: float  # strength that matters
+    threshold: float  # strength that matters
 
     @property
     def p_value(self) -> float:
@@ -92,23 +85,17 @@ class _Test:
     @property
     def matters(self) -> bool:
         """Whether at least two columns depend on their neighbours, clearly and strongly enough to create an edge."""
-        is_strong = (np.abs(self.strength) >= self.least) & (self.alone <= _CLEAR)
+        is_strong = (np.abs(self.strength) >= self.threshold) & (self.alone <= _CLEAR)
         return int(is_strong.sum()) > 1
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores of mean 0 within keys and variance 1, in the order of the rows.
+    """Scores of mean 0 within keys and variance 1, in the order of the rows."""
 
-    Attributes:
-        columns: one per column, (rows, columns).
-        keys: rows with the same number are compared, ascending from 0, (rows,).
-        declared: an orthonormal basis of what was taken out of the columns, (rows, any).
-    """
-
-    columns: np.ndarray
-    keys: np.ndarray
-    declared: np.ndarray
+    columns: np.ndarray  # one per column, (rows, columns)
+    keys: np.ndarray  # rows with the same number are compared, ascending from 0, (rows,)
+    declared: np.ndarray  # an orthonormal basis of what was taken out of the columns, (rows, any)
 
     @property
     def free(self) -> int:
@@ -129,8 +116,8 @@ class _Scores:
         if columns <= rows:
             gram = self.columns.T @ self.columns / free
             values, vectors = eigh(gram, subset_by_index=(columns - size, columns - 1))
-            kept = values > _NOTHING * values[-1]
-            return self.columns @ (vectors[:, kept] / np.sqrt(values[kept]))
+            is_large = values > _NOTHING * values[-1]
+            return self.columns @ (vectors[:, is_large] / np.sqrt(values[is_large]))
         values, vectors = eigh(self.columns @ self.columns.T / free, subset_by_index=(rows - size, rows - 1))
         return vectors[:, values > _NOTHING * values[-1]] * np.sqrt(free)
 
@@ -167,21 +154,19 @@ def serial(values: np.ndarray, declared: np.ndarray | None = None, group: np.nda
 
 
 def sort_keys(values: np.ndarray) -> np.ndarray:
-    """Which neighbouring rows agree in all columns that the rows are sorted by, lexicographically, or in stretches.
+    """Numbers from 0 that ascend along the rows, (rows,): equal where rows agree in all columns they are sorted by.
 
-    Returns:
-        Numbers from 0 that ascend along the rows, (rows,). If several columns run in one direction by themselves, as in
-        a series where everything grows, the rows are not sorted by any of them.
+    If several columns run in one direction by themselves, as in a series where everything grows, none sorts the rows.
     """
     ties = np.zeros(len(values), np.int64)
     if len(values) < 2 or sum(steps >= _MANY_STEPS and not back for steps, back in _steps(values.T, ties)) > 1:
         return ties
     columns = [*values.T, values.sum(axis=1)]
     while columns:
-        found = _steps(columns, ties)
+        changes = _steps(columns, ties)
         # Stretches that are sorted hold all other keys within them.
-        most = [0 if ties[-1] else min(_CONTRARY * steps, _BREAKS * len(values)) for steps, _ in found]
-        keys = [(back, at) for at, (steps, back) in enumerate(found) if steps and back <= most[at]]
+        limits = [0 if ties[-1] else min(_CONTRARY * steps, _BREAKS * len(values)) for steps, _ in changes]
+        keys = [(back, at) for at, (steps, back) in enumerate(changes) if steps and back <= limits[at]]
         if not keys:
             break
         key = columns.pop(min(keys)[1])
@@ -191,12 +176,12 @@ def sort_keys(values: np.ndarray) -> np.ndarray:
 
 def _steps(columns: Iterable[np.ndarray], ties: np.ndarray) -> list[tuple[int, int]]:
     """How often each column changes from row to row within ties, and how often in its rarer direction."""
-    same, found = ties[1:] == ties[:-1], []
+    same, changes = ties[1:] == ties[:-1], []
     for column in columns:
         signs = np.sign(column[1:] - column[:-1])[same]
         steps = int(np.count_nonzero(signs))
-        found.append((steps, (steps - abs(int(signs.sum()))) // 2))
-    return found
+        changes.append((steps, (steps - abs(int(signs.sum()))) // 2))
+    return changes
 
 
 def _scores(
@@ -226,12 +211,11 @@ def _scores(
             scores[:, column] -= means[keys]
     squares = np.einsum("ij,ij->j", scores, scores)
     varied = np.flatnonzero(squares > _NOTHING * np.maximum(scale, 1.0))
-    found = _Scores(scores[:, varied], keys, declared)
-    return replace(found, columns=found.columns / np.sqrt(squares[varied] / max(found.free, 1))), varied
+    result = _Scores(scores[:, varied], keys, declared)
+    return replace(result, columns=result.columns / np.sqrt(squares[varied] / max(result.free, 1))), varied
 
 
 def _tests(scores: _Scores) -> Iterator[_Test]:
-    """All tests of rows."""
     size = np.bincount(scores.keys)[scores.keys]
     for lag in _LAGS:
         yield _lag(scores, lag)
@@ -255,7 +239,7 @@ def _tests_of_groups(scores: _Scores, group: np.ndarray) -> Iterator[_Test]:
         yield from _tests(_Scores(means / spread, np.zeros(len(means), np.int64), np.zeros((len(means), 0))))
     yield _across(scores, tuple(_LAGS), group)
     length = int(np.median(sizes[there]))
-    for lag in sorted({*_LAGS, *(length * part // 6 for part in _PARTS)} - {0}):
+    for lag in sorted({*_LAGS, *(length * share // 6 for share in _PARTS)} - {0}):
         if 2 * lag < len(group):
             yield _across(scores, (lag,), group)
 
@@ -275,26 +259,26 @@ def _lag(scores: _Scores, lag: int) -> _Test:
 
 def _periods(scores: _Scores) -> Iterator[_Test]:
     """Rows as far apart as resemble each other most, if that is further than all `_LAGS`."""
-    part = scores.white[:_MOST_SPECTRAL]
-    most, least = min(_LONGEST, len(part) // _PERIODS), _LAGS[-1] + 1
-    if most < least:
+    sample = scores.white[:_MOST_SPECTRAL]
+    longest, shortest = min(_LONGEST, len(sample) // _PERIODS), _LAGS[-1] + 1
+    if longest < shortest:
         return
-    power = np.abs(np.fft.rfft(part, 2 * len(part), axis=0)) ** 2
-    alike = np.fft.irfft(power.sum(axis=1))[least : most + 1]
-    test = _lag(scores, least + int(np.argmax(alike >= _FIRST * alike.max())))
-    together, alone = (np.minimum(p_value * len(alike), 1.0) for p_value in (test.together, test.alone))
+    power = np.abs(np.fft.rfft(sample, 2 * len(sample), axis=0)) ** 2
+    resemblance = np.fft.irfft(power.sum(axis=1))[shortest : longest + 1]
+    test = _lag(scores, shortest + int(np.argmax(resemblance >= _FIRST * resemblance.max())))
+    together, alone = (np.minimum(p_value * len(resemblance), 1.0) for p_value in (test.together, test.alone))
     yield replace(test, kind=PERIOD, together=float(together), alone=alone)
 
 
 def _across(scores: _Scores, lags: tuple[int, ...], group: np.ndarray) -> _Test:
     """Rows this far apart of different groups; pairs of the same two groups may depend on each other."""
-    white, columns, many = scores.white, scores.columns, int(group.max()) + 1
+    white, columns, groups = scores.white, scores.columns, int(group.max()) + 1
     both, pairs, strength = [], [], np.zeros(columns.shape[1])
     for lag in lags:
         first, second, chance = group[:-lag], group[lag:], scores.chance(lag)
         different = first != second
         both.append((np.einsum("ij,ij->i", white[lag:], white[:-lag]) + white.shape[1] * chance)[different])
-        pairs.append((np.minimum(first, second) * many + np.maximum(first, second))[different])
+        pairs.append((np.minimum(first, second) * groups + np.maximum(first, second))[different])
         strength += np.einsum("ij,ij,i->j", columns[lag:], columns[:-lag], different) / scores.free
     products = np.concatenate(both)
     sums = np.bincount(np.unique(np.concatenate(pairs), return_inverse=True)[1], products)
@@ -308,11 +292,11 @@ def _blocks(scores: _Scores, length: int, number: np.ndarray) -> _Test:
     starts = np.flatnonzero(np.diff(number, prepend=-1))
     sizes = np.diff([*starts, len(number)])
     both, alone = (
-        (np.add.reduceat(part, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0)
-        for part in (scores.white, scores.columns)
+        (np.add.reduceat(matrix, starts, axis=0) ** 2 / sizes[:, None]).sum(axis=0)
+        for matrix in (scores.white, scores.columns)
     )
-    taken = (np.add.reduceat(scores.declared, starts, axis=0) ** 2 / sizes[:, None]).sum()
-    freedom = len(starts) - int(scores.keys[-1]) - 1 - float(taken)
+    declared = (np.add.reduceat(scores.declared, starts, axis=0) ** 2 / sizes[:, None]).sum()
+    freedom = len(starts) - int(scores.keys[-1]) - 1 - float(declared)
     return _explained(scores, BLOCK, length, freedom, float((1 / sizes).sum()), both.sum(), alone)
 
 
@@ -321,10 +305,10 @@ def _trend(scores: _Scores, within: np.ndarray, size: np.ndarray) -> _Test:
     at = (2 * within + 1) / size - 1
     basis = np.column_stack([at, at**2 - (1 - 1 / size**2) / 3])
     basis = basis / np.maximum(np.sqrt((basis**2).sum(axis=0)), _NOTHING)
-    both, alone = (((basis.T @ part) ** 2).sum(axis=0) for part in (scores.white, scores.columns))
+    both, alone = (((basis.T @ matrix) ** 2).sum(axis=0) for matrix in (scores.white, scores.columns))
     squares = float(((basis**2).sum(axis=1) ** 2).sum())
-    taken = ((basis.T @ scores.declared) ** 2).sum()
-    return _explained(scores, TREND, len(within), 2 - float(taken), squares, both.sum(), alone)
+    declared = ((basis.T @ scores.declared) ** 2).sum()
+    return _explained(scores, TREND, len(within), 2 - float(declared), squares, both.sum(), alone)
 
 
 def _explained(
@@ -342,11 +326,11 @@ def _explained(
         return _Test(kind, rows, 1.0, np.ones(len(alone)), np.zeros(len(alone)), np.inf)
     together = float(_p_values(np.array(both), freedom * size, squares * np.array(tails[0])))
     each = _p_values(alone, freedom, squares * tails[1])
-    least = float(np.sqrt(_INFLATED * freedom / scores.free))
-    return _Test(kind, rows, together, each, (alone - freedom) / scores.free, least)
+    threshold = float(np.sqrt(_INFLATED * freedom / scores.free))
+    return _Test(kind, rows, together, each, (alone - freedom) / scores.free, threshold)
 
 
-def _p_values(statistic: np.ndarray, freedom: float, more: np.ndarray) -> np.ndarray:
-    """P-values of χ² statistics whose variance heavy tails increase by `more`: of a scaled χ² with these moments."""
-    scale = 1 + np.maximum(more, 0.0) / (2 * freedom)
+def _p_values(statistic: np.ndarray, freedom: float, excess: np.ndarray) -> np.ndarray:
+    """P-values of χ² statistics whose variance heavy tails increase by `excess`: of a scaled χ² with these moments."""
+    scale = 1 + np.maximum(excess, 0.0) / (2 * freedom)
     return chdtrc(freedom / scale, statistic / scale)

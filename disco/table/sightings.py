@@ -8,13 +8,13 @@ import pandas as pd
 
 from disco.table.cells import is_blank, names_of, numbers_of
 from disco.table.edits import Pivot
+from disco.table.finding import Finding
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.guesses import guesses
 from disco.table.identifiers import is_time, phrase
 from disco.table.kinds import SIGHTINGS
 from disco.table.reshape import joined_cells
 from disco.table.rows import kind_of_text, readable
-from disco.table.suggestions import Suggestion
 from disco.table.values import has_decimals
 from disco.words import how_many, listed, plural
 
@@ -44,6 +44,7 @@ _COUNTED = {
     *("organism quantity", "reads", "freq", "frequency", "value", "total count", "observation count", "how many"),
     *("deaths", "cases", "obs value", "anzahl", "nombre", "cantidad"),
 }  # fmt: skip
+_LAST_WORDS = {"quantity", "count", "deaths", "cases"}  # of a name of counts, as in Lineitem quantity
 _TIMES = {"date", "event date", "datum", "fecha", "observed on", "collect date", "ref date", "year", "month", "week"}
 _EVENTS = _TIMES | {
     *("event", "event id", "sampling event", "sampling event identifier", "visit", "visit id"),
@@ -56,7 +57,7 @@ _EVENTS = _TIMES | {
 }  # fmt: skip
 
 
-def sightings(table: pd.DataFrame) -> Suggestion | None:
+def sightings(table: pd.DataFrame) -> Finding | None:
     """One line per sighting, with a count or without, to be made one row per event and one column per kind."""
     names = names_of(table)
     words = [phrase(name) for name in names]
@@ -70,56 +71,47 @@ def sightings(table: pd.DataFrame) -> Suggestion | None:
         return None
     if len(times := [at for at, name in enumerate(names) if is_time(name)]) >= _LEAST_TIMES:
         return _over_times(table, times, finest)
-    counted = next((at for at, word in enumerate(words) if word in _COUNTED), None)
-    counted = counted if counted is not None else next((at for at, word in enumerate(words) if _ends(word)), None)
+    endings = [at for at, word in enumerate(words) if word.rpartition(" ")[2] in _LAST_WORDS]
+    counted = next(iter([at for at, word in enumerate(words) if word in _COUNTED] + endings), None)
     seen = np.zeros(len(table), bool) if counted is None else _are_seen(table.iloc[:, counted])
     if seen is None or (counted is None and table.shape[1] - len(guesses(table)) > 0):  # else a table of counts
         return None
-    places = [at for at, word in enumerate(words) if word in _EVENTS]
-    event = _event(table, places, finest, counted is not None)
+    positions = [at for at, word in enumerate(words) if word in _EVENTS]
+    event = _event(table, positions, finest, counted is not None)
     if not event and counted is not None:
-        event = _of_parts(table, places, finest) or _unnamed(table, counted, finest)
+        event = _of_parts(table, positions, finest) or _unnamed(table, counted, finest)
     if not event:
         return None
-    others = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
-    stay = [at for at in others if _is_of(table, at, event)]
-    pivot = Pivot(
-        tuple(names[at] for at in (*event, *stay)),
-        str(finest.name),
-        "" if counted is None else names[counted],
-        len(event),
-    )
-    left_out = [names[at] for at in others if at not in stay and names[at].strip()]
+    rest = [at for at in range(len(names)) if names[at] != str(finest.name) and at not in (counted, *event)]
+    stay = [at for at in rest if _is_of(table, at, event)]
+    values = "" if counted is None else names[counted]
+    pivot = Pivot(tuple(names[at] for at in (*event, *stay)), str(finest.name), values, len(event))
+    left_out = [names[at] for at in rest if at not in stay and names[at].strip()]
     mark = None if counted is None or not seen.any() else table.iloc[int(np.argmax(seen)), counted]
     mark = "a blank" if pd.isna(mark) else f'"{mark}"'
-    parts = (
-        0 if counted is None else int(pd.DataFrame({"event": _keys(table, event), "kind": finest}).duplicated().sum())
-    )
-    advice = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()), parts)
-    return Suggestion(SIGHTINGS, *advice, (pivot,))
+    twice = pd.DataFrame({"event": _keys(table, event), "kind": finest}).duplicated()
+    repeats = 0 if counted is None else int(twice.sum())
+    message, remedy = _in_words(pivot, left_out, int(seen.sum()), mark, int(is_blank(finest).sum()), repeats)
+    return Finding(SIGHTINGS, message, remedy, edits=(pivot,))
 
 
-def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Suggestion | None:
+def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Finding | None:
     """Columns that are called by times, with a line for each kind in each place."""
     names = names_of(table)
-    others = [at for at in range(len(names)) if at not in times and names[at] != str(kinds.name)]
-    event = _event(table, [at for at in others if table.iloc[:, at].nunique() > 1], kinds, has_counts=True)
+    rest = [at for at in range(len(names)) if at not in times and names[at] != str(kinds.name)]
+    event = _event(table, [at for at in rest if table.iloc[:, at].nunique() > 1], kinds, has_counts=True)
     are_numbers = all(not numbers_of(table.iloc[:, at])[1].any() for at in times)
     if not event or not are_numbers:
         return None
     key = tuple(names[at] for at in event)
     pivot = Pivot(key, str(kinds.name), key=len(key), times=tuple(names[at] for at in times))
-    left_out = [names[at] for at in others if at not in event]
-    return Suggestion(SIGHTINGS, *_in_words(pivot, left_out), (pivot,))
-
-
-def _ends(words: str) -> bool:
-    """Whether the last word of a name is that of counts, as in Lineitem quantity."""
-    return words.rpartition(" ")[2] in {"quantity", "count", "deaths", "cases"}
+    left_out = [names[at] for at in rest if at not in event]
+    message, remedy = _in_words(pivot, left_out)
+    return Finding(SIGHTINGS, message, remedy, edits=(pivot,))
 
 
 def _in_words(
-    pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0, parts: int = 0
+    pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0, repeats: int = 0
 ) -> tuple[str, str]:
     """What a list of sightings holds, and what becomes of it.
 
@@ -127,31 +119,30 @@ def _in_words(
         left_out: columns that differ within an event, or never.
         marked: lines with a mark instead of a count.
         nameless: lines without a kind.
-        parts: lines of a kind that the event has already.
+        repeats: lines of a kind that the event has already.
     """
     event = '", "'.join(pivot.rows[: pivot.key])
-    place = f'"{event}" at each time' if pivot.times else f'"{event}"'
-    advice = f'Each "{pivot.names}" becomes a column and each {place} a row, with 0 where there is no line. '
-    advice += "A row without any line is not in the file."
+    key = f'"{event}" at each time' if pivot.times else f'"{event}"'
+    remedy = f'Each "{pivot.names}" becomes a column and each {key} a row, with 0 where there is no line. '
+    remedy += "A row without any line is not in the file."
     if left_out:
         verbs = plural(len(left_out), "is left out: it differs", "are left out: they differ")
-        advice += f" {listed(left_out, _NAMED)} {verbs} within a row, or never."
+        remedy += f" {listed(left_out, _NAMED)} {verbs} within a row, or never."
     if marked:
         cells = plural(marked, "is a missing cell", "are missing cells")
-        advice += f" {how_many(marked, 'line')} with {mark} instead of a count {cells}."
+        remedy += f" {how_many(marked, 'line')} with {mark} instead of a count {cells}."
     if nameless:
-        advice += f' {how_many(nameless, "line")} without "{pivot.names}" {plural(nameless, "is", "are")} left out.'
-    if parts:
-        advice += f" The counts of several lines of one kind in a row are added up: {how_many(parts, 'line')} more."
+        remedy += f' {how_many(nameless, "line")} without "{pivot.names}" {plural(nameless, "is", "are")} left out.'
+    if repeats:
+        remedy += f" The counts of several lines of one kind in a row are added up: {how_many(repeats, 'line')} more."
     if times := pivot.times:
         called = f"{len(times):,} columns are called by times, {times[0]} to {times[-1]}"
-        return f'{called}, with a line for each "{pivot.names}" in each "{event}".', advice
+        return f'{called}, with a line for each "{pivot.names}" in each "{event}".', remedy
     what = f'"{pivot.values}"' if pivot.values else "One line"
-    return f'There is one line per sighting: {what} of "{pivot.names}" in "{event}".', advice
+    return f'There is one line per sighting: {what} of "{pivot.names}" in "{event}".', remedy
 
 
 def _are_texts(table: pd.DataFrame, at: int) -> bool:
-    """Whether nearly all cells are texts, the others blank; numbers called species are how many there were."""
     column = table.iloc[:, at]
     blank = is_blank(column)
     return bool((numbers_of(column)[1] | blank).all()) and bool(blank.mean() <= _MOST_SEEN)
@@ -168,46 +159,40 @@ def _are_seen(counts: pd.Series) -> np.ndarray | None:
     return seen if is_known.all() and seen.mean() <= _MOST_SEEN else None
 
 
-def _event(table: pd.DataFrame, places: list[int], kinds: pd.Series, has_counts: bool) -> tuple[int, ...]:
+def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_counts: bool) -> tuple[int, ...]:
     """The column, or the two, that tell events apart, with most events; none if no column groups the lines.
 
     Without counts, every column groups them, and a place or a name goes before a time.
     """
     names, most_twice = names_of(table), _MOST_TWICE if has_counts else 1.0
-    for many in (1, 2):
-        found = [at for at in combinations(places[:_MOST_KEYS], many) if _groups(_keys(table, at), kinds, most_twice)]
-        if many > 1 and has_counts:
-            found = [at for at in found if _are_fewer(_keys(table, at), kinds, _MUCH_FEWER)]
-        if found:
-            are_times = {at: not has_counts and all(phrase(names[one]) in _TIMES for one in at) for at in found}
-            return max(found, key=lambda at: (not are_times[at], _keys(table, at).nunique()))
+    for size in (1, 2):
+        keys = [at for at in combinations(positions[:_MOST_KEYS], size) if _groups(_keys(table, at), kinds, most_twice)]
+        if size > 1 and has_counts:
+            keys = [at for at in keys if _are_fewer(_keys(table, at), kinds, _MUCH_FEWER)]
+        if keys:
+            are_times = {at: not has_counts and all(phrase(names[key]) in _TIMES for key in at) for at in keys}
+            return max(keys, key=lambda at: (not are_times[at], _keys(table, at).nunique()))
     return ()
 
 
-def _of_parts(table: pd.DataFrame, places: list[int], kinds: pd.Series) -> tuple[int, ...]:
+def _of_parts(table: pd.DataFrame, positions: list[int], kinds: pd.Series) -> tuple[int, ...]:
     """The fewest columns that tell as many events apart as all columns of events, where a kind has several lines.
 
     So has a species with one line for its females and one for its males.
     """
-    events = _keys(table, tuple(places)).nunique() if places else 0
-    for at in chain.from_iterable(combinations(places[:_MOST_KEYS], many) for many in (1, 2, 3)):
+    events = _keys(table, tuple(positions)).nunique() if positions else 0
+    for at in chain.from_iterable(combinations(positions[:_MOST_KEYS], size) for size in (1, 2, 3)):
         if (keys := _keys(table, at)).nunique() == events:
             are_parts = _are_fewer(keys, kinds, _FEWER, _LEAST_TWICE, _MOST_PARTS)
             return at if _groups(keys, kinds, 1) and are_parts else ()
     return ()
 
 
-def _are_fewer(keys: pd.Series, kinds: pd.Series, most: float, least: float = 0, lines: float = np.inf) -> bool:
-    """Whether far fewer pairs of lines are of one kind in one event than of an ordinary table with these columns.
-
-    Args:
-        most: their share of the pairs by chance.
-        least: the pairs by chance.
-        lines: most lines of a kind in an event.
-    """
+def _are_fewer(keys: pd.Series, kinds: pd.Series, share: float, fewest: float = 0, lines: float = np.inf) -> bool:
+    """Whether far fewer pairs of lines share kind and event than by chance: at most `share` of `fewest` or more."""
     times = pd.DataFrame({"event": keys.to_numpy(), "kind": kinds.to_numpy()}).value_counts().to_numpy()
     by_chance = _pairs_by_chance(keys, kinds)
-    return bool(times.max() <= lines and by_chance >= least and _pairs(times) <= most * by_chance)
+    return bool(times.max() <= lines and by_chance >= fewest and _pairs(times) <= share * by_chance)
 
 
 def _pairs(lines: np.ndarray) -> float:
@@ -217,32 +202,33 @@ def _pairs(lines: np.ndarray) -> float:
 
 def _pairs_by_chance(keys: pd.Series, kinds: pd.Series) -> float:
     """The pairs of lines of one kind in one event if kinds came in any order: all in events, by Σ p² for shares p."""
-    alike = float((kinds.value_counts(normalize=True) ** 2).sum())
-    return alike * _pairs(keys.value_counts().to_numpy())
+    agreement = float((kinds.value_counts(normalize=True) ** 2).sum())
+    return agreement * _pairs(keys.value_counts().to_numpy())
 
 
 def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
     """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance."""
     head, names = table.head(_MOST_LOOKED_AT), names_of(table)
     kind = kinds.head(_MOST_LOOKED_AT)
-    places = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]
-    places = [at for at in places if not has_decimals(readable(head.iloc[:, at]))][:_MOST_KEYS]
+    positions = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]
+    positions = [at for at in positions if not has_decimals(readable(head.iloc[:, at]))][:_MOST_KEYS]
 
     def tells(at: tuple[int, ...]) -> bool:
         keys = _keys(head, at)
         by_chance = _pairs_by_chance(keys, kind)
         return by_chance >= _LEAST_TWICE and not pd.DataFrame({"event": keys, "kind": kind}).duplicated().any()
 
-    for many in (1, 2, 3):
-        found = [at for at in combinations(places, many) if tells(at) and _groups(_keys(table, at), kinds, _MOST_TWICE)]
-        if found:
-            return max(found, key=lambda at: _keys(head, at).nunique())
+    for size in (1, 2, 3):
+        events = [
+            at for at in combinations(positions, size) if tells(at) and _groups(_keys(table, at), kinds, _MOST_TWICE)
+        ]
+        if events:
+            return max(events, key=lambda at: _keys(head, at).nunique())
     return ()
 
 
 def _keys(table: pd.DataFrame, at: tuple[int, ...]) -> pd.Series:
-    """What tells the event of every line."""
-    return joined_cells([table.iloc[:, place] for place in at])
+    return joined_cells([table.iloc[:, position] for position in at])
 
 
 def _groups(keys: pd.Series, kinds: pd.Series, most_twice: float) -> bool:

@@ -34,30 +34,25 @@ def plain(text: str) -> str:
 
 
 def dated(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these.
-
-    Names are left as they are if more than half of them are dates; the note is then empty.
-    """
+    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these."""
     dates = [name for name in names if _DATED.fullmatch(name.strip())]
-    if not dates or 2 * len(dates) > len(names):
+    if not dates or 2 * len(dates) > len(names):  # where most are dates, dates are meant
         return list(names), ""
-    found = told_apart(names, dates)
-    many = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"
-    numbered = " Equal ones were numbered." if found != list(names) else ""
-    return (
-        found,
-        f"{many}: a spreadsheet makes them of names such as MARCH1 or SEPT7.{numbered} Correct them in the file.",
-    )
+    unique = told_apart(names, dates)
+    words = f"{how_many(len(dates), 'name')} such as {dates[0]} {plural(len(dates), 'is a date', 'are dates')}"
+    numbered = " Equal ones were numbered." if unique != list(names) else ""
+    cause = "a spreadsheet makes them of names such as MARCH1 or SEPT7."
+    return unique, f"{words}: {cause}{numbered} Correct them in the file."
 
 
 def harmless_frame(table: pd.DataFrame) -> pd.DataFrame:
     """The same table, with its names and text cells made harmless."""
     columns = [table.iloc[:, index] for index in range(table.shape[1])]
-    found = {
+    cells = {
         index: column if pd.api.types.is_numeric_dtype(column) else column.map(_cell, na_action="ignore")
         for index, column in enumerate(columns)
     }
-    frame = pd.DataFrame(found, index=table.index)
+    frame = pd.DataFrame(cells, index=table.index)
     frame.columns = [_cell(name) for name in table.columns]
     return frame
 

@@ -16,32 +16,16 @@ from disco.table.prepared import Table, prepare
 
 
 def thinned(table: Table, share: float, seed: int | Sequence[int] = 0) -> pd.DataFrame:
-    """A table in which each event is kept with probability `share`.
-
-    Args:
-        table: counts, one column per node.
-        share: above 0, at most 1.
-        seed: of the draws.
-
-    Raises:
-        InputError: the table does not hold counts, or the share is out of its range.
-    """
+    """A table of counts in which each event is kept with a probability `share` above 0, at most 1; else InputError."""
     if not is_number(share) or not 0 < share <= 1:
         raise InputError(f"The share that thinning keeps must lie above 0 and be at most 1; got {share!r}.")
     counts = prepare(table, folds=None).counts
-    kept = np.random.default_rng(seed).binomial(counts.to_numpy(), share)
-    return pd.DataFrame(kept, index=counts.index, columns=counts.columns)
+    events = np.random.default_rng(seed).binomial(counts.to_numpy(), share)
+    return pd.DataFrame(events, index=counts.index, columns=counts.columns)
 
 
 def halves(table: Table, seed: int | Sequence[int] = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two tables that add up to a table; each event falls into either with probability 1/2.
-
-    Args:
-        table, seed: as for `thinned`.
-
-    Raises:
-        InputError: the table does not hold counts.
-    """
-    given = prepare(table, folds=None)
-    one = thinned(given, 0.5, seed)
-    return one, given.counts - one
+    """Two tables that add up to a table of counts; each event falls into either with probability 1/2."""
+    prepared = prepare(table, folds=None)
+    half = thinned(prepared, 0.5, seed)
+    return half, prepared.counts - half

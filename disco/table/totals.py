@@ -14,12 +14,13 @@ import pandas as pd
 
 from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
+from disco.table.finding import Finding, leaving_out_rows
 from disco.table.gene_rows import is_annotation
 from disco.table.guesses import guesses
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
+from disco.table.reshape import MOST_ROWS, labels_of_rows
 from disco.table.rows import stretches
-from disco.table.suggestions import MOST_ROWS, Suggestion, labels_of_rows, leave_out
 from disco.table.values import Numbers
 from disco.words import listed, plural
 
@@ -49,7 +50,7 @@ _POSSIBLE = re.compile(
 _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 
 
-def totals(table: pd.DataFrame) -> Suggestion | None:
+def totals(table: pd.DataFrame) -> Finding | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
     A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
@@ -58,19 +59,20 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     is_large = len(table) > _MOST_ROWS or table.size > _MOST_CELLS
     if (is_large or not of_rows) and not any(map(_is_called, {*names, *of_rows})):
         return None
-    found = Numbers.of(numeric(table), len(table))
-    at, values = found.positions, found.values
+    numbers_found = Numbers.of(numeric(table), len(table))
+    at, values = numbers_found.positions, numbers_found.values
     if min(values.shape) < 3:
         return None
-    beside = {place for place in guesses(table) if not _is_called(names[place])}
-    is_count = [place not in beside and not is_annotation(names[place]) for place in at]
+    guessed = {position for position in guesses(table) if not _is_called(names[position])}
+    is_count = [position not in guessed and not is_annotation(names[position]) for position in at]
     counts = values[:, is_count]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts), *_last(values, of_rows)}) if of_rows else []
     columns = list[str]()
-    for those in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
-        of_columns = [names[at[place]] for place in np.flatnonzero(those)]
-        rest = np.delete(values[:, those], rows, axis=0)
-        columns += [of_columns[place] for place in _summaries(rest.T, of_columns, bool(rows))] if len(rest) > 2 else []
+    for selected in (np.ones(len(at), bool), np.array(is_count)):  # blanks may be of a part
+        of_columns = [names[at[position]] for position in np.flatnonzero(selected)]
+        rest = np.delete(values[:, selected], rows, axis=0)
+        positions = _summaries(rest.T, of_columns, bool(rows)) if len(rest) > 2 else []
+        columns += [of_columns[position] for position in positions]
     columns = [*dict.fromkeys(columns)]
     what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
     what += [f'column "{name}"' for name in columns]
@@ -80,41 +82,37 @@ def totals(table: pd.DataFrame) -> Suggestion | None:
     edits += [Columns(without=tuple(columns))] if columns else []
     which = listed(what, _NAMED)
     message = f"{which[0].upper()}{which[1:]} {plural(len(what), 'sums', 'sum')} up others."
-    return Suggestion(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), tuple(edits))
+    return Finding(TOTALS, message, plural(len(what), "It is left out.", "They are left out."), edits=tuple(edits))
 
 
 def _last(values: np.ndarray, names: Sequence[str]) -> list[int]:
     """A last row, alone without a name, with the sums of nearly all columns: visitors who came twice count once."""
     if names[-1].strip() or not all(map(str.strip, names[:-1])):
         return []
-    whole = values[:, (np.nan_to_num(values) % 1 == 0).all(axis=0)]
-    is_sum = np.nansum(whole[:-1], axis=0) == whole[-1]
+    counts = values[:, (np.nan_to_num(values) % 1 == 0).all(axis=0)]
+    is_sum = np.nansum(counts[:-1], axis=0) == counts[-1]
     return [len(values) - 1] if is_sum.sum() >= _LEAST_COLUMNS and is_sum.mean() >= _LEAST_SUMS else []
 
 
 def _sums(values: np.ndarray) -> list[int]:
-    """The rows that hold the sums of the rows right before or after them, and sums of such sums.
-
-    Args:
-        values: (rows, columns), NaN where a cell is blank.
-    """
+    """The rows, NaN where blank, with the sums of the rows right before or after them, and sums of such sums."""
     filled = np.nan_to_num(values)
     rises = (np.diff(filled, axis=0) >= 0).all(axis=0)  # a number of the rows, or the same in all
     filled = filled[:, (filled % 1 == 0).all(axis=0) & ~rises]
     if len(filled) > _MOST_ROWS or filled.shape[1] < _LEAST_COLUMNS or (filled < 0).any():
         return []
-    there, found = np.arange(len(filled)), list[int]()
+    there, sums = np.arange(len(filled)), list[int]()
     for _ in range(_MOST_LEVELS):
         rows = _sums_of_neighbours(filled[there])
         if not rows or len(there) - len(rows) < 2:
             break
-        found += there[rows].tolist()
+        sums += there[rows].tolist()
         there = np.delete(there, rows)
-    if not found:
+    if not sums:
         return []
     random = np.random.default_rng(0)
     shuffled = (filled[random.permutation(there)] for _ in range(_SHUFFLES))
-    return [] if any(map(_sums_of_neighbours, shuffled)) else found
+    return [] if any(map(_sums_of_neighbours, shuffled)) else sums
 
 
 def _sums_of_neighbours(filled: np.ndarray) -> list[int]:
@@ -122,16 +120,16 @@ def _sums_of_neighbours(filled: np.ndarray) -> list[int]:
 
     Since no cell is below 0, the totals of the rows rise, so that one search finds where a stretch may end.
     """
-    before = np.concatenate([np.zeros((1, filled.shape[1])), filled.cumsum(axis=0)])
-    totals, many = before.sum(axis=1), np.concatenate([[0], (filled > 0).any(axis=1).cumsum()])
+    sums = np.concatenate([np.zeros((1, filled.shape[1])), filled.cumsum(axis=0)])
+    totals, filling = sums.sum(axis=1), np.concatenate([[0], (filled > 0).any(axis=1).cumsum()])
     rows = np.flatnonzero((filled > 0).sum(axis=1) >= _LEAST_COLUMNS)
-    own = filled[rows]
-    last = np.searchsorted(totals, totals[rows + 1] + own.sum(axis=1))  # the stretch ends before this row
-    first = np.searchsorted(totals, totals[rows] - own.sum(axis=1), side="right") - 1
-    ends = np.minimum(last, len(filled))
-    is_after = (before[ends] - before[rows + 1] == own).all(axis=1) & (many[ends] - many[rows + 1] > 1)
+    cells = filled[rows]
+    last = np.searchsorted(totals, totals[rows + 1] + cells.sum(axis=1))  # the stretch ends before this row
+    first = np.searchsorted(totals, totals[rows] - cells.sum(axis=1), side="right") - 1
+    stops = np.minimum(last, len(filled))
+    is_after = (sums[stops] - sums[rows + 1] == cells).all(axis=1) & (filling[stops] - filling[rows + 1] > 1)
     starts = np.maximum(first, 0)
-    is_before = (before[rows] - before[starts] == own).all(axis=1) & (many[rows] - many[starts] > 1)
+    is_before = (sums[rows] - sums[starts] == cells).all(axis=1) & (filling[rows] - filling[starts] > 1)
     return rows[is_after | is_before].tolist()
 
 
@@ -151,9 +149,8 @@ def _called(table: pd.DataFrame) -> list[str]:
 
 
 def _is_called(name: str) -> bool:
-    """Whether it is the name of a sum or another statistic."""
     words = _words_of(name)
-    return any(one.fullmatch(words) for one in (_SUM, _INDEX)) or _statistic(words) is not None
+    return any(pattern.fullmatch(words) for pattern in (_SUM, _INDEX)) or _statistic(words) is not None
 
 
 def _words_of(name: str) -> str:
@@ -162,7 +159,6 @@ def _words_of(name: str) -> str:
 
 
 def _statistic(words: str) -> str | Callable[[pd.Series], int] | None:
-    """The statistic of this name."""
     return next((of for name, of in _STATISTICS.items() if name.fullmatch(words)), None)
 
 
@@ -174,23 +170,23 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
         of_all: whether a sum of all other lines is one, and a name need not say that it is of some.
     """
     words = [_words_of(name) for name in names]
-    wanted = _SUM if of_all else re.compile(_OF_SOME)
-    called = [line for line, word in enumerate(words) if wanted.fullmatch(word)][:_MOST_CALLED]
+    pattern = _SUM if of_all else re.compile(_OF_SOME)
+    called = [line for line, word in enumerate(words) if pattern.fullmatch(word)][:_MOST_CALLED]
     statistics = [(line, of) for line, word in enumerate(words) if (of := _statistic(word)) is not None]
     indices = [line for line, word in enumerate(words) if _INDEX.fullmatch(word)]
     if not (called or statistics or indices):
         return []
     plain = np.setdiff1d(np.arange(len(lines)), [*called, *(line for line, _ in statistics), *indices])
-    ends, others, found = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
-    is_whole = (others.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
+    bounds, rest, summing = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
+    is_whole = (rest.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
     compared = is_whole if is_whole.any() else ~is_whole
-    for before, line, after in zip(ends, called, ends[2:], strict=False):
-        parts = [plain > -1, (plain > before) & (plain < line), (plain > line) & (plain < after)]
-        sums = [others[part].sum() for part in parts if 1 < part.sum() < len(plain) + of_all]
-        found += [line] if any(_are_equal(lines[line], expected, compared) for expected in sums) else []
-    found += [line for line, of in statistics if _are_equal(lines[line], others.agg(of), compared, _ROUNDED)]
-    found += [line for line in indices if (np.nan_to_num(lines[line]) % 1 != 0).any()]
-    return sorted(found)
+    for start, line, stop in zip(bounds, called, bounds[2:], strict=False):
+        sections = [plain > -1, (plain > start) & (plain < line), (plain > line) & (plain < stop)]
+        sums = [rest[section].sum() for section in sections if 1 < section.sum() < len(plain) + of_all]
+        summing += [line] if any(_are_equal(lines[line], expected, compared) for expected in sums) else []
+    summing += [line for line, of in statistics if _are_equal(lines[line], rest.agg(of), compared, _ROUNDED)]
+    summing += [line for line in indices if (np.nan_to_num(lines[line]) % 1 != 0).any()]
+    return sorted(summing)
 
 
 def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, within: float = 1e-8) -> bool:
@@ -200,7 +196,7 @@ def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, wit
     return filled.sum() > 1 and bool(is_equal) and bool(expected[filled].any())
 
 
-def points(table: pd.DataFrame) -> Suggestion | None:
+def points(table: pd.DataFrame) -> Finding | None:
     """Lines of a gradebook that are no pupil: the points possible, which few cells exceed, and a test pupil."""
     names = labels_of_rows(table)
     possible = [at for at, name in enumerate(names) if _POSSIBLE.fullmatch(name)]
@@ -212,4 +208,4 @@ def points(table: pd.DataFrame) -> Suggestion | None:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
     message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
-    return leave_out(POINTS, rows, message)
+    return leaving_out_rows(POINTS, message, rows)

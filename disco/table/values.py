@@ -15,22 +15,17 @@ from disco.table.rows import readable
 
 @dataclass(frozen=True)
 class Numbers:
-    """Some columns of a table as numbers.
+    """Some columns of a table as numbers."""
 
-    Attributes:
-        positions: of the columns.
-        values: (rows, columns) float64, NaN where a cell is blank.
-    """
-
-    positions: list[int]
-    values: np.ndarray
+    positions: list[int]  # of the columns
+    values: np.ndarray  # (rows, columns) float64, NaN where a cell is blank
 
     @classmethod
     def of(cls, columns: Iterable[tuple[int, np.ndarray]], rows: int) -> "Numbers":
         """Columns of so many rows, each as its position and its numbers."""
-        found = list(columns)
-        values = np.column_stack([cells for _, cells in found]) if found else np.empty((rows, 0))
-        return cls([at for at, _ in found], values)
+        pairs = list(columns)
+        values = np.column_stack([cells for _, cells in pairs]) if pairs else np.empty((rows, 0))
+        return cls([at for at, _ in pairs], values)
 
 
 def are_whole(table: pd.DataFrame) -> bool:
@@ -42,11 +37,7 @@ def are_whole(table: pd.DataFrame) -> bool:
 
 
 def columns(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
-    """Position and numbers of each column whose filled cells are all numbers and whose name may be that of a count.
-
-    Args:
-        but: names of columns to leave aside, besides those of a measure, an exposure or a time.
-    """
+    """Position and numbers of each column of numbers that may be called like a count, and is not among `but`."""
     names = names_of(table)
     return ((at, cells) for at, cells in numeric(table) if names[at] not in but and not is_measure(names[at]))
 
@@ -67,11 +58,7 @@ def has_decimals(cells: np.ndarray) -> bool:
 
 
 def among_marks(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
-    """Position and numbers of each column that holds marks beside numbers, such as 50+, and may be called like counts.
-
-    Args:
-        but: as of `columns`.
-    """
+    """The same of each column with marks beside numbers, such as 50+."""
     for at, (name, column) in enumerate(columns_of(table)):
         if name in but or is_measure(name) or not numbers_of(column)[1].any():
             continue
@@ -82,8 +69,8 @@ def among_marks(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tupl
 
 def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
     """The table with 0 in the blank cells of `numbers`, and as text in those of `among_marks`."""
-    found = numbers(table, but)
-    changed = _with(table, found, np.where(np.isnan(found.values), 0, found.values))
+    cells = numbers(table, but)
+    changed = _with(table, cells, np.where(np.isnan(cells.values), 0, cells.values))
     for at, _ in among_marks(table, but):
         changed.isetitem(at, table.iloc[:, at].mask(is_blank(table.iloc[:, at]), "0"))
     return changed
@@ -91,8 +78,8 @@ def blank_as_zero(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFram
 
 def rounded(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
     """The table with the numbers of `fractional` rounded to the nearest whole ones, halves to even."""
-    found = fractional(table, but)
-    return _with(table, found, np.rint(found.values))
+    cells = fractional(table, but)
+    return _with(table, cells, np.rint(cells.values))
 
 
 def counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> Restored | str:
@@ -105,23 +92,18 @@ def counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> Restored | 
 
 
 def with_counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
-    """The table with the counts of which `fractional` holds multiples, row by row.
-
-    Raises:
-        InputError: there are none, or some row has too few values to know them.
-    """
-    behind, found = counts_behind(table, but), fractional(table, but)
+    """The table with the counts of which `fractional` holds multiples; InputError if some cannot be known."""
+    behind, cells = counts_behind(table, but), fractional(table, but)
     if isinstance(behind, str):
         raise InputError(f"The counts cannot be restored: the values {behind}.")
     if len(behind.open_rows):
         raise InputError(f"The counts of row {behind.open_rows[0] + 1:,} cannot be known: leave it out.")
-    counts = np.zeros(found.values.shape)
-    counts[found.values != 0] = behind.counts
-    return _with(table, found, counts)
+    counts = np.zeros(cells.values.shape)
+    counts[cells.values != 0] = behind.counts
+    return _with(table, cells, counts)
 
 
 def _with(table: pd.DataFrame, columns: Numbers, values: np.ndarray) -> pd.DataFrame:
-    """The table with other numbers in some columns, whole ones as int64."""
     changed = table.copy()
     for at, new in zip(columns.positions, values.T, strict=True):
         changed.isetitem(at, as_whole(new))
@@ -135,7 +117,7 @@ def shares(table: pd.DataFrame) -> float | None:
     if values.shape[1] < 3 or len(values) < 2 or np.isnan(values).any() or values.min() < 0:
         return None
     totals = values.sum(axis=1)
-    for whole in (1.0, 100.0):
-        if (np.abs(totals - whole) <= 0.01 * whole).all() and (values % 1 != 0).any():
-            return whole
+    for total in (1.0, 100.0):
+        if (np.abs(totals - total) <= 0.01 * total).all() and (values % 1 != 0).any():
+            return total
     return None

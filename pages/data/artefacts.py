@@ -8,8 +8,7 @@ import streamlit as st
 from disco.hidden.adjusting import ROLE
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
-from disco.table.codes import coded_rows
-from disco.table.edits import AddKinds
+from disco.table.edits import AddKinds, Columns, LeaveOut, positions
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.table.rows import MOST_STRETCHES, with_more
@@ -54,26 +53,26 @@ def _show(draft: Draft) -> None:
 def _cure(draft: Draft, one: Finding) -> None:
     """The button that cures an artefact, if anything does."""
     why_not = None
-    if one.roles is not None:
-        label, act = _declared(one.roles), partial(_declare, one.roles)
-    elif one.kinds:
-        label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, one.kinds)
-    elif one.kind in ("code", "repeated") and one.flag:
-        counts = draft.table.iloc[:, list(draft.columns)]
-        is_code = one.kind == "code"
-        rows = coded_rows(counts.to_numpy()) if is_code else np.flatnonzero(counts.duplicated())
-        label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
-        act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
-        is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
-        why_not = None if is_recorded else _TOO_MANY
-    elif one.aside:
-        label, act = f"Adjust for {how_many(len(one.aside), 'column')}", partial(_adjust, draft, one)
-    elif one.columns:
-        positions = [draft.columns[index] for index in one.columns]
-        label, act = columns.leaving_out(draft, positions), partial(columns.leave_out, positions, one.message)
-        why_not = None if len(draft.columns) - len(one.columns) >= 2 else "Fewer than 2 columns would remain."
-    else:
-        return
+    match one:
+        case Finding(roles=Roles(columns={**guessed})) if guessed:
+            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, one)
+        case Finding(roles=Roles() as roles):
+            label, act = _declared(roles), partial(_declare, roles)
+        case Finding(edits=(AddKinds(kinds),)):
+            label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)
+        case Finding(edits=(LeaveOut(stretches),)):
+            rows = positions(stretches, len(draft.table))
+            is_code = one.kind == "code"
+            label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
+            act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
+            is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
+            why_not = None if is_recorded else _TOO_MANY
+        case Finding(edits=(Columns(),)):
+            out = columns.chosen(draft, one.without)
+            label, act = columns.leaving_out(draft, out), partial(columns.leave_out, out, one.message)
+            why_not = None if len(draft.columns) - len(out) >= 2 else "Fewer than 2 columns would remain."
+        case _:
+            return
     st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=why_not is not None, help=why_not)
 
 
@@ -102,7 +101,9 @@ def _leave_out(rows: np.ndarray, why: str) -> None:
 def _adjust(draft: Draft, one: Finding) -> None:
     """Give the columns left aside the roles that they look like."""
     given = {
-        at: guess.given for at, guess in computed.aside(draft).items() if str(draft.table.columns[at]) in one.aside
+        at: guess.declaration
+        for at, guess in computed.aside(draft).items()
+        if str(draft.table.columns[at]) in one.columns
     }
-    session.draft.set_roles(given, f"Adjusted for {listed(one.aside, _NAMED)}.")
+    session.draft.set_roles(given, f"Adjusted for {listed(one.columns, _NAMED)}.")
     columns.taken_anew()

@@ -1,6 +1,6 @@
 """The table of columns: facts, search, and the role of each. Owns the keys `columns_…`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -68,6 +68,12 @@ def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> 
 def taken_anew() -> None:
     """Make the table show roles that were set elsewhere."""
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def chosen(draft: Draft, names: Collection[str]) -> list[int]:
+    """The positions of the chosen columns with these names."""
+    of_table = names_of(draft.table)
+    return [position for position in draft.columns if of_table[position] in names]
 
 
 def leaving_out(draft: Draft, positions: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from disco.table import reshape, rows
 from disco.table.cells import names_of
 from disco.table.counts import least_rows
 from disco.table.edits import AsNumbers
-from disco.table.problem import named
+from disco.table.finding import named
 from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session

@@ -36,7 +36,7 @@ def first(draft: Draft) -> None:
     if reshaping.is_other(draft):
         return  # what would be asked or found otherwise is about other rows and columns
     asked = _asked(draft)
-    found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
+    found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and not {*one.columns} & asked]
     if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):
         with st.container(border=True, key="settle"):
             problem_list.problem_list(found, _way_out(draft))
@@ -60,9 +60,9 @@ def why_not(draft: Draft) -> str:
         return "First answer the question above."
     if computed.chosen_numbers(draft) is not None:
         return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
-    open_questions = {problem.column for problem in blocking} & _asked(draft)
-    rest = [problem for problem in blocking if problem.column not in open_questions]
-    what = list(dict.fromkeys(problem.fault for problem in rest if problem.row is not None and problem.fault))
+    open_questions = {name for problem in blocking for name in problem.columns} & _asked(draft)
+    rest = [problem for problem in blocking if not {*problem.columns} & open_questions]
+    what = list(dict.fromkeys(problem.fault for problem in rest if problem.rows and problem.fault))
     if len(what) < len({problem.fault for problem in rest}):
         return "First fix the problems above."
     what += ["columns that are not counts"] if open_questions else []

@@ -72,18 +72,18 @@ def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
 
 
 def _has_button(finding: Finding) -> bool:
-    return bool(finding.columns or finding.rows)
+    return bool(finding.edits)
 
 
 def _words(finding: Finding) -> str:
-    return f"**{plain(finding.message)}** {plain(finding.advice)}"
+    return f"**{plain(finding.message)}** {plain(finding.remedy)}"
 
 
 def _button(draft: Draft, found: Quality, finding: Finding) -> None:
     """Leave out the columns or rows of a finding."""
-    if finding.columns:
-        is_off = len(draft.columns) - len(finding.columns) < 2
-        positions = [draft.columns[index] for index in finding.columns]
+    if finding.without:
+        positions = columns.chosen(draft, finding.without)
+        is_off = len(draft.columns) - len(positions) < 2
         label, key = columns.leaving_out(draft, positions), f"quality_out_{finding.kind}"
         act = partial(columns.leave_out, positions, finding.message)
         help = "Fewer than 2 columns would remain." if is_off else None

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
+from disco.table.finding import named
 from disco.table.guesses import Guess
-from disco.table.problem import named
 from disco.table.roles import RATIOS, TOTAL
 from disco.words import how_many, listed, plural
 from pages.data import columns, faults, reshaping
@@ -96,7 +96,7 @@ def _of(names: list[str], why: str) -> str:
 def _take(found: dict[int, Guess], names: list[str]) -> None:
     said = listed([f"{names[position]} {guess}" for position, guess in found.items()], _MOST, "; ")
     words = f"Guessed roles accepted: {said}."
-    session.draft.set_roles({position: guess.given for position, guess in found.items()}, words)
+    session.draft.set_roles({position: guess.declaration for position, guess in found.items()}, words)
     columns.taken_anew()
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from disco.table import screening
-from disco.table.screening import Screen
+from disco.table import dispersion
+from disco.table.dispersion import Screen
 from disco.words import how_many, listed, number, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
@@ -25,11 +25,11 @@ def panel(draft: Draft) -> None:
     rows, chosen = len(draft.table), len(draft.columns)
     told = []
     if rare:
-        least = f"{screening.RARE:.0%} of the rows, fewer than {int(np.ceil(screening.RARE * rows)):,}"
+        least = f"{dispersion.RARE:.0%} of the rows, fewer than {int(np.ceil(dispersion.RARE * rows)):,}"
         told.append(f"{rare:,} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
     if same:
         has = plural(same, "has", "have")
-        told.append(f"{how_many(same, 'column')} {has} the same value in more than {screening.SAME:.0%} of the rows.")
+        told.append(f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows.")
     if rows < _WIDE * chosen and not reshaping.asks(draft):
         told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if told:
@@ -50,7 +50,7 @@ def offer(draft: Draft) -> None:
 def _found(draft: Draft) -> tuple[int, int]:
     """How many columns are rarely above 0, and how many are nearly constant."""
     spread = computed.spreads(draft)
-    return int(screening.rare(spread).sum()), int(screening.nearly_constant(spread).sum())
+    return int(dispersion.rare(spread).sum()), int(dispersion.nearly_constant(spread).sum())
 
 
 def _box(draft: Draft, rare: int, same: int) -> None:
@@ -65,7 +65,7 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
         "Above 0 in at least (% of rows)",
         0.0,
         100.0,
-        100 * screening.RARE if has_rare else 0.0,
+        100 * dispersion.RARE if has_rare else 0.0,
         key=f"screen_prevalence_{key}",
         help="Columns above 0 in fewer rows are left out.",
     )
@@ -75,11 +75,11 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
         "Same value in at most (% of rows)",
         0.0,
         100.0,
-        100 * screening.SAME if has_same else 100.0,
+        100 * dispersion.SAME if has_same else 100.0,
         key=f"screen_commonest_{key}",
         help="Columns with the same value in more rows are left out: they are nearly constant.",
     )
-    out = screening.left_out(spread, Screen(prevalence / 100, mean, variance, commonest / 100))
+    out = dispersion.left_out(spread, Screen(prevalence / 100, mean, variance, commonest / 100))
     if not out.any():
         st.caption("This leaves out no columns.")
         return

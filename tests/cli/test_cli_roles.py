@@ -98,7 +98,7 @@ def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
     assert [one["kind"] for one in told][:2] == ["relation", "kinds"]  # worst first
     again = choices.read_part(tmp_path / "named.csv", parse([*named, "--kinds"]))
     assert list(again.table)[-1] == "kinds of rows 2" and again.roles.role("kinds of rows 2") == "covariate"
-    assert again.table["kinds of rows 2"].tolist() == [*told[1]["kinds"]]
+    assert again.table["kinds of rows 2"].tolist() == [*told[1]["edits"][0]["kinds"]]
     given = (part.table["kinds of rows"] == "A").to_numpy()
     assert max(np.mean(given == kind), np.mean(given != kind)) > 0.85
     again = applied(read_table(tmp_path / "t.csv"), part.origin.edits)

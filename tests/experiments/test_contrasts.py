@@ -12,8 +12,7 @@ from disco.experiments import contrasts, learnt
 from disco.experiments.rules import is_change, is_left_alone
 from disco.knowledge import Knowledge
 from disco.table.prepared import prepare
-from disco.table.role_checks import unusable_rows
-from disco.table.roles import Roles
+from disco.table.roles import Roles, unusable_rows
 
 GUIDE = {"guide": "intervention"}
 

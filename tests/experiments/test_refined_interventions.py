@@ -186,9 +186,10 @@ def test_a_run_keeps_its_interventions(rng, tmp_path):
     table["guide"] = table["guide"].replace("", None)
     roles = {"columns": {"guide": {"role": "intervention", "kind": "shift"}}, "targets": {"x1": ["x"]}}
     run = create_run(table, Settings(), name="screen", folder=tmp_path / "run", roles=Roles.from_dict(roles))
-    again = open_run(run.path).adjustment.interventions
+    adjustment = open_run(run.path).adjustment
+    again = adjustment.interventions
     assert again.targets == (("x",),) and again.kind == "shift" and (again.arm == 1).sum() == 250
-    assert again.equals(prepare(table, Roles.from_dict(roles)).adjustment.interventions)
+    assert adjustment.equals(prepare(table, Roles.from_dict(roles)).adjustment)
 
 
 @pytest.mark.parametrize("kind", ["set", "shift"])

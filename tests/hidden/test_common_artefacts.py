@@ -36,7 +36,7 @@ def test_kinds_of_rows_are_said_and_adjusting_for_them_is_the_cure():
     batch, table = batches()
     (found,) = artefacts(table)
     assert found.kind == "kinds" and found.message.startswith("2 kinds of rows would explain")
-    assert not found.columns and "Adjust for the kinds" in found.advice
+    assert not found.columns and "Adjust for the kinds" in found.remedy
     change = kinds_as_column(table)
     assert {*change.kinds} == {"A", "B"} and len(change.kinds) == ROWS
     agreement = np.mean((np.array([*change.kinds]) == "A") == (batch == 0))
@@ -55,7 +55,7 @@ def test_a_declared_batch_leaves_nothing_to_say():
 def test_a_factor_has_no_computed_cure():
     (found,) = artefacts(season())
     assert found.kind == "common" and "One hidden cause would explain what 8 columns share" in found.message
-    assert "add it as a column" in found.advice
+    assert "add it as a column" in found.remedy
     with pytest.raises(InputError, match="do not fall into kinds"):
         kinds_as_column(season())
 
@@ -76,7 +76,7 @@ def test_the_same_columns_are_looked_at_whether_they_are_dismissed_or_not():
     told, without = (looked_for(table, reasons=reasons) for reasons in ({}, {"relation": "It is meant."}))
     assert told.found == without.found and kinds_of(told.found) == ["relation", "kinds"]
     assert kinds_of(without.standing) == ["kinds"] == kinds_of(artefacts(table, dismissed=("relation",)))
-    assert kinds_as_column(table).kinds == told.found[1].kinds == kinds_as_column(table[list("abcdefgh")]).kinds
+    assert told.found[1].edits == (kinds_as_column(table),) == (kinds_as_column(table[list("abcdefgh")]),)
 
 
 def searches_due(kinds, dismissed, hidden):

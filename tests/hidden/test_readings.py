@@ -54,5 +54,5 @@ def test_readings_are_said_with_the_pairs_that_noise_may_join():
     (found,) = artefacts(table)
     assert found.kind == "readings" and "would be left of" in found.message
     pairs = readings(table.to_numpy()).pairs
-    assert f'"{table.columns[pairs[0][0]]}" and "{table.columns[pairs[0][1]]}"' in found.advice
+    assert f'"{table.columns[pairs[0][0]]}" and "{table.columns[pairs[0][1]]}"' in found.remedy
     assert artefacts(table, dismissed=("readings",)) == ()

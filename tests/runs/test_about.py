@@ -33,7 +33,7 @@ def test_every_fact_is_one_value():
 def test_what_was_dismissed_stands_with_what_was_found():
     run = finished_run(3)
     found = Finding("depth", "Totals explain 97 % of it.", "Adjust for it.")
-    artefacts.write(run.path, Artefacts((found,)), run.nodes)
+    artefacts.write(run.path, Artefacts((found,)))
     assert about(run, "DISCO")["artefacts"] == "Totals explain 97 % of it. Adjust for it."
     artefacts.dismiss(run, {"depth": "All plots are equal."})
     told = about(run, "DISCO")

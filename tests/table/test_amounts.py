@@ -108,7 +108,7 @@ def test_rows_that_cannot_be_restored_are_left_out_and_said():
     counts.iloc[7, [2, 5]] = [2, 4]
     table = counts.div(counts.sum(axis=1), axis=0)
     found = suggestion(table)
-    assert found.edits == (LeaveOut(((8, 8),)), Restore()) and "Row 8" in found.advice
+    assert found.edits == (LeaveOut(((8, 8),)), Restore()) and "Row 8" in found.remedy
     assert applied(table, found.edits).equals(counts.drop(index=7).reset_index(drop=True))
     with pytest.raises(InputError, match="row 8"):
         applied(table, [Restore()])
@@ -156,7 +156,7 @@ def test_ordinary_tables_raise_no_question(table):
 def test_the_reason_is_said_before_the_decimals_of_every_column():
     table = np.round(1e6 * shared(), 2)
     first, *others = problems(table)
-    assert (first.column, first.blocking) == (None, True) and "counts per 1,000,000" in first.message
+    assert (first.columns, first.blocking) == ((), True) and "counts per 1,000,000" in first.message
     assert len(others) == 20
     with pytest.raises(InputError, match="counts per 1,000,000"):
         as_counts(table)

@@ -10,6 +10,7 @@ from disco.methods import find
 from disco.refine import QUICK, refine
 from disco.simulate import Design, simulate
 from disco.table.artefacts import ARTEFACTS, plain_artefacts
+from disco.table.edits import applied
 from disco.table.roles import Roles
 
 BESIDE = ("batch", "age", "sex", "group", "depth")
@@ -42,7 +43,7 @@ def test_a_column_left_aside_is_seen_until_it_is_adjusted_for(what):
     table = simulate(Design(**SIZE, **what, k=1, seed=2)).whole
     names = [name for name in table if name in BESIDE]
     (found,) = plain_artefacts(table, dict.fromkeys(names, "ignore"))
-    assert found.kind == "covariate" and set(found.aside) == set(names) and f'"{names[0]}"' in found.message
+    assert found.kind == "covariate" and set(found.roles.columns) == set(names) and f'"{names[0]}"' in found.message
     assert kinds(table, dict.fromkeys(names, "covariate")) == []
     rng = np.random.default_rng(0)
     shuffled = table.iloc[rng.permutation(len(table))].assign(**{name: rng.permutation(table[name]) for name in names})
@@ -55,11 +56,11 @@ def test_a_depth_is_seen_within_batches():
     assert kinds(table, {"batch": "covariate", "depth": "exposure"}) == []
 
 
-def test_columns_that_fabricate_edges_come_worst_first_with_their_positions(rng):
+def test_columns_that_fabricate_edges_come_worst_first_with_their_names(rng):
     table = pd.DataFrame(rng.poisson(6, (300, 3)), columns=list("abc"))
     table = table.assign(id=range(1, 301), copy=10 * table["c"] + (rng.random(300) < 0.05), sum=table["a"] + table["b"])
-    found = {one.kind: one.columns for one in plain_artefacts(table)}
-    assert found == {"relation": (5,), "identifier": (3,), "near": (4,)}
+    found = {one.kind: one.without for one in plain_artefacts(table)}
+    assert found == {"relation": ("sum",), "identifier": ("id",), "near": ("copy",)}
     assert list(found) == sorted(found, key=ARTEFACTS.index)
 
 
@@ -126,22 +127,21 @@ def test_repeated_rows_are_said_once_and_gone_with_the_copies(rng):
         many.assign(id=range(600), total=many["x0"] + many["x1"]), dismissed=("relation", "identifier")
     )
     assert (found.kind, found.flag) == ("repeated", "--unique-rows")
+    (again,) = plain_artefacts(many)
+    pd.testing.assert_frame_equal(applied(many, again.edits), many.drop_duplicates(ignore_index=True))
     assert found.message.startswith("600 of 600 rows have an exact copy")
-    assert (
-        plain_artefacts(many.drop_duplicates())
-        == ()
-        == plain_artefacts(many.assign(who=many.index // 3), {"who": "group"})
-    )
+    assert plain_artefacts(many.drop_duplicates()) == ()
+    assert plain_artefacts(many.assign(who=many.index // 3), {"who": "group"}) == ()
     dense = pd.DataFrame(np.repeat(rng.poisson(1, (600, 5)), 2, axis=0)).add_prefix("x")
     (found,) = plain_artefacts(dense)
-    assert (found.kind, found.flag) == ("repeated", "") and "Equal rows are also ordinary here" in found.advice
+    assert (found.kind, found.flag) == ("repeated", "") and "Equal rows are also ordinary here" in found.remedy
 
 
 def test_parts_of_a_constant_total_are_recognised_with_and_without_one_of_them(rng):
     table = pd.DataFrame(rng.multinomial(60, rng.dirichlet([3] * 8), 500)).add_prefix("x")
     assert kinds(table) == ["relation", "closure"]
     (relation, *_) = plain_artefacts(table)
-    (found,) = plain_artefacts(table.drop(columns=[table.columns[at] for at in relation.columns]))
+    (found,) = plain_artefacts(table.drop(columns=[*relation.without]))
     assert found.kind == "closure" and found.flag == "" and found.message.startswith("The row total varies ")
 
 
@@ -159,7 +159,7 @@ def test_an_exposure_is_offered_only_if_it_creates_no_edges_itself(rng):
     assert found.flag == "--exposure total" and plain_artefacts(wide, found.roles) == ()
     narrow = pd.DataFrame(rng.poisson(8 * np.exp(0.5 * rng.normal(size=(3000, 1))) * np.ones(10))).add_prefix("g")
     (found,) = plain_artefacts(narrow)
-    assert found.kind == "depth" and found.roles is None and "would itself create edges" in found.advice
+    assert found.kind == "depth" and found.roles is None and "would itself create edges" in found.remedy
     for exposure in ("total", "median of ratios"):
         (found,) = plain_artefacts(narrow, Roles(exposure=exposure))
         assert found.kind == "closure" and "The exposure is computed from these columns" in found.message

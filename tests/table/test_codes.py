@@ -6,6 +6,7 @@ import pytest
 
 from disco.table.artefacts import plain_artefacts
 from disco.table.codes import coded_rows, codes
+from disco.table.edits import applied
 
 
 def with_codes(rows=(3, 8, 40), code=99):
@@ -70,5 +71,7 @@ def test_the_finding_names_the_rows_to_leave_out():
     table = pd.DataFrame(with_codes(), columns=list("abcd"))
     (found,) = plain_artefacts(table)
     assert found.kind == "code" and found.flag == "--without-codes"
-    assert '"b" is 99 in 3 rows' in found.message and "leave out the 3 rows" in found.advice
-    assert plain_artefacts(table.drop(index=[3, 8, 40])) == ()
+    assert '"b" is 99 in 3 rows' in found.message and "leave out the 3 rows" in found.remedy
+    cured = applied(table, found.edits)
+    pd.testing.assert_frame_equal(cured, table.drop(index=[3, 8, 40]).reset_index(drop=True))
+    assert plain_artefacts(cured) == ()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.table.continuous import as_numbers, is_continuous, no_counts
+from disco.table.prepared import as_numbers, is_continuous, no_counts
 
 RNG = np.random.default_rng(0)
 COUNTS = pd.DataFrame(RNG.poisson(3.0, (40, 3)), columns=list("abc"))

@@ -10,7 +10,7 @@ import pytest
 
 from disco.errors import InputError
 from disco.table import counts
-from disco.table.problem import Problem
+from disco.table.finding import Finding
 from disco.table.read import read_table
 
 GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
@@ -26,7 +26,7 @@ def with_cells(**cells: object) -> pd.DataFrame:
     return pd.DataFrame({"good": GOOD, "bad": bad.infer_objects()})
 
 
-def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Problem:
+def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Finding:
     found = counts.problems(table, folds)
     assert len(found) == 1, found
     return found[0]
@@ -56,7 +56,9 @@ def only_problem(table: pd.DataFrame | np.ndarray, folds: int = 3) -> Problem:
 def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
     table, row = with_cells(**cells), int(next(iter(cells))[1:])
     message = f'Column "bad", row {row}: {words}'
-    assert replace(only_problem(table), fault="", example="") == Problem("bad", row, message, remedy)
+    assert replace(only_problem(table), fault="", example="") == Finding(
+        "cells", message, remedy, True, ("bad",), (row,)
+    )
     with pytest.raises(InputError) as error:
         counts.as_counts(table)
     assert str(error.value) == f"{message} {remedy}"
@@ -77,7 +79,7 @@ def test_a_bad_cell_is_named_with_column_and_row(cells, words, remedy):
 )
 def test_a_bad_column_is_named(values, message):
     problems = counts.problems(pd.DataFrame({"good": GOOD, "bad": values}))
-    assert any(p.message.startswith(message) and p.blocking and p.column == "bad" for p in problems), problems
+    assert any(p.message.startswith(message) and p.blocking and p.columns == ("bad",) for p in problems), problems
 
 
 def called(*names: object, rows: int = 12) -> pd.DataFrame:
@@ -114,7 +116,7 @@ NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
 )
 def test_a_bad_table_is_named(table, message, remedy):
     problem = only_problem(table)
-    assert (problem.message, problem.remedy, problem.row, problem.blocking) == (message, remedy, None, True)
+    assert (problem.message, problem.remedy, problem.rows, problem.blocking) == (message, remedy, (), True)
 
 
 def test_enough_rows_depends_on_the_folds():
@@ -126,8 +128,8 @@ def test_enough_rows_depends_on_the_folds():
 def test_all_problems_are_listed_at_once():
     text = "id,a,b,a\n1,-1,2.5,x\n2,3,,4\n3,3,1,4\n4,3,1,4\n"
     found = counts.problems(read_table(io.BytesIO(text.encode()), "t.csv"), folds=1)
-    assert [(p.column, p.row, p.blocking) for p in found] == [
-        ("a", None, True), ("id", None, False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
+    assert [(*p.columns, *p.rows, p.blocking) for p in found] == [
+        ("a", True), ("id", False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
     ]  # fmt: skip # a table
 
 
@@ -251,6 +253,6 @@ def test_describe_keeps_columns_of_the_same_name():
 def test_a_row_with_a_name_is_named_beside_its_number():
     table = pd.DataFrame({"a": [1, 2, -3] * 5, "b": ["1", "x", "2"] * 5}, index=[f"Bay {row}" for row in range(15)])
     found = counts.problems(table, left_out=((1, 1),))
-    assert [one.row for one in found] == [4, 3]
+    assert [one.rows for one in found] == [(4,), (3,)]
     assert found[0].message.startswith('Column "a", row 4 (Bay 2): -3 is negative')
     assert found[1].message.startswith('Column "b", row 3 (Bay 1): "x" is text')

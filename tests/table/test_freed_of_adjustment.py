@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from disco.table.adjusted import declared, freed
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate, declared, freed
 
 
 @pytest.fixture

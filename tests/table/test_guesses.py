@@ -127,7 +127,7 @@ def test_marks_that_a_gradebook_computes_are_ignored_and_join_nothing(rng):
     table["Course total (Real)"] = table.iloc[:, :3].sum(axis=1)
     found = guesses(table)
     assert {at: guess.role for at, guess in found.items()} == dict.fromkeys([3, 4, 5], "ignore")
-    roles = Roles({table.columns[at]: guess.given for at, guess in found.items()})
+    roles = Roles({table.columns[at]: guess.declaration for at, guess in found.items()})
     assert ignored(table, roles).empty and list(ignored(table, Roles({"Quiz 1": "ignore"}))) == ["Quiz 1"]
 
 

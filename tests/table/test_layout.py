@@ -8,18 +8,7 @@ import pytest
 
 from disco.table.edits import Columns, LeaveOut, Pivot, applied
 from disco.table.guesses import guesses
-from disco.table.kinds import (
-    ANNOTATION,
-    CERTAIN,
-    COPIES,
-    GENES,
-    NAMES,
-    POINTS,
-    SIGHTINGS,
-    SUMMARIES,
-    TOTALS,
-    VARIABLES,
-)
+from disco.table.kinds import ANNOTATION, CERTAIN, COPIES, GENES, NAMES, POINTS, SIGHTINGS, SUMMARIES, TOTALS, VARIABLES
 from disco.table.layout import suggestion, tidied
 
 MIXED = [f"{'QWERTYUIOP'[k % 10]}{'ASDF'[k // 10]}X{k}" for k in range(40)]  # like symbols of genes
@@ -204,7 +193,7 @@ def test_lines_for_each_sex_are_added_up_and_places_go_before_times(rng):
     german = suggestion(table.set_axis(["Transekt", "Datum", "Art", "Anzahl"], axis=1))
     assert german.edits[0].rows[0] == "Transekt"
     found = suggestion(table)
-    assert found.kind == SIGHTINGS and found.edits[0].rows[0] == "locality" and "150 lines" in found.advice
+    assert found.kind == SIGHTINGS and found.edits[0].rows[0] == "locality" and "150 lines" in found.remedy
     np.testing.assert_array_equal(applied(table, found.edits)[true.columns].to_numpy(), true.to_numpy())
     seen = table.loc[table.index.repeat(table["individualCount"])].drop(columns="individualCount")
     seen["eventDate"] = [

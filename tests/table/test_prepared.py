@@ -22,20 +22,7 @@ from disco.errors import FitStopped, InputError
 from disco.hidden import all_artefacts as hidden
 from disco.knowledge import Knowledge
 from disco.likelihood.model import Model
-from disco.likelihood.model_check import check
-from disco.methods import (
-    METHODS,
-    diffan,
-    find,
-    general,
-    interventional,
-    mrs,
-    notears,
-    ods,
-    options_of,
-    ours,
-    sorting,
-)
+from disco.methods import METHODS, diffan, find, general, interventional, mrs, notears, ods, options_of, ours, sorting
 from disco.methods import cont as disco_cont
 from disco.methods.general import Options as General
 from disco.methods.likelihoods import usable
@@ -46,12 +33,12 @@ from disco.paper.settings import Settings
 from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
-from disco.selectors import cam, evidence_selector, pcm, selection
-from disco.table import artefacts, counts, guesses, identifiers, quality, relations, rows, screening, thinning
+from disco.settings import Settings
+from disco.table import artefacts, counts, dispersion, guesses, identifiers, quality, relations, rows, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
-from disco.table.continuous import as_numbers, is_continuous, no_counts
-from disco.table.prepared import Prepared, finite, prepare
+from disco.table.prepared import Prepared, as_numbers, finite, is_continuous, no_counts, prepare
+from disco.table.ranks import transform_table
 
 COUNTS = pd.DataFrame(np.random.default_rng(0).poisson([[3.0, 5.0, 4.0, 6.0]] * 40), columns=list("abcd"))
 SMALL = {"joint_epochs": 1, "joint_steps": 0, "projection_epochs": 1, "projection_steps": 0, "width": 8}
@@ -103,9 +90,7 @@ GRAPHS: Entries = {
     "disco.methods.ods.find": lambda table: ods.find(table, ods.Options(), callback=stop),
     "disco.methods.mrs.find": lambda table: mrs.find(table, mrs.Options(), callback=stop),
     "disco.methods.general.find": lambda table: general.find(table, General("boss"), callback=stop),
-    "disco.methods.interventional.find": lambda table: interventional.find(
-        table, interventional.Options(), callback=stop
-    ),
+    "disco.methods.interventional.find": lambda t: interventional.find(t, interventional.Options(), callback=stop),
     "disco.methods.notears.find": lambda table: notears.find(table, notears.Options(), callback=stop),
     "disco.methods.likelihoods.usable": lambda table: usable(table, "ODS"),
     "disco.methods.dispatch.find": by("sort-mean"),
@@ -149,15 +134,16 @@ NUMBERS_OF_GRAPHS: Entries = {
     "disco.methods.cont.find": lambda table: disco_cont.find(table, disco_cont.Options(epochs=1), callback=stop),
     "find diffan": by("diffan"),
     "find disco-cont": by("disco-cont"),
-    "disco.table.continuous.as_numbers": as_numbers,
+    "disco.table.prepared.as_numbers": as_numbers,
 }
 
 # What looks at a table as it was loaded and says what is wrong with it: it refuses only what is no table.
 LOOKING: Entries = {
     "disco.table.cells.columns_of": lambda table: list(counts.columns_of(table)),
     "disco.table.counts.problems": counts.problems, "disco.table.counts.describe": counts.describe,
-    "disco.table.continuous.is_continuous": is_continuous, "disco.table.continuous.no_counts": no_counts,
-    "disco.table.screening.spreads": screening.spreads, "disco.table.identifiers.identifiers": identifiers.identifiers,
+    "disco.table.prepared.is_continuous": is_continuous, "disco.table.prepared.no_counts": no_counts,
+    "disco.table.dispersion.spreads": dispersion.spreads,
+    "disco.table.identifiers.identifiers": identifiers.identifiers,
     "disco.table.guesses.guesses": guesses.guesses, "disco.table.rows.proposal": rows.proposal,
     "disco.table.cells.as_frame": as_frame,
 }  # fmt: skip # a table
@@ -183,48 +169,23 @@ INSIDE = {
     "disco.methods.general": {"standardised"},
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
-    "disco.table.blocks": {"below", "beside", "footnotes", "larger_below"},
+    "disco.table.blocks": {"below", "footnotes", "larger_below", "side_table"},
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
-    "disco.table.suggestions": {"labels_of_rows"},
     "disco.table.totals": {"points", "totals"},
     "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of", "numeric"},
-    "disco.table.computed": {"computed"},
+    "disco.table.identifiers": {"computed_columns"},
     "disco.table.edits": {"applied"},
     "disco.table.counts": {"as_they_are"},
     "disco.table.layout": {"suggestion", "tidied"},
     "disco.table.samples": {"columns_of", "joined"},
-    "disco.table.values": {
-        "are_whole",
-        *(
-            "among_marks",
-            "blank_as_zero",
-            "columns",
-            "counts_behind",
-            "fractional",
-            "numbers",
-            "rounded",
-            "shares",
-            "with_counts_behind",
-        ),
-    },
-    "disco.paper.ranks": {"check_split"},
-    "disco.table.reshape": {
-        *(
-            "described_by",
-            "has_row_names",
-            "has_turned",
-            "is_pivoted",
-            "most_varied",
-            "pivoted",
-            "seems_transposed",
-            "transposed",
-            "with_row_names",
-        ),
-    },
-    "disco.table.role_checks": {"unusable_rows"},
-    "disco.table.roles": {"Roles.counts", "Roles.split"},
+    "disco.table.values": {*"are_whole among_marks blank_as_zero columns counts_behind fractional numbers".split()}
+    | {"rounded", "shares", "with_counts_behind"},
+    "disco.table.ranks": {"check_split"},
+    "disco.table.reshape": {*"described_by has_row_names has_turned is_pivoted labels_of_rows most_varied".split()}
+    | {"pivoted", "seems_transposed", "transposed", "with_row_names"},
+    "disco.table.roles": {"Roles.counts", "Roles.split", "unusable_rows"},
     "disco.table.rows": {"listed", "read_as_numbers", "row_names", "without_rows"},
     "disco.table.spreadsheets": {"harmless_frame", "to_csv"},
 }
@@ -352,12 +313,8 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
 
 
 NEEDED = ("missing: pip install", "give a column the role intervention")
-HEAVY = {
-    "disco.estimator.DISCO.fit",
-    "disco.fitting.fit",
-    "disco.methods.interventional.find",
-    *(f"find {name}" for name in METHODS),
-}
+HEAVY = {"disco.estimator.DISCO.fit", "disco.fit.fitting.fit", "disco.methods.interventional.find"}
+HEAVY |= {f"find {name}" for name in METHODS}
 
 
 @pytest.mark.parametrize("case", GOOD)
@@ -394,18 +351,7 @@ def test_any_cell_is_a_count_or_refused_in_the_sentence_of_the_door(cell, row, c
 
 def test_every_public_function_with_a_table_is_tried():
     found = set()
-    for folder in (
-        "estimator",
-        "fit",
-        "likelihood",
-        "metrics",
-        "effects",
-        "parents",
-        "refine",
-        "methods",
-        "table",
-        "hidden",
-    ):
+    for folder in "estimator fit likelihood metrics effects parents refine methods table hidden".split():
         first = importlib.import_module(f"disco.{folder}")
         inner = pkgutil.walk_packages(getattr(first, "__path__", []), f"{first.__name__}.")
         modules = [first, *(importlib.import_module(one.name) for one in inner if ".formats" not in one.name)]

@@ -14,7 +14,7 @@ def base():
 
 
 def sentences(**columns):
-    return [relation.sentence for relation in relations(pd.DataFrame(columns))]
+    return [relation.message for relation in relations(pd.DataFrame(columns))]
 
 
 def test_what_joins_columns_is_said(base):
@@ -37,7 +37,7 @@ def test_a_total_is_named_wherever_it_stands(base):
     total = base["a"] + base["b"] + base["c"]
     for columns in ({"total": total, **base}, {**base, "total": total}):
         (found,) = relations(pd.DataFrame(columns))
-        assert found.columns[0] == "total" and found.sentence.startswith('"total" is the sum of ')
+        assert found.columns[0] == "total" and found.message.startswith('"total" is the sum of ')
 
 
 def test_columns_that_agree_in_some_rows_alone_do_not_hide_a_later_total(base):
@@ -56,10 +56,10 @@ def test_halves_and_one_hot_columns(base):
     a, b = base["a"], base["b"]
     even = 2 * (a + b)
     (found,) = relations(pd.DataFrame({"a": a, "b": b, "twice": even}))
-    assert '"twice"' in found.sentence and "2 × " in found.sentence
+    assert '"twice"' in found.message and "2 × " in found.message
     hot = {f"is{level}": (np.minimum(a, 2) == level) * 1 for level in range(3)}
     (found,) = relations(pd.DataFrame(hot))
-    assert found.sentence.endswith("add up to 1 in every row.") and len(found.columns) == 3
+    assert found.message.endswith("add up to 1 in every row.") and len(found.columns) == 3
 
 
 def test_one_row_apart_is_no_relation(base):
@@ -85,4 +85,4 @@ def test_a_long_sum_is_shortened():
     random = np.random.default_rng(0)
     parts = {f"p{number}": random.poisson(2, 300) for number in range(12)}
     (found,) = relations(pd.DataFrame({**parts, "all": sum(parts.values())}))
-    assert found.sentence == '"all" is the sum of "p0", "p1", "p2", "p3", "p4" and 7 more.' and len(found.columns) == 13
+    assert found.message == '"all" is the sum of "p0", "p1", "p2", "p3", "p4" and 7 more.' and len(found.columns) == 13

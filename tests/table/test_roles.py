@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
-from disco.paper.ranks import fold_of_rows
-from disco.table.adjustment import Adjustment
 from disco.table.prepared import prepare
 from disco.table.roles import Roles, computed
 
@@ -86,7 +84,7 @@ def test_what_is_computed_takes_the_place_of_a_column():
     in_order = roles.declaring(Roles(blocks=5, group_effects=True))
     assert in_order == Roles({"site": "ignore", "depth": "exposure"}, blocks=5, group_effects=True)
     assert in_order.in_order(False, None) == Roles({"site": "ignore", "depth": "exposure"})
-    assert in_order.given({"site": "group"}).blocks is None
+    assert in_order.with_roles({"site": "group"}).blocks is None
     assert roles.declaring(Roles(exposure="total")).columns == {"site": "group", "depth": "ignore"}
     assert roles.declaring(Roles(row_number=True)) == Roles(roles.columns, group_effects=True, row_number=True)
     for wrong, words in (
@@ -139,8 +137,3 @@ def test_an_exposure_of_zero_and_missing_cells_are_refused_with_their_number():
         prepare(frame, {"age": "covariate"})
     with pytest.raises(InputError, match="Row 1 has no count above zero"):
         prepare(frame.assign(a=0, b=0).drop(columns=["site", "age", "id", "depth"]), Roles(exposure="total"))
-
-
-def test_an_adjustment_of_other_rows_is_refused():
-    with pytest.raises(InputError, match="3 rows"):
-        prepare(table(), Adjustment(3))

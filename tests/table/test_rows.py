@@ -91,7 +91,7 @@ def test_rows_keep_their_numbers_however_often_some_are_left_out():
 
 def test_stretches_in_numbers_and_words():
     assert stretches(np.array([7, 1, 2, 3])) == ((1, 3), (7, 7)) and stretches(np.array([], int)) == ()
-    assert in_words(((1, 3), (7, 7))) == "1–3, 7" and in_words(((1, 1), (3, 3)), most=1) == "1, …"
+    assert in_words(((1, 3), (7, 7))) == "1–3, 7" and in_words(((1, 1), (3, 3)), limit=1) == "1, …"
 
 
 def test_rows_given_by_their_numbers():

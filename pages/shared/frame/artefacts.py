@@ -29,7 +29,7 @@ def lines(
     """
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{one.kind}"):
-            st.markdown(f"{WARNS} **{plain(one.message)}** {plain(one.advice)}", width="stretch")
+            st.markdown(f"{WARNS} **{plain(one.message)}** {plain(one.remedy)}", width="stretch")
             cure(one)
             with st.popover("Dismiss", key=f"{key}_dismiss_{one.kind}", help=_MEANING):
                 _reason(one.kind, key, dismiss)

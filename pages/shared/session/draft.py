@@ -194,7 +194,7 @@ def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[s
     """Add columns with roles other than count, as a step that `undo` takes back; errors as `edit`."""
 
     def changed(now: Draft) -> dict[str, Any]:
-        roles = now.roles.given(added)
+        roles = now.roles.with_roles(added)
         table = applied(now.table, (change,))
         return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(now, words, change)}
 
@@ -239,7 +239,7 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
                 raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
         single = {names[position]: role for position, role in given.items() if times[names[position]] == 1}
         columns = tuple(sorted({*now.columns} - {*given} | counts))
-        return {"columns": columns, "roles": now.roles.given(single), **(_step(now, words) if words else {})}
+        return {"columns": columns, "roles": now.roles.with_roles(single), **(_step(now, words) if words else {})}
 
     _change(changed)
 

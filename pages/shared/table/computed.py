@@ -8,20 +8,17 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.paper import ranks
-from disco.paper.support import level_support, merged_counts
-from disco.table import counts, rows, screening
+from disco.table import counts, dispersion, ranks, rows
 from disco.table.cells import names_of
-from disco.table.continuous import is_continuous
+from disco.table.finding import Finding
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import tidied
-from disco.table.prepared import prepare
-from disco.table.problem import Problem
-from disco.table.role_checks import unusable_rows
-from disco.table.suggestions import Suggestion
+from disco.table.prepared import is_continuous, prepare
+from disco.table.roles import unusable_rows
+from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
 from pages.shared.table.drafts import Draft
 from pages.shared.work.facts import fact
@@ -49,20 +46,20 @@ def described(draft: Draft) -> pd.DataFrame:
     return counts.describe(draft.table)
 
 
-def problems(draft: Draft) -> list[Problem]:
+def problems(draft: Draft) -> list[Finding]:
     """Why chosen columns are not counts or others cannot play their roles, and notes on the counts."""
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
 @fact(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
-def _of_counts(draft: Draft) -> list[Problem]:
+def _of_counts(draft: Draft) -> list[Finding]:
     part, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     part.attrs = draft.table.attrs
     found = counts.problems(part, draft.settings.folds, draft.rows_left_out)
     return found if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in found]
 
 
-def _choice(chosen: int, columns: int, problem: Problem) -> Problem:
+def _choice(chosen: int, columns: int, problem: Finding) -> Finding:
     """A problem; too few columns is described as one of the choice, since the table has more."""
     if problem.kind != "columns":
         return problem
@@ -72,7 +69,7 @@ def _choice(chosen: int, columns: int, problem: Problem) -> Problem:
     return replace(problem, message=message, remedy="Give more columns the role count on Data.")
 
 
-def _of_roles(draft: Draft) -> list[Problem]:
+def _of_roles(draft: Draft) -> list[Finding]:
     """Why the roles cannot be used: the columns with unusable rows or, if none, the first other reason."""
     if draft.roles.needed() is None:
         return []
@@ -80,14 +77,15 @@ def _of_roles(draft: Draft) -> list[Problem]:
         numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
         return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in found.items()]
     why = _why_not(draft)
-    return [] if why is None else [Problem(None, None, why, "")]
+    return [] if why is None else [Finding("role", why, blocking=True)]
 
 
-def _of_rows(name: str, bad: np.ndarray, first: object) -> Problem:
+def _of_rows(name: str, bad: np.ndarray, first: object) -> Finding:
     """The problem of a column that cannot play its role in the rows with these numbers, the first with this name."""
     which = rows.row_in_words(bad[0], first)
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}.'
-    return Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
+    remedy = "Leave these rows out, or give the column another role."
+    return Finding("role", what, remedy, blocking=True, rows=(int(bad[0]),))
 
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
@@ -109,10 +107,10 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
     found: dict[str, tuple[bool, str]] = {}
     for problem in counts.problems(draft.table, 2, draft.rows_left_out):
-        if problem.column is not None:
-            message = problem.message.removeprefix(f'Column "{problem.column}"').lstrip(", ")
-            blocking, words = found.get(problem.column, (False, message))
-            found[problem.column] = (blocking or problem.blocking, words)
+        for name in problem.columns:
+            message = problem.message.removeprefix(f'Column "{name}"').lstrip(", ")
+            blocking, words = found.get(name, (False, message))
+            found[name] = (blocking or problem.blocking, words)
     return [found.get(name, (False, "")) for name in names]
 
 
@@ -186,13 +184,13 @@ def _guesses(draft: Draft) -> dict[int, Guess]:
 
 @fact(_with_roles)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
-    """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
+    """`disco.table.roles.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
     found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
     return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
 
 
-def suggestions(draft: Draft) -> list[Suggestion]:
+def suggestions(draft: Draft) -> list[Finding]:
     """What the table holds besides counts, but what the reader has refused; nothing if it is names of rows alone."""
     found = [] if LAYOUT in draft.denied else _suggestions(draft)
     return found if any(one.kind != NAMES for one in found) else []
@@ -204,8 +202,8 @@ def about(kind: str) -> str:
 
 
 @fact(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
-def _suggestions(draft: Draft) -> list[Suggestion]:
-    found: list[Suggestion] = []
+def _suggestions(draft: Draft) -> list[Finding]:
+    found: list[Finding] = []
     with suppress(InputError):  # one that cannot be made is not offered
         kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
         found.extend(one for one, _ in tidied(draft.table, kinds, draft.roles.columns))
@@ -225,13 +223,13 @@ def mends(draft: Draft) -> rows.Proposal:
 
 
 def spreads(draft: Draft) -> pd.DataFrame:
-    """`disco.table.screening.spreads` of the chosen columns."""
+    """`disco.table.dispersion.spreads` of the chosen columns."""
     return _spreads(draft).iloc[list(draft.columns)]
 
 
 @fact(_whole)
 def _spreads(draft: Draft) -> pd.DataFrame:
-    return screening.spreads(draft.table)
+    return dispersion.spreads(draft.table)
 
 
 @fact(lambda draft: (*_with_roles(draft), draft.settings))

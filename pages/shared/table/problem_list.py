@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from disco.table.problem import Problem, in_lines
+from disco.table.finding import Finding, in_lines
 from disco.words import plural
 from pages.shared.frame.names import code, plain
 from pages.shared.frame.words import bullets
@@ -12,7 +12,7 @@ from pages.shared.frame.words import bullets
 _IN_SIGHT, _MOST = 5, 200
 
 
-def problem_list(found: Sequence[Problem], hint: str = "") -> None:
+def problem_list(found: Sequence[Finding], hint: str = "") -> None:
     """Blocking problems in a red box, notes in a blue one; one line for all columns with the same problem.
 
     Args:
@@ -21,7 +21,7 @@ def problem_list(found: Sequence[Problem], hint: str = "") -> None:
     blocking = in_lines((one for one in found if one.blocking), code, plain)
     notes = in_lines((one for one in found if not one.blocking), code, plain)
     if blocking:
-        is_of_column = any(problem.blocking and problem.column is not None for problem in found)
+        is_of_column = any(problem.blocking and problem.columns for problem in found)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""
         count = plural(len(blocking), "One problem", f"{len(blocking)} problems")
         text = f"**{count} must be fixed first.**\n\n{bullets(blocking, _IN_SIGHT, 'more below.')}{way_out}"

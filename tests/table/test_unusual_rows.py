@@ -1,10 +1,10 @@
-"""Repeated rows are found however dense the table, and equal rows of ordinary tables are not taken for them."""
+"""Repeated rows and rows kept by their total are found, and ordinary tables have neither."""
 
 import numpy as np
 import pytest
 
 from disco.simulate import Design, simulate
-from disco.table.repeated import copies, repeated
+from disco.table.unusual_rows import copies, filtered, repeated
 
 
 def drawn(nodes: int, rows: int, seed: int = 0, **more: object) -> np.ndarray:
@@ -67,6 +67,28 @@ def test_copies_within_a_declared_group_do_not_count():
     assert repeated(values, np.arange(600) % 7).stands_out
 
 
-@pytest.mark.parametrize("values", [np.zeros((0, 3), int), np.zeros((50, 3), int), np.zeros((1, 1), int)])
-def test_nothing_is_said_of_tables_without_rows_or_variation(values):
-    assert not repeated(values).stands_out
+def test_an_edge_of_the_totals_is_found_on_either_side():
+    rng = np.random.default_rng(0)
+    values = rng.poisson(rng.gamma(4, 0.15, 8), (3000, 8))
+    total = values.sum(axis=1)
+    assert filtered(values) is None
+    low = filtered(values[total >= 3])
+    assert (low.side, low.total, low.rows) == ("below", 3, int((total == 3).sum()))
+    missing = int((total < 3).sum())
+    assert 0.2 * missing < low.beyond < missing  # shuffled rows spread less than those that were dropped
+    high = filtered(values[total <= 6])
+    assert (high.side, high.total, high.rows) == ("above", 6, int((total == 6).sum()))
+
+
+def test_a_filter_is_found_on_a_graph_and_hardly_ever_without_one():
+    for seed in range(10):
+        values = simulate(Design(nodes=8, rows=2000, k=1, family="zip", seed=seed)).table.to_numpy()
+        total = values.sum(axis=1)
+        assert filtered(values) is None
+        assert filtered(values[total >= np.quantile(total, 0.3)]).side == "below"
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (50, 3), (50, 1), (1, 1)])
+def test_nothing_is_said_of_tables_without_rows_or_variation(shape):
+    for values in (np.zeros(shape, int), np.ones(shape, int)):
+        assert not repeated(values).stands_out and filtered(values) is None
