@@ -9,7 +9,7 @@ import pytest
 from cells_by_genes import GENES, barcodes, counts, h5ad, parts, tenx, zipped
 
 from disco.errors import InputError
-from disco.table.formats import genes, matrix
+from disco.table.formats import matrix, single_cell
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
@@ -39,14 +39,14 @@ FILES = {
 
 @pytest.mark.parametrize("case", FILES)
 def test_every_layout_gives_the_same_counts(case, monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)  # several blocks
+    monkeypatch.setattr(matrix, "ENTRIES", 100)  # several blocks
     suffix, write = FILES[case]
     table = parse(write(COUNTS), suffix, Reading(**ALL))
     assert table.column_names == [*GENES, ""]
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
     assert table.columns[-1].to_pylist() == barcodes(80)
     few = parse(write(COUNTS), suffix, Reading(genes="7"))
-    wanted = genes.residual_variances(stored(COUNTS)).argsort()[::-1][:7]
+    wanted = single_cell.residual_variances(stored(COUNTS)).argsort()[::-1][:7]
     assert few.column_names == [*[GENES[place] for place in sorted(wanted)], ""]
 
 
@@ -66,7 +66,7 @@ class InChunks:
 
 @pytest.mark.parametrize("chunks", [(80, 3), (7, 30), (1, 1), (9, 11), (80, 30)])
 def test_a_chunk_of_a_dense_matrix_is_unpacked_once(chunks, monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)
+    monkeypatch.setattr(matrix, "ENTRIES", 100)
     stored, found = InChunks(COUNTS, chunks), np.zeros_like(COUNTS)
     for cells, places, values in matrix.dense_blocks(stored):
         assert len(values) <= 100
@@ -93,8 +93,8 @@ def test_variances_of_pearson_residuals_are_those_of_the_dense_formula(cells):
         z = np.nan_to_num((values - mean) / np.sqrt(mean + mean**2 / 100))
     assert (abs(z) > np.sqrt(cells)).any()  # so that clipping matters
     expected = z.clip(-np.sqrt(cells), np.sqrt(cells)).var(0)
-    np.testing.assert_allclose(genes.residual_variances(stored(values)), expected, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(genes.variances(stored(values)), values.var(0), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(single_cell.residual_variances(stored(values)), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(single_cell.variances(stored(values)), values.var(0), rtol=1e-10, atol=1e-12)
 
 
 def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
@@ -151,7 +151,7 @@ def test_normalised_values_are_restored_without_a_layer_of_counts():
 
 
 def test_a_fraction_far_down_is_found_too(monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)
+    monkeypatch.setattr(matrix, "ENTRIES", 100)
     late = COUNTS.astype(float)
     late[-1, 2] = 0.5
     sentence = r"^, layer X, holds values that are not counts, such as 0\.5 of g2 in CELL79-1: save the raw counts\.$"

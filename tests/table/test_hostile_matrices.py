@@ -258,10 +258,10 @@ def test_a_hostile_column_of_obs_costs_one_sentence(case):
 
 
 def test_categories_that_unfold_to_too_much_text_are_refused(monkeypatch):
-    monkeypatch.setattr("disco.table.formats.obs.MOST_TEXT", 40 * 900 - 1)
+    monkeypatch.setattr("disco.table.formats.anndata.MOST_TEXT", 40 * 900 - 1)
     with pytest.raises(limits.NotATable, match="the texts of obs/x take more than"):
         parse(categories(CODES, ["", "b" * 900]), ".h5ad", Reading(obs=["x"]))
-    monkeypatch.setattr("disco.table.formats.obs.MOST_CELLS_OF_MATRIX", 80)
+    monkeypatch.setattr("disco.table.formats.anndata.MOST_CELLS_OF_MATRIX", 80)
     with pytest.raises(limits.NotATable, match="has 81 categories; at most 80 are read"):
         parse(categories(CODES, [f"c{place}" for place in range(81)]), ".h5ad", Reading(obs=["x"]))
 

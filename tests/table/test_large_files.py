@@ -14,7 +14,7 @@ from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.table.cells import numbers_of, value_counts
 from disco.table.counts import as_counts, problems
-from disco.table.formats import compact, encoding, pieces
+from disco.table.formats import encoding, pieces
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.read import read_table
@@ -180,7 +180,7 @@ def test_parquet_is_the_same_in_pieces(monkeypatch):
 
 
 def test_a_large_table_takes_half_the_memory_and_gives_the_same_counts(tmp_path, monkeypatch):
-    rows = compact.FROM_CELLS // 100 + 1
+    rows = pieces.FROM_CELLS // 100 + 1
     table = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (rows, 100)), columns=[f"g{j}" for j in range(100)])
     out = io.BytesIO()
     table.to_parquet(out)

@@ -11,7 +11,7 @@ import pytest
 from fuzz import FUZZ
 
 from disco.errors import InputError
-from disco.table.formats import limits, stata, workbook
+from disco.table.formats import limits, stata, workbook_xml
 from disco.table.formats.parsing import parse
 from disco.table.read import NOTES, READING, SHEETS, read_table
 
@@ -110,12 +110,12 @@ def test_a_row_that_is_repeated_beyond_the_end_of_a_sheet_is_said(repeated):
 
 
 def test_as_many_repeated_rows_as_a_sheet_has_are_read(monkeypatch):
-    monkeypatch.setattr(workbook, "_BLOCK", 200)  # a row goes on in the next block
+    monkeypatch.setattr(workbook_xml, "_BLOCK", 200)  # a row goes on in the next block
     row = f'<table:table-row table:number-rows-repeated="200000">{_cell(7)}{_cell(7)}</table:table-row>'
     table = parse(ods(sheet("s", ROWS, row), sheet("t", ROWS[:3])), ".ods")
     assert table.num_rows == 200_030 and table["a"][-1].as_py() == 7
     archive = zipfile.ZipFile(io.BytesIO(ods(sheet("s", ROWS, row), sheet("t", ROWS[:3]))))
-    assert workbook._last_rows(archive) == {"s": 200_031, "t": 3}
+    assert workbook_xml.last_rows(archive) == {"s": 200_031, "t": 3}
 
 
 @pytest.mark.parametrize("version", [114, 117, 118])

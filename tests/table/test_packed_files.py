@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from disco.errors import InputError
-from disco.table.formats import packing
+from disco.table.formats import archive
 from disco.table.formats.limits import NotATable
 from disco.table.read import guessed, read_table
 
@@ -24,7 +24,7 @@ PACK = {
 
 
 def unpacked(data: bytes, ending: str, most: int) -> bytes:
-    with packing.unpacked(io.BytesIO(data), ending, len(data), most, lambda share: None) as file:
+    with archive._unpacked(io.BytesIO(data), ending, len(data), most, lambda share: None) as file:
         return file.read()
 
 
@@ -72,7 +72,7 @@ def test_a_damaged_second_file_is_not_taken_for_the_end(ending):
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
 def test_zeros_may_stand_between_packed_files_and_after_them(ending, monkeypatch):
-    monkeypatch.setattr(packing, "_PART", 16)
+    monkeypatch.setattr(archive, "_PACKED", 16)
     half = [PACK[ending](part.encode()) for part in (TEXT[:99], TEXT[99:])]
     assert unpacked(half[0] + bytes(40) + half[1] + bytes(80), ending, len(TEXT)) == TEXT.encode()
 

@@ -11,7 +11,7 @@ from test_other_formats import ods
 
 from disco.__main__ import main
 from disco.errors import InputError
-from disco.table.formats.unseen import of_excel, of_open_document
+from disco.table.formats.workbook_xml import hidden_in_excel, hidden_in_open_document
 from disco.table.read import NOTES, READING, read_table
 
 COUNTS = pd.DataFrame(np.random.default_rng(0).poisson(4.0, (30, 5)), columns=list("abcde"))
@@ -117,13 +117,13 @@ def test_repeated_rows_of_an_open_document_are_hidden_as_often_as_they_are_repea
 def test_marks_in_blocks_and_rows_without_numbers_are_counted():
     sheet = b'<x:sheetData><x:row><x:c/></x:row><x:row hidden="true"/><x:row r="7"/><x:row hidden="1"/></x:sheetData>'
     columns = b"<x:cols><x:col min='2' max='16384' hidden='1'/><x:col min='1' max='1' hidden='0'/></x:cols>"
-    hidden = of_excel(io.BytesIO(columns + sheet))
+    hidden = hidden_in_excel(io.BytesIO(columns + sheet))
     assert hidden.rows == {1, 7} and hidden.columns == {*range(1, 16384)}
     last = b'<table:table-row table:visibility="filter"/>'
     far = b'<table:table table:name="s">' + b"<table:table-row/>" * 200_000 + last
-    assert of_open_document(io.BytesIO(far), "s").rows == {200_000}
+    assert hidden_in_open_document(io.BytesIO(far), "s").rows == {200_000}
     many = b'<table:table table:name="s"><table:table-row table:visibility="filter" table:number-rows-repeated="%d"/>'
-    assert len(of_open_document(io.BytesIO(many % 10**15 * 3), "s").rows) == 1 << 20
+    assert len(hidden_in_open_document(io.BytesIO(many % 10**15 * 3), "s").rows) == 1 << 20
 
 
 def test_an_ordinary_sheet_says_nothing_and_has_no_such_choice():
