@@ -28,7 +28,7 @@ from disco.table.counts import problems
 from disco.table.formats import limits, text
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import DETECTED
-from disco.table.read import NOTES, guessed, read_table
+from disco.table.read import guessed, read_table
 from pages.simulate.design_file import parsed
 
 ROWS = [["a", "b"], *([i % 5, i % 3] for i in range(30))]
@@ -37,14 +37,14 @@ NO_SHEETS = "xl/workbook.xml", b"<sheets>"
 LAST_ROW = b'<row r="1048576">' + b"<c><v>1</v></c>" * 16384 + b"</row>"
 
 
-def with_xml(more: bytes, part: str = SHEET, before: bytes = b"</sheetData>") -> bytes:
+def with_xml(addition: bytes, member: str = SHEET, marker: bytes = b"</sheetData>") -> bytes:
     """An ordinary workbook with something inserted into one of its parts."""
     out = io.BytesIO()
     source = zipfile.ZipFile(io.BytesIO(workbook(("s", ROWS))))
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
             data = source.read(name)
-            target.writestr(name, data.replace(before, more + before) if name == part else data)
+            target.writestr(name, data.replace(marker, addition + marker) if name == member else data)
     return out.getvalue()
 
 
@@ -72,8 +72,8 @@ def as_pandas_wrote(metadata: str) -> bytes:
 
 def many_texts() -> pa.Table:
     """Ten thousand cells of a million characters each, stored once."""
-    places = pa.array(np.zeros(10_000, dtype="int32"))
-    return pa.table({"a": pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1_000_000])), "b": places})
+    codes = pa.array(np.zeros(10_000, dtype="int32"))
+    return pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1_000_000])), "b": codes})
 
 
 # Kind of file, content, and a part of the sentence.
@@ -97,7 +97,11 @@ HOSTILE = {
     "xz as gzip": (".csv.gz", lambda: lzma.compress(b"a,b\n1,2\n"), ".csv.gz: rename it to end in .xz."),
     "a column PAR1": (".csv", lambda: b"PAR1,b\n1\n", "row 1: the row has 1 cell"),
     "a file twice": (".xlsx", twice, "it is damaged, incomplete, or of a kind"),
-    "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [])), "only on hidden sheets"),
+    "hidden alone": (
+        ".xlsx",
+        lambda: workbook(("s", ROWS, "hidden"), ("u", ROWS, "veryHidden"), ("t", [])),
+        "only on hidden sheets",
+    ),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),
     "bad pandas": (".parquet", lambda: as_pandas_wrote('{"x": 1}'), "metadata that pandas wrote"),
@@ -190,7 +194,9 @@ def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
 def test_whatever_ends_the_process_is_a_sentence(script, sentence, monkeypatch):
     begin = subprocess.Popen
     monkeypatch.setattr(limits, "MOST_WAIT", 0.5 if "sleep" in script else 60)
-    monkeypatch.setattr(subprocess, "Popen", lambda command, **kept: begin([sys.executable, "-c", script], **kept))
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda command, **options: begin([sys.executable, "-c", script], **options)
+    )
     with pytest.raises(InputError, match=sentence):
         read_table(io.BytesIO(workbook(("s", ROWS))), "t.xlsx")
 
@@ -205,26 +211,15 @@ def test_the_process_is_limited_before_it_reads():
     assert -signal.SIGXCPU < 0  # the signal that _why takes for a lack of time exists here
 
 
-def test_the_first_sheet_shown_is_read_and_the_others_are_named():
-    other = [["x"], [9]]
-    book = workbook(("secret", other, "hidden"), ("counts", ROWS), ("more", other, "veryHidden"))
-    table = read_table(io.BytesIO(book), "t.xlsx")
-    assert table.columns.tolist() == ["a", "b"] and len(table) == 30
-    assert table.attrs[NOTES] == [
-        'Only the sheet "counts" was read; the others are secret (hidden), more (hidden). To read another, choose it '
-        "on Data, or by --read sheet=NAME."
-    ]
-
-
 def test_cells_without_references_are_read_one_after_the_other():
     with zipfile.ZipFile(io.BytesIO(workbook(("counts", ROWS)))) as book:
-        parts = {name: book.read(name) for name in book.namelist()}
+        members = {name: book.read(name) for name in book.namelist()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as book:
-        for name, part in parts.items():
-            book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", part) if "/worksheets/" in name else part)
-    found, whole = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
-    pd.testing.assert_frame_equal(found, whole)
+        for name, member in members.items():
+            book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", member) if "/worksheets/" in name else member)
+    result, expected = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
+    pd.testing.assert_frame_equal(result, expected)
 
 
 def test_formatted_cells_without_content_are_no_range():
@@ -248,17 +243,17 @@ def test_a_mixed_column_of_a_workbook_keeps_each_cell():
     ],
 )  # fmt: skip # a table
 def test_a_parquet_column_of_any_kind_is_plain(cells, kind):
-    found = read_table(io.BytesIO(as_parquet(pa.table({"a": cells}))), "t.parquet")["a"]
-    assert len(found) == 2 and (str(found.dtype) == kind or (kind == "str" and found.map(type).eq(str).all()))
+    result = read_table(io.BytesIO(as_parquet(pa.table({"a": cells}))), "t.parquet")["a"]
+    assert len(result) == 2 and (str(result.dtype) == kind or (kind == "str" and result.map(type).eq(str).all()))
 
 
 @pytest.mark.parametrize("spelling", ["0x10", "0X1f", " 0x10"])
 def test_hexadecimal_is_text_named_with_column_and_row(spelling):
     body = "b,bad\n" + "1,2\n3,4\n0,1\n" * 5 + f"1,{spelling}\n"
     table = read_table(io.BytesIO(body.encode()), "t.csv")
-    (found,) = [problem for problem in problems(table) if problem.blocking]
-    assert found.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
-    assert found.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
+    (result,) = [problem for problem in problems(table) if problem.blocking]
+    assert result.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
+    assert result.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
     assert table["b"].dtype == "int64"
 
 
@@ -278,13 +273,6 @@ def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows():
     table = read_table(io.BytesIO(b"\r\na,b\r1,2\n\n3,4\r\n\r5,6"), "t.csv")
     assert table.to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     assert text.read(b"a,b\n" + b"\n" * 1000, DETECTED).num_rows == 0
-
-
-def test_a_large_text_is_read_apart_and_alike(monkeypatch):
-    body = "=a,b\n" + "1,x\n2,\n" * 20
-    here = read_table(io.BytesIO(body.encode()), "t.csv")
-    monkeypatch.setattr("disco.table.read._SMALL", 10)
-    pd.testing.assert_frame_equal(read_table(io.BytesIO(body.encode()), "t.csv"), here)
 
 
 @pytest.mark.parametrize("command", ["fit {} --out {}", "refine --counts {} --out {}"])

@@ -1,15 +1,13 @@
 """Files of cells and genes made to do harm, or damaged: each gives one sentence."""
 
 import io
-import subprocess
-import sys
 import zlib
 
 import h5py
 import numpy as np
 import pytest
 from cells_by_genes import counts, h5ad, parts, tarred, tenx, zipped
-from fuzz import FUZZ
+from refusals import fuzzed, refused
 
 from disco.errors import InputError
 from disco.table.formats import limits, matrix
@@ -87,8 +85,8 @@ def bomb() -> bytes:
 
     def change(file: h5py.File) -> None:
         del file["matrix/indices"]
-        found = file.create_dataset("matrix/indices", (COUNTS.astype(bool).sum(),), "i8", chunks=(80,), compression=9)
-        found.id.write_direct_chunk((0,), packed)
+        dset = file.create_dataset("matrix/indices", (COUNTS.astype(bool).sum(),), "i8", chunks=(80,), compression=9)
+        dset.id.write_direct_chunk((0,), packed)
 
     return changed(change)
 
@@ -167,18 +165,10 @@ HOSTILE = {
     "another shape": (".h5ad", lambda: fact("X", "shape", [80, 31]), "a matrix of 80 × 31 for 80 cells and 30 genes"),
     "dense NaN": (".h5ad", lambda: h5ad(np.where(COUNTS > 9, np.nan, COUNTS), "array"), "such as nan"),
     "no ZIP": (".zip", lambda: b"PK" * 100, "the archive is damaged: download it or pack it again"),
-    "begin of a ZIP": (
-        ".zip",
-        lambda: zipped(parts(COUNTS))[10:],
-        "the archive is damaged: download it or pack it again",
-    ),
+    "begin of a ZIP": (".zip", lambda: zipped(parts(COUNTS))[10:], "the archive is damaged: download it or"),
     "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "holds no table: sample/settings.json. Give one table"),
     "no matrix": (".zip", lambda: market("1 2 3\n"), "does not begin with %%MatrixMarket"),
-    "array": (
-        ".zip",
-        lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"),
-        "does not begin with %%MatrixMarket",
-    ),
+    "array": (".zip", lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"), "does not begin with %%Ma"),
     "sizes": (".zip", lambda: market(HEAD.replace("80", "-80")), "does not say how many"),
     "other sizes": (".zip", lambda: market(HEAD.replace("80", "81")), "30 × 81 for 30 features and 80 barcodes"),
     "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "is cut off: it has 1 of 2 lines. Download"),
@@ -196,10 +186,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_matrix_costs_one_sentence(case):
     suffix, content, sentence = HOSTILE[case]
-    data = content()
-    with pytest.raises(limits.NotATable) as error:
-        parse(data, suffix)
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(content(), suffix, sentence)
 
 
 def of_obs(column: object, change=lambda file: None) -> bytes:
@@ -251,9 +238,7 @@ HOSTILE_OBS = {
 def test_a_hostile_column_of_obs_costs_one_sentence(case):
     content, sentence = HOSTILE_OBS[case]
     data = content()
-    with pytest.raises(limits.NotATable) as error:
-        parse(data, ".h5ad", Reading(obs=["x"]))
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(data, ".h5ad", sentence, obs=["x"])
     assert parse(data, ".h5ad").num_rows == 80  # what is not chosen is not read
 
 
@@ -287,19 +272,19 @@ def test_matrix_market_may_be_in_either_order(order, monkeypatch):
 
 def test_indices_in_no_order_are_read_all_the_same():
     with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
-        found = {name: file[f"matrix/{name}"][:] for name in ("data", "indices", "indptr")}
+        dset = {name: file[f"matrix/{name}"][:] for name in ("data", "indices", "indptr")}
     for name in ("data", "indices"):
-        lines = np.split(found[name], found["indptr"][1:-1])
-        found[name] = np.concatenate([line[::-1] for line in lines])
-    table = parse(put("matrix/indices", found["indices"], put("matrix/data", found["data"])), ".h5", Reading(genes="*"))
+        lines = np.split(dset[name], dset["indptr"][1:-1])
+        dset[name] = np.concatenate([line[::-1] for line in lines])
+    table = parse(put("matrix/indices", dset["indices"], put("matrix/data", dset["data"])), ".h5", Reading(genes="*"))
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_ENTRIES", 100), ("MOST_GENES", 29), ("MOST_CELLS_OF_MATRIX", 79)])
-def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch):
-    monkeypatch.setattr(matrix, name, most)
+@pytest.mark.parametrize(("name", "limit"), [("MOST_ENTRIES", 100), ("MOST_GENES", 29), ("MOST_CELLS_OF_MATRIX", 79)])
+def test_a_matrix_too_large_is_refused_before_it_is_read(name, limit, monkeypatch):
+    monkeypatch.setattr(matrix, name, limit)
     for data, suffix in ((tenx(COUNTS), ".h5"), (h5ad(COUNTS, "array"), ".h5ad"), (zipped(parts(COUNTS)), ".zip")):
-        with pytest.raises(limits.NotATable, match=rf"; at most {most} are read"):
+        with pytest.raises(limits.NotATable, match=rf"; at most {limit} are read"):
             parse(data, suffix)
 
 
@@ -314,9 +299,4 @@ def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch
     ],
 )
 def test_any_bytes_end_with_a_table_or_a_sentence(suffix, write, tmp_path):
-    """A signal would be a sentence too, since the file is read in a process of its own."""
-    (tmp_path / "good").write_bytes(write())
-    command = [sys.executable, "-c", FUZZ, tmp_path / "good", suffix, "40"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    *wrong, ends = done.stdout.splitlines()
-    assert wrong == [] and len(ends.split()) == 40 and "2" in ends.split()
+    fuzzed(write(), suffix, tmp_path)

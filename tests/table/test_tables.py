@@ -16,6 +16,8 @@ from app_world import workbook
 from disco.errors import InputError
 from disco.table.read import NOTES, read_table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 def read(text: str | bytes, name: str = "counts.csv") -> pd.DataFrame:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name)
@@ -63,7 +65,7 @@ def test_duplicate_and_empty_names_stay(kind):
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "position"),
     [
         ('a,b\n1,2\n3,"4\n5,6\n', "line 3, character 3"),
         ('a,b\n1,"2\n3,4\n5,"6\n7,8\n', "line 2, character 3"),  # the next quote closes it within another cell
@@ -73,8 +75,8 @@ def test_duplicate_and_empty_names_stay(kind):
         ('a,b\n"one\ntwo","2\n3,4\n', "line 3, character 6"),
     ],
 )
-def test_a_quote_left_open_is_said_with_its_place(text, place):
-    sentence = f"counts.csv, {place}: a quote opens there that does not close at the end of its cell"
+def test_a_quote_left_open_is_said_with_its_place(text, position):
+    sentence = f"counts.csv, {position}: a quote opens there that does not close at the end of its cell"
     with pytest.raises(InputError, match=sentence):
         read(text)
 
