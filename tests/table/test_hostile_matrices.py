@@ -27,28 +27,28 @@ def changed(change, data: bytes | None = None) -> bytes:
     return out.getvalue()
 
 
-def put(place: str, values: object, data: bytes | None = None, **how: object) -> bytes:
-    """The same with another dataset in one place."""
+def put(path: str, values: object, data: bytes | None = None, **how: object) -> bytes:
+    """The same with another dataset at a path."""
 
     def change(file: h5py.File) -> None:
-        del file[place]
-        file.create_dataset(place, data=values, **how)
+        del file[path]
+        file.create_dataset(path, data=values, **how)
 
     return changed(change, data)
 
 
-def edited(name: str, place: int, value: int) -> bytes:
+def edited(name: str, position: int, value: int) -> bytes:
     """A 10x file with one number of its sparse matrix changed."""
     with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
         values = file[f"matrix/{name}"][:].astype(np.int64)
-    values[place] = value
+    values[position] = value
     return put(f"matrix/{name}", values)
 
 
-def linked(link: object, place: str = "matrix/data") -> bytes:
+def linked(link: object, path: str = "matrix/data") -> bytes:
     def change(file: h5py.File) -> None:
-        del file[place]
-        file[place] = link
+        del file[path]
+        file[path] = link
 
     return changed(change)
 
@@ -73,8 +73,8 @@ def of_cells(change) -> bytes:
     return changed(change, h5ad(COUNTS))
 
 
-def fact(place: str, name: str, value: object) -> bytes:
-    return of_cells(lambda file: file[place].attrs.update({name: value}))
+def fact(path: str, name: str, value: object) -> bytes:
+    return of_cells(lambda file: file[path].attrs.update({name: value}))
 
 
 def bomb() -> bytes:
@@ -140,8 +140,8 @@ HOSTILE = {
     "shape of one": (".h5", lambda: put("matrix/shape", [30]), "no shape of features and cells"),
     "declared, not stored": (".h5", lambda: unstored(10**12, 1000), "1,000,000,000,000 values; at most"),
     "huge chunks": (".h5", lambda: unstored(10**8, 10**8), "chunks of more than 100 MB"),
-    "a place too far": (".h5", lambda: edited("indices", 3, 30), "lies outside the matrix"),
-    "a place below 0": (".h5", lambda: edited("indices", 3, -1), "lies outside the matrix"),
+    "a position too far": (".h5", lambda: edited("indices", 3, 30), "lies outside the matrix"),
+    "a position below 0": (".h5", lambda: edited("indices", 3, -1), "lies outside the matrix"),
     "pointer back": (".h5", lambda: edited("indptr", 5, 0), "pointers of its sparse matrix do not fit"),
     "pointer far": (".h5", lambda: edited("indptr", 5, 2**62), "pointers of its sparse matrix do not fit"),
     "first pointer": (".h5", lambda: edited("indptr", 0, 1), "pointers of its sparse matrix do not fit"),
@@ -248,7 +248,7 @@ def test_categories_that_unfold_to_too_much_text_are_refused(monkeypatch):
         parse(categories(CODES, ["", "b" * 900]), ".h5ad", Reading(obs=["x"]))
     monkeypatch.setattr("disco.table.formats.anndata.MOST_CELLS_OF_MATRIX", 80)
     with pytest.raises(limits.NotATable, match="has 81 categories; at most 80 are read"):
-        parse(categories(CODES, [f"c{place}" for place in range(81)]), ".h5ad", Reading(obs=["x"]))
+        parse(categories(CODES, [f"c{position}" for position in range(81)]), ".h5ad", Reading(obs=["x"]))
 
 
 def test_names_of_obs_that_cannot_be_shown_are_not_offered():
@@ -261,13 +261,9 @@ def test_a_chunk_that_unpacks_to_gigabytes_is_one_sentence():
         read_table(io.BytesIO(bomb()), "t.h5")
 
 
-@pytest.mark.parametrize("order", ["by cells", "by genes"])
-def test_matrix_market_may_be_in_either_order(order, monkeypatch):
-    monkeypatch.setattr("disco.table.formats.market._BLOCK", 1000)
-    cells, genes = np.nonzero(COUNTS) if order == "by cells" else np.nonzero(COUNTS.T)[::-1]
-    lines = "".join(f"{gene + 1} {cell + 1} {COUNTS[cell, gene]}\n" for cell, gene in zip(cells, genes, strict=True))
-    table = parse(market(HEAD.replace("80 2", f"80 {len(cells)}") + lines), ".zip", Reading(genes="*"))
-    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+def test_positions_that_a_later_block_repeats_are_refused(monkeypatch):
+    monkeypatch.setattr("disco.table.formats.market._BLOCK", 10)
+    refused(market(HEAD.replace("80 2", "80 4") + "1 1 5\n2 1 5\n" * 2), ".zip", "not in order")
 
 
 def test_indices_in_no_order_are_read_all_the_same():

@@ -17,7 +17,7 @@ from disco.table.read import NOTES, READING, SHEETS, read_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
-ROWS = [["a", "b"], *([place % 5, place % 3] for place in range(30))]
+ROWS = [["a", "b"], *([position % 5, position % 3] for position in range(30))]
 NAMES = {
     "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
     "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
@@ -72,7 +72,7 @@ def test_a_sheet_of_open_document_is_read_and_another_can_be():
 
 
 def test_two_sheets_of_one_name_are_refused():
-    """The reader of workbooks would give the second in place of the first."""
+    """The reader of workbooks would give the second instead of the first."""
     book = ods(sheet("one", ROWS), sheet("two", ROWS), sheet("one", [["c", "d"], [5, 6]]))
     for choices in ({}, {"sheet": "one"}):
         with pytest.raises(InputError, match='^t.ods has several sheets called "one": give each a name of its own.$'):

@@ -20,7 +20,7 @@ from disco.table.read import READING, read_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
-GENES = [f"ENSG{place:05}" for place in range(40)]
+GENES = [f"ENSG{position:05}" for position in range(40)]
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(RNG.gamma(0.5, 90, (4, 40)))  # samples × genes
 FIRST = {0.02: "forward", 0.98: "reverse", 0.5: "unstranded", 0.28: "unstranded"}
@@ -46,7 +46,7 @@ def frame(data: bytes, suffix: str, **choices: object) -> tuple[pd.DataFrame, li
 
 
 def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
-    files = {f"GSM{place}_c{place}1.txt.gz": gzip.compress(htseq(row)) for place, row in enumerate(COUNTS)}
+    files = {f"GSM{position}_c{position}1.txt.gz": gzip.compress(htseq(row)) for position, row in enumerate(COUNTS)}
     result, notes = frame(tarred(files), ".tar")
     assert result.columns.tolist() == ["GSM0_c01", "GSM1_c11", "GSM2_c21", "GSM3_c31"]
     assert (result.loc[GENES].to_numpy() == COUNTS.T).all() and result.loc["__no_feature"].tolist() == [7] * 4
@@ -59,7 +59,7 @@ def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
 
 
 def test_names_that_are_not_utf_8_are_written_out(tmp_path):
-    files = {f"s{place}\udcff.txt": htseq(row) for place, row in enumerate(COUNTS[:2])}
+    files = {f"s{position}\udcff.txt": htseq(row) for position, row in enumerate(COUNTS[:2])}
     result, _ = frame(tarred(files), ".tar")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -106,7 +106,7 @@ def test_the_counts_of_files_with_more_columns_are_known_by_name(name):
 
 @pytest.mark.parametrize("share", FIRST)
 def test_the_strand_of_star_follows_the_totals_or_the_choice(share):
-    files = {f"s{place}_ReadsPerGene.out.tab": star(row, share) for place, row in enumerate(COUNTS)}
+    files = {f"s{position}_ReadsPerGene.out.tab": star(row, share) for position, row in enumerate(COUNTS)}
     result, (message, _) = frame(zipped(files), ".zip")
     assert result.columns.tolist() == ["s0", "s1", "s2", "s3"] and result.index[:4].tolist() == [*SUMMARY]
     reverse = np.array([np.random.default_rng(1).binomial(row, share) for row in COUNTS])
@@ -165,7 +165,7 @@ def test_files_that_do_not_fit_are_a_sentence(files, choices, sentence):
     refused(zipped(files), ".zip", sentence, **choices)
 
 
-SYMBOLS = [f"SYM{place}" if place % 5 else "" for place in range(40)]
+SYMBOLS = [f"SYM{position}" if position % 5 else "" for position in range(40)]
 LENGTHS = RNG.choice(5000, 40, replace=False)
 FORMS = {  # what stands before the count of a gene, the names, and what stands behind it
     "htseq --additional-attr": ((GENES, SYMBOLS), None, ()),

@@ -30,13 +30,13 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     Raises:
         NotATable: it is empty, or not text of this encoding.
     """
-    notes = []
+    notes, is_detected = [], encoding is None
     if encoding is None:
         encoding = _detected(data)
         if encoding == "cp1252":
             notes = ["The file is not UTF-8 and was read as Windows-1252. If a name looks wrong, choose its encoding."]
     try:
-        if encoding == "utf-8":
+        if encoding == "utf-8" and not is_detected:
             _check(data, encoding)
         data = _recoded(data, encoding)
     except UnicodeError:
