@@ -28,7 +28,7 @@ from disco.system import temporary_file
 from disco.table import spreadsheets
 from disco.table.blocks import larger_below
 from disco.table.cells import columns_of
-from disco.table.formats import folder, text
+from disco.table.formats import matrix_files, text
 from disco.table.formats.archive import DAMAGED, split, stream_of, suffix_of
 from disco.table.formats.catalogue import PACKINGS, SUFFIXES, TEXT, exported, misnamed, most_bytes
 from disco.table.formats.encoding import NO_TEXTS
@@ -149,7 +149,7 @@ def _groups(
     """The columns of the file's table, in groups; NotATable or InputError if it cannot be read."""
     inner, how = split(suffix)
     if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
-        opened, suffix = folder.packed(Path(source)), ".zip"
+        opened, suffix = matrix_files.packed(Path(source)), ".zip"
     elif inner not in SUFFIXES:
         if reason := exported(inner):
             raise NotATable(reason)

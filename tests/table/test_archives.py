@@ -13,7 +13,7 @@ from cells_by_genes import GENES, barcodes, counts, parts, tarred, zipped
 from refusals import refused
 
 from disco.errors import InputError
-from disco.table.formats import archive, folder, limits
+from disco.table.formats import archive, limits, matrix_files
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
@@ -310,7 +310,7 @@ def test_matrices_without_a_common_gene_are_not_joined():
 
 def test_very_many_tables_or_matrices_are_not_read(monkeypatch):
     monkeypatch.setattr(archive, "MOST_TABLES", 2)
-    monkeypatch.setattr(folder, "MOST_MATRICES", 1)
+    monkeypatch.setattr(matrix_files, "MOST_MATRICES", 1)
     with pytest.raises(NotATable, match="^ holds 3 tables; at most 2 become one. Give fewer.$"):
         parse(zipped({f"{name}.csv": CSV for name in "abc"}), ".zip")
     with pytest.raises(NotATable, match="^ has 2 matrices; at most 1 become one table. Give fewer.$"):
@@ -318,7 +318,7 @@ def test_very_many_tables_or_matrices_are_not_read(monkeypatch):
 
 
 def test_a_folder_of_very_many_files_is_not_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr(folder, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(matrix_files, "MOST_MEMBERS", 3)
     for name in "abcd":
         (tmp_path / name).touch()
     with pytest.raises(InputError, match="is a folder of more than 3 files"):

@@ -190,7 +190,7 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read(suffix
     out = io.BytesIO()
     (table.to_csv if suffix == ".csv" else table.to_parquet)(out, index=False)
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=60_000))
-    for module in ("text.Rows.parse", "parquet._in_pieces"):
+    for module in ("text.TextRows.parse", "parquet._in_pieces"):
         monkeypatch.setattr(f"disco.table.formats.{module}", lambda *arguments: pytest.fail("it was read"))
     sentence = (
         r"has about 1,00\d rows of 4 columns, 4,0\d\d cells, which need about 0.0 GB of memory, and 0.0 GB are free. "

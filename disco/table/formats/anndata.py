@@ -135,11 +135,7 @@ def _index(above: h5py.Group, name: str) -> list[str]:
 
 
 def _obs(file: h5py.File, reading: Reading, cells: int) -> tuple[dict[str, pa.Array], list[str]]:
-    """The chosen columns of obs by name, one value per cell, categories as a dictionary; and the names of all columns.
-
-    Raises:
-        NotATable: one is missing, does not fit the cells, or has other contents.
-    """
+    """The chosen columns of obs by name, one value per cell, categories as a dictionary; and all names of columns."""
     frame = hdf5.group_of(file, "obs")
     index = hdf5.attribute(frame, "_index")
     names = [name for name in hdf5.names(frame) if name not in (index, "_index", _OLDER)]

@@ -13,7 +13,7 @@ from typing import BinaryIO, Literal
 import pyarrow as pa
 
 from disco.table.formats import limits
-from disco.table.formats.limits import Limits, NotATable
+from disco.table.formats.limits import NotATable, ProcessLimits
 from disco.table.formats.reading import DETECTED, Reading, Report, Text, silent
 
 Kind = Literal["text", "workbook", "columns", "matrix", "archive"]
@@ -72,13 +72,13 @@ class Format:
 
 TABBED = (".tsv", ".tab", ".sf", ".results", ".counts", ".gct")  # of salmon, RSEM, HTSeq, GenePattern
 FORMATS = (
-    Format("text", (".csv", ".txt"), "several.read_single"),
-    Format("text", TABBED, "several.read_single"),
+    Format("text", (".csv", ".txt"), "text_files.read_single"),
+    Format("text", TABBED, "text_files.read_single"),
     Format("workbook", (".xlsx", ".xls", ".ods"), "workbook.read", in_pieces=False),
     Format("columns", (".parquet",), "parquet.read"),
     Format("columns", (".dta",), "stata.read", in_pieces=False),
     Format("matrix", (".h5ad", ".h5", ".biom"), "single_cell.read"),
-    Format("archive", (".zip", ".tar"), "several.read"),
+    Format("archive", (".zip", ".tar"), "text_files.read"),
 )
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
 
@@ -181,10 +181,10 @@ def most_bytes(suffix: str) -> int:
     return limits.MOST_BYTES_IN_PIECES if suffix.endswith((*in_pieces, *PACKINGS)) else limits.MOST_BYTES
 
 
-def limits_of(suffix: str, size: int) -> Limits:
+def limits_of(suffix: str, size: int) -> ProcessLimits:
     """The limits of the process that reads a file of this format and size in bytes, or unpacks it if it is packed."""
     if suffix.endswith((*PACKINGS, *MATRICES)):
         is_packed = suffix.endswith((*PACKINGS, *ARCHIVES))
         wait = limits.MOST_PACKED_WAIT if is_packed else limits.MOST_MATRIX_WAIT
-        return Limits(limits.MOST_MEMORY, limits.MOST_MATRIX_SECONDS, wait)
+        return ProcessLimits(limits.MOST_MEMORY, limits.MOST_MATRIX_SECONDS, wait)
     return limits.of_size(size)

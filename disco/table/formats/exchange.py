@@ -19,7 +19,7 @@ from disco.apart import started
 from disco.progress import SILENT, Reporter
 from disco.system import was_ended_by
 from disco.table.formats.catalogue import limits_of
-from disco.table.formats.limits import MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable
+from disco.table.formats.limits import MEMORY_EXIT, UNREADABLE_EXIT, NotATable, ProcessLimits
 from disco.table.formats.reading import Reading
 
 _PART_BYTES = 1 << 24  # many narrow columns go together
@@ -74,7 +74,7 @@ def parse_apart(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporte
             raise NotATable(_why(process.returncode, message, errors.read(), limits))
 
 
-def _why(status: int, message: object, errors: bytes, limits: Limits) -> str:
+def _why(status: int, message: object, errors: bytes, limits: ProcessLimits) -> str:
     """Why the process returned no table, from what it wrote, as the rest of a sentence."""
     if status == UNREADABLE_EXIT and isinstance(message, bytes):
         return message.decode(errors="replace")

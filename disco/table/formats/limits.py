@@ -43,7 +43,7 @@ def unreadable(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """What the process that reads a file may use: bytes of memory, seconds of processor time, seconds until stopped."""
 
     memory: int
@@ -51,9 +51,9 @@ class Limits:
     wait: float
 
 
-def of_size(size: int) -> Limits:
+def of_size(size: int) -> ProcessLimits:
     """The limits for a file of this many bytes that is read whole."""
-    return Limits(
+    return ProcessLimits(
         MOST_MEMORY + _MEMORY_PER_BYTE * size,
         MOST_SECONDS + size // _BYTES_PER_SECOND,
         MOST_WAIT + size / _BYTES_PER_WAIT,

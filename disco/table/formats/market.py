@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from disco.table.formats.archive import DAMAGED, Archive, printable_end, why
-from disco.table.formats.folder import MatrixFiles, matrices
 from disco.table.formats.limits import MOST_NAME, MOST_TEXT, NotATable
 from disco.table.formats.matrix import Block, Matrix, check_size, distinct, joined, transposed
+from disco.table.formats.matrix_files import MatrixFiles, matrices
 
 _BLOCK = 16 << 20  # bytes of text
 _MOST_LINE, _MOST_COMMENTS = 10_000, 1_000

@@ -96,7 +96,7 @@ def _open_quote(text: Text, at: int) -> NotATable:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TextRows:
     """The rows of a text, below its names.
 
     Attributes:

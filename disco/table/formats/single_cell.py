@@ -109,11 +109,7 @@ def _table(matrix: Matrix, reading: Reading) -> pa.Table:
 
 
 def _chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
-    """The indices of the chosen genes in the order of the file, (chosen,) int, and a note.
-
-    Raises:
-        NotATable: a name matches no gene, too many are chosen, or the values are not counts.
-    """
+    """The indices of the chosen genes in the order of the file, (chosen,) int, and a note."""
     request = (reading.genes or USUAL_GENES).strip()
     if not request.isdecimal():
         indices = _named(matrix.genes, request)
@@ -124,11 +120,7 @@ def _chosen(matrix: Matrix, reading: Reading) -> tuple[np.ndarray, str]:
 
 
 def _named(genes: list[str], request: str) -> np.ndarray:
-    """The indices of the genes in a comma-separated list of names and patterns such as CD*.
-
-    Raises:
-        NotATable: an entry matches no gene, or too many are chosen.
-    """
+    """The indices of the genes in a comma-separated list of names and patterns such as CD*."""
     indices: set[int] = set()
     for pattern in filter(None, map(str.strip, request.split(","))):
         is_pattern = any(mark in pattern for mark in "*?[")

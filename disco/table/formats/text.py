@@ -14,7 +14,7 @@ from disco.table.formats import numbers
 from disco.table.formats.encoding import NO_TEXT, as_utf8, blocks
 from disco.table.formats.header import DASHES, NUMBERISH, SAMPLE, header, header_notes, joined
 from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_COLUMNS, NotATable, check_shape
-from disco.table.formats.pieces import FROM_CELLS, Rows, ends_of_pieces
+from disco.table.formats.pieces import FROM_CELLS, TextRows, ends_of_pieces
 from disco.table.formats.plain import with_facts
 from disco.table.formats.reading import MOST_LINES, SEPARATORS, Reading, Report, Text, silent
 from disco.words import how_many, listed, plural
@@ -69,7 +69,7 @@ def read(data: Text, reading: Reading, words: bool = False, report: Report = sil
     end, note = _before_second(data, start, end, delimiter, len(names))
     notes += note
     pieces = [*(at for at in pieces if at < end), end]
-    rows = Rows(data, start, pieces, len(names), delimiter, most_rows * len(names) > FROM_CELLS)
+    rows = TextRows(data, start, pieces, len(names), delimiter, most_rows * len(names) > FROM_CELLS)
     kinds = dict.fromkeys(range(len(names)), pa.string()) if words else {}
     table, alternative = rows.parse(kinds, report=report), None
     if not words:
@@ -185,11 +185,7 @@ def _first_lines(data: Text, begin: int, delimiter: str) -> tuple[list[list[str]
 
 
 def _names(lines: list[list[str]], above: int, names: int, used: int) -> list[str]:
-    """The names; without any, x1, x2, ... If all rows have one more cell, the first has no name, or the last is empty.
-
-    Raises:
-        NotATable: there are fewer lines than the given header lines.
-    """
+    """The names; without any, x1, x2, … If all rows have one more cell, the first has no name or the last is empty."""
     if len(lines) < used or (not names and len(lines) == used):
         raise NotATable(f" has {len(lines)} lines, too few for {used} lines above the data.")
     if not names:
@@ -251,7 +247,7 @@ def _most_rows(data: Text, start: int, columns: int, delimiter: str) -> int:
 
 
 def _with_numbers(
-    table: pa.Table, rows: Rows, names: list[str], reading: Reading
+    table: pa.Table, rows: TextRows, names: list[str], reading: Reading
 ) -> tuple[pa.Table, Reading, list[str], dict[str, str] | None]:
     """The table with decimal commas and thousands separators read; the marks; notes; alternative readings."""
     is_open = False
@@ -280,7 +276,7 @@ def _with_numbers(
     return table, reading, _marks_note(changed, names, is_open) if is_detected else [], alternative
 
 
-def _points(table: pa.Table, floats: list[int], rows: Rows, names: list[str]) -> list[str]:
+def _points(table: pa.Table, floats: list[int], rows: TextRows, names: list[str]) -> list[str]:
     """A note if the points of a column may be thousands separators."""
     for index in floats:
         values = table.column(index).drop_null().to_numpy()

@@ -14,8 +14,8 @@ import pyarrow.compute as compute
 from disco.table.formats import text
 from disco.table.formats.archive import DAMAGED, LEAVE_OUT, Archive, not_one, opened, printable_end, tables, why
 from disco.table.formats.catalogue import NO_STRAND, TABBED, Source
-from disco.table.formats.folder import labels
 from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
+from disco.table.formats.matrix_files import labels
 from disco.table.formats.plain import facts_of, with_facts
 from disco.table.formats.reading import STRANDS, Reading, likely_strand
 from disco.words import how_many, listed, plural
@@ -253,11 +253,7 @@ def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Tabl
 
 
 def _totals(tables: list[pa.Table]) -> list[int]:
-    """The counts of all genes of all tables: unstranded, forward, reverse.
-
-    Raises:
-        NotATable: a line of one does not hold a gene and three counts.
-    """
+    """The counts of all genes of all tables: unstranded, forward, reverse."""
     for table in tables:
         if table.num_columns != 4 or not all(map(pa.types.is_integer, table.schema.types[1:])):
             raise NotATable(" has lines that STAR would not write: each holds a gene and three counts.")
