@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse as sparse
 
 _TEXT = h5py.string_dtype()
-GENES = [f"g{place}" for place in range(30)]
+GENES = [f"g{position}" for position in range(30)]
 
 
 def counts(cells: int = 80, genes: int = 30, seed: int = 0) -> np.ndarray:
@@ -23,7 +23,7 @@ def counts(cells: int = 80, genes: int = 30, seed: int = 0) -> np.ndarray:
 
 
 def barcodes(cells: int) -> list[str]:
-    return [f"CELL{place}-1" for place in range(cells)]
+    return [f"CELL{position}-1" for position in range(cells)]
 
 
 def _frame(file: h5py.Group, name: str, index: list[str], **columns: object) -> h5py.Group:
@@ -82,7 +82,7 @@ def tenx(values: np.ndarray, version: int = 3, genes: list[str] | None = None, k
     """The HDF5 file of Cell Ranger 2 or 3."""
     out, found = io.BytesIO(), sparse.csr_matrix(values)
     genes = genes or GENES[: values.shape[1]]
-    ids = np.array([f"ENSG{place}" for place in range(len(genes))], "S")
+    ids = np.array([f"ENSG{position}" for position in range(len(genes))], "S")
     with h5py.File(out, "w") as file:
         group = file.create_group("matrix" if version == 3 else "GRCh38")
         for part in ("data", "indices", "indptr"):
@@ -104,7 +104,7 @@ def parts(values: np.ndarray, packed: bool = True) -> dict[str, bytes]:
     """matrix.mtx with its lists of names, by file name."""
     text = io.BytesIO()
     scipy.io.mmwrite(text, sparse.coo_matrix(values.T), field="integer")
-    genes = "".join(f"ENSG{place}\tg{place}\tGene Expression\n" for place in range(values.shape[1]))
+    genes = "".join(f"ENSG{position}\tg{position}\tGene Expression\n" for position in range(values.shape[1]))
     names = "".join(f"{name}\n" for name in barcodes(len(values)))
     found = {"matrix.mtx": text.getvalue(), "features.tsv": genes.encode(), "barcodes.tsv": names.encode()}
     return {f"{name}.gz": gzip.compress(data) for name, data in found.items()} if packed else found

@@ -11,7 +11,6 @@ only causes an error message.
 import io
 import json
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -29,13 +28,14 @@ from disco.system import temporary_file
 from disco.table import spreadsheets
 from disco.table.blocks import larger_below
 from disco.table.cells import columns_of
-from disco.table.formats import folder, text
-from disco.table.formats.apart import parse_apart
-from disco.table.formats.compact import FROM_CELLS
+from disco.table.formats import matrix_files, text
+from disco.table.formats.archive import DAMAGED, split, stream_of, suffix_of
+from disco.table.formats.catalogue import PACKINGS, SUFFIXES, TEXT, exported, misnamed, most_bytes
 from disco.table.formats.encoding import NO_TEXTS
-from disco.table.formats.limits import PACKINGS, TEXT, NotATable, most_bytes
-from disco.table.formats.packing import DAMAGED, split, stream_of, suffix_of
-from disco.table.formats.parsing import SUFFIXES, parse
+from disco.table.formats.exchange import parse_apart
+from disco.table.formats.limits import NotATable
+from disco.table.formats.parsing import parse
+from disco.table.formats.pieces import FROM_CELLS
 from disco.table.formats.plain import MATRIX, MIXED, NOTES, OTHER, READING, ROW_NAMES, SHEETS, facts_of
 from disco.table.formats.reading import PLAIN, Reading
 from disco.words import how_many, listed
@@ -43,56 +43,18 @@ from disco.words import how_many, listed
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _NAMED = 4
+_MAGIC = 20  # bytes that tell the kind of a file
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
 _HEAD = 5_000_000  # bytes of a packed text in which its format is guessed
-_EXPORTS = {  # formats that are not read, and what to do
-    "an SPSS file": ((".sav", ".zsav", ".por"), "in SPSS, save it as CSV or as Stata (.dta)"),
-    "an R file": (
-        (".rds", ".rda", ".rdata"),
-        "in R, write a table by write.csv(x, 'counts.csv', row.names = FALSE). Of a Seurat object, two lines write a "
-        "folder, counts, that is read. First: m <- Seurat::GetAssayData(x, layer = 'counts'), or of a "
-        "SingleCellExperiment: m <- SingleCellExperiment::counts(x). Second: dir.create('counts'); "
-        "Matrix::writeMM(m, 'counts/matrix.mtx'); writeLines(rownames(m), 'counts/features.tsv'); "
-        "writeLines(colnames(m), 'counts/barcodes.tsv')",
-    ),
-    "a binary Excel workbook": ((".xlsb",), "in Excel, save it as .xlsx"),
-    "a loom file": ((".loom",), "save it as h5ad: anndata.read_loom('a.loom').write_h5ad('a.h5ad')"),
-    "a matrix without its names": (
-        (".mtx",),
-        "give its folder, with features.tsv and barcodes.tsv, or a ZIP of the three",
-    ),
-    "a pickle": ((".pkl", ".pickle"), "it could run any program, so save the table as CSV or Parquet"),
-}
-_BEGINNINGS = {  # of files: what they are, and the endings that say so
-    rb"%PDF-": ("a PDF", (".pdf",)),
-    rb"\xd0\xcf\x11\xe0": ("an old document or workbook", (".xls", ".xlsx", ".ods")),
-    rb"PK\x03\x04": ("a workbook, a ZIP or a document", (".xlsx", ".ods", ".zip")),
-    rb"\x89HDF\r\n": ("HDF5", (".h5ad", ".h5", ".biom")),
-    rb"PAR1[\x00-\x1f]": ("Parquet", (".parquet",)),
-    rb"<stata_dta>": ("of Stata", (".dta",)),
-    rb"\x1f\x8b": ("packed by gzip", (".gz",)),
-    rb"BZh[1-9]1AY&SY": ("packed by bzip2", (".bz2",)),
-    rb"\xfd7zXZ\x00": ("packed by xz", (".xz",)),
-    rb"\x28\xb5\x2f\xfd": ("packed by Zstandard", (".zst",)),
-}
 _UNKNOWN = (
     f" has an unknown format: give a text, or a file that ends in {', '.join(SUFFIXES)}, or these with "
     f"{', '.join(PACKINGS)}."
 )
 _NULLABLE = {
-    kind: dtype
-    for kind, dtype in (
-        (pa.int8(), pd.Int8Dtype()),
-        (pa.int16(), pd.Int16Dtype()),
-        (pa.int32(), pd.Int32Dtype()),
-        (pa.int64(), pd.Int64Dtype()),
-        (pa.uint8(), pd.UInt8Dtype()),
-        (pa.uint16(), pd.UInt16Dtype()),
-        (pa.uint32(), pd.UInt32Dtype()),
-        (pa.uint64(), pd.UInt64Dtype()),
-    )
+    getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")()
+    for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 }
 
 
@@ -105,7 +67,7 @@ def read_table(
     of text and workbooks; OTHER, the alternative reading of those fields; SHEETS, the names of a workbook's sheets;
     MATRIX, of a file of cells and genes, how many there are, its layers and columns of obs, what was chosen, and
     which columns hold categories. Its cells are the rows, and their names the index. Whole numbers are int64; in a
-    table of more than `FROM_CELLS` cells (disco/table/formats/compact.py) int32, in columns where they fit.
+    table of more than `FROM_CELLS` cells (disco/table/formats/pieces.py) int32, in columns where they fit.
 
     Args:
         source: a path, or an open binary file; a folder of matrix.mtx, features.tsv and barcodes.tsv.
@@ -121,18 +83,18 @@ def read_table(
     name = name or Path(str(getattr(source, "name", source))).name or str(source)
     suffix, name = suffix_of(name), printable(name, _LONGEST_NAME)
     try:
-        parts = _parts(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
-        frame, facts, names = _frame(parts)
+        groups = _groups(source, name, suffix, Reading(**choices), Reporter(callback, {"reading": 1.0}))
+        frame, facts, names = _frame(groups)
     except NotATable as reason:
         raise InputError(f"{name}{reason}") from None
     is_text = facts.get(READING, {}).get("encoding") is not None
     names, note = spreadsheets.dated([spreadsheets.plain(name) for name in names] if is_text else names)
     frame.columns = names
     frame.attrs.update(facts)
-    frame, again = _without_copies(frame)
+    frame, copies_note = _without_copies(frame)
     how = facts.get(READING)
     below = larger_below(frame, how) if how and how["names"] else []
-    if notes := [*filter(None, (note, again)), *below]:
+    if notes := [*filter(None, (note, copies_note)), *below]:
         frame.attrs[NOTES] = [*frame.attrs.get(NOTES, ()), *notes]
     return frame
 
@@ -140,21 +102,21 @@ def read_table(
 def _without_copies(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The table without columns that repeat an earlier one in name and every cell, as files put together have them."""
     first: dict[str, pd.Series] = {}
-    again = []
+    copies = []
     for at, (name, column) in enumerate(columns_of(frame)):
         if first.setdefault(name, column) is not column and name.strip() and column.equals(first[name]):
-            again.append(at)
-    if not again:
+            copies.append(at)
+    if not copies:
         return frame, ""
-    names = listed([*dict.fromkeys(frame.columns[again])], _NAMED)
-    note = f"{how_many(len(again), 'column')} that repeat an earlier one in name and cells were left out: {names}."
-    return frame.iloc[:, np.setdiff1d(range(frame.shape[1]), again)], note
+    names = listed([*dict.fromkeys(frame.columns[copies])], _NAMED)
+    note = f"{how_many(len(copies), 'column')} that repeat an earlier one in name and cells were left out: {names}."
+    return frame.iloc[:, np.setdiff1d(range(frame.shape[1]), copies)], note
 
 
 def guessed(data: bytes, name: str) -> dict[str, Any] | None:
     """The fields of `Reading` guessed for a text that cannot be read as a table; None for an empty or another file."""
     inner, how = split(suffix_of(name))
-    if inner not in TEXT or not data.strip() or _misnamed(io.BytesIO(data), suffix_of(name)):
+    if inner not in TEXT or not data.strip() or misnamed(data[:_MAGIC], suffix_of(name)):
         return None
     try:
         return asdict(text.guessed(stream_of(io.BytesIO(data), how).read(_HEAD) if how else data))
@@ -181,16 +143,16 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
     return frame
 
 
-def _parts(
+def _groups(
     source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
 ) -> Iterator[pa.Table]:
-    """The columns of the file's table, some after others; NotATable or InputError if it cannot be read."""
+    """The columns of the file's table, in groups; NotATable or InputError if it cannot be read."""
     inner, how = split(suffix)
     if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
-        opened, suffix = folder.packed(Path(source)), ".zip"
+        opened, suffix = matrix_files.packed(Path(source)), ".zip"
     elif inner not in SUFFIXES:
-        if exported := _exported(inner):
-            raise NotATable(exported)
+        if reason := exported(inner):
+            raise NotATable(reason)
         suffix = f".txt{how}"  # tables of text end in anything
         opened = _opened(source, name, suffix)
     else:
@@ -202,20 +164,9 @@ def _parts(
             else:
                 yield from parse_apart(file, suffix, reading, reporter)
         except NotATable as reason:
-            is_other = inner not in SUFFIXES and str(reason) in NO_TEXTS
-            raise NotATable(_misnamed(file, suffix) or (_UNKNOWN if is_other else str(reason))) from None
-
-
-def _misnamed(file: BinaryIO, suffix: str) -> str:
-    """That a file is of another kind than its name says, as the rest of a sentence; empty if that is not known."""
-    file.seek(0)
-    head = file.read(20)
-    for beginning, (kind, endings) in _BEGINNINGS.items():
-        if re.match(beginning, head) and not suffix.endswith(endings):
-            if endings[0] not in SUFFIXES + PACKINGS:
-                return f" is {kind}: save its table as CSV or as .xlsx."
-            return f" is {kind}, and its name should not end in {suffix}: rename it to end in {' or '.join(endings)}."
-    return ""
+            file.seek(0)
+            is_unknown = inner not in SUFFIXES and str(reason) in NO_TEXTS
+            raise NotATable(misnamed(file.read(_MAGIC), suffix) or (_UNKNOWN if is_unknown else str(reason))) from None
 
 
 def _is_folder(path: Path) -> bool:
@@ -224,12 +175,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError as error:
         raise NotATable(f" cannot be read: {error.strerror}; {remedy(error)}.") from None
-
-
-def _exported(suffix: str) -> str:
-    """Why a format of a program is not read, and how to export from it, as the rest of a sentence; empty for others."""
-    ways = (f" is {kind}, which is not read: {way}." for kind, (endings, way) in _EXPORTS.items() if suffix in endings)
-    return next(ways, "")
 
 
 def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:
@@ -247,7 +192,7 @@ def _opened(source: str | Path | BinaryIO, name: str, suffix: str) -> BinaryIO:
     return file
 
 
-def _frame(parts: Iterator[pa.Table]) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
+def _frame(groups: Iterator[pa.Table]) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """The columns in pandas, named by their position, facts on the file, and the columns' names.
 
     Whole numbers with missing cells stay whole. A last column of row names becomes the index.
@@ -256,9 +201,9 @@ def _frame(parts: Iterator[pa.Table]) -> tuple[pd.DataFrame, dict[str, Any], lis
     facts: dict[str, Any] = {}
     names: list[str] = []
     columns: dict[int, pd.Series] = {}
-    for part in parts:
-        facts = facts or facts_of(part)
-        for field, column in zip(part.schema, part.columns, strict=True):
+    for group in groups:
+        facts = facts or facts_of(group)
+        for field, column in zip(group.schema, group.columns, strict=True):
             if field.metadata == ROW_NAMES:
                 index = pd.Index(column.to_pylist(), dtype=object)
             else:

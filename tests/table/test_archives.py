@@ -10,14 +10,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cells_by_genes import GENES, barcodes, counts, parts, tarred, zipped
+from refusals import refused
 
 from disco.errors import InputError
-from disco.table.formats import archive, folder, limits
+from disco.table.formats import archive, limits, matrix_files
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.read import NOTES, read_table
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 COUNTS = counts()
 CSV = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i % 7) for i in range(40))
@@ -108,11 +111,7 @@ HOSTILE = {
     "two files of one name": (".zip", doubled, "because the archive is damaged"),
     "case alone": (".tar", lambda: tarred({"a.csv": CSV, "A.csv": CSV}), " holds A.csv and a.csv, names that differ"),
     "case of lists": (".zip", lambda: zipped({**parts(COUNTS), "GENES.tsv": b"", "genes.tsv": b""}), "in case alone"),
-    "an endless name": (
-        ".zip",
-        lambda: zipped({**parts(COUNTS, packed=False), "barcodes.tsv": b"a" * 200_000}),
-        "barcodes.tsv is longer than 1000 characters",
-    ),
+    "an endless name": (".zip", lambda: zipped(edited(barcodes="a" * 200_000)), "barcodes.tsv is longer than 1000 ch"),
     "a bad one of two": (".tar", lambda: tarred({"a.csv": CSV, "b.csv": CSV + b"1\n"}), ", b.csv, row 41: the row has"),
     "an unusual packing": (".zip", in_unusual_form, " is packed in an unusual way, which is not read"),
     "cut": (".tar", lambda: cut(tarred({"a.csv": CSV * 99}), 0.5), "is cut off: a file in it has no end"),
@@ -123,11 +122,7 @@ HOSTILE = {
     "nothing": (".tar", lambda: tarred({}), "holds no files."),
     "a link alone": (".tar", lambda: tarred({}, a=linked("a.csv", "/etc/passwd")), "holds no files."),
     "a hard link alone": (".tar", lambda: tarred({}, a=linked("a.csv", "a.csv", tarfile.LNKTYPE)), "holds no files."),
-    "two tables": (
-        ".zip",
-        lambda: zipped({"a.csv": CSV, "b.dta": CSV}),
-        "holds 2 tables: sample/a.csv, sample/b.dta. G",
-    ),
+    "two tables": (".zip", lambda: zipped({"a.csv": CSV, "b.dta": CSV}), "2 tables: sample/a.csv, sample/b.dta. G"),
     "an archive in it": (".zip", lambda: zipped({"a.zip": zipped({"a.csv": CSV})}), "holds no table: sample/a.zip. G"),
     "a password": (".zip", encrypted, ": sample/a.csv needs a password. Unpack it"),
     "odd letters": (".zip", lambda: zipped({"a\n\x1b[2J.pdf": b""}), "holds no table: sample/a??[2J.pdf. Give"),
@@ -137,9 +132,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_archive_costs_one_sentence(case):
     suffix, content, sentence = HOSTILE[case]
-    with pytest.raises(NotATable) as error:
-        parse(content(), suffix)
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(content(), suffix, sentence)
 
 
 def test_a_member_is_unpacked_up_to_the_limit(monkeypatch):
@@ -155,8 +148,9 @@ def test_a_member_is_unpacked_up_to_the_limit(monkeypatch):
         parse(tarred(dict.fromkeys("abc", b"")), ".tar")
 
 
-def test_a_header_that_asks_for_gigabytes_gets_none():
+def test_a_header_that_asks_for_gigabytes_gets_none(monkeypatch):
     """A long name of 3 GB, which tar would read into memory."""
+    monkeypatch.undo()  # in a process with a limit
     name = tarfile.TarInfo("././@LongLink")
     name.type, name.size = tarfile.GNUTYPE_LONGNAME, 3 * 10**9
     with pytest.raises(InputError, match=r"^t\.tar (takes more than 1.5 GB|cannot be read|is cut off).*\.$"):
@@ -170,31 +164,26 @@ def renamed(change, values: np.ndarray = COUNTS, packed: bool = False) -> dict[s
 
 def edited(**data: str) -> dict[str, bytes]:
     """The files of a matrix with other contents, by the beginning of their names."""
-    found = parts(COUNTS, packed=False)
-    return {
-        name: data[name.split(".")[0]].encode() if name.split(".")[0] in data else was for name, was in found.items()
-    }
+    files = parts(COUNTS, packed=False)
+    return {name: data.get(name.split(".")[0], content.decode()).encode() for name, content in files.items()}
 
 
-def matrix_text(values: np.ndarray = COUNTS, field: str = "integer", blank: str = " ", form: str = "d") -> str:
-    """A matrix as text, genes × cells; the lines in order of cells."""
+def matrix_text(
+    values: np.ndarray = COUNTS, field: str = "integer", blank: str = " ", form: str = "d", by_gene: bool = False
+) -> str:
+    """A matrix as text, genes × cells; the lines in order of cells, or of genes."""
     cells, genes = np.nonzero(values)
-    lines = [
-        blank.join([str(gene + 1), str(cell + 1), format(values[cell, gene], form)])
-        for cell, gene in zip(cells, genes, strict=True)
-    ]
+    cells = sorted(zip(cells, genes, strict=True), key=lambda pair: pair[::-1] if by_gene else pair)
+    lines = [blank.join([str(gene + 1), str(cell + 1), format(values[cell, gene], form)]) for cell, gene in cells]
     size = blank.join(map(str, (*values.shape[::-1], len(lines))))
     return f"%%MatrixMarket matrix coordinate {field} general\n%\n{size}\n" + "\n".join(lines) + "\n"
 
 
 def features(*columns: object, header: str = "") -> str:
     """Lines of features: each column a constant, or "id" or "name"."""
-    values = {
-        "id": lambda place: f"ENSG{place}",
-        "name": lambda place: f"g{place}",
-        "row": lambda place: str(place + 1),
-    }
-    lines = ["\t".join(values.get(column, lambda _, c=column: c)(place) for column in columns) for place in range(30)]
+    values = {"id": lambda at: f"ENSG{at}", "name": lambda at: f"g{at}", "row": lambda at: str(at + 1)}
+    rows = [[values.get(column, lambda _, c=column: c)(at) for column in columns] for at in range(30)]
+    lines = ["\t".join(row) for row in rows]
     return "\n".join([*([header] if header else []), *lines]) + "\n"
 
 
@@ -222,6 +211,7 @@ SPELLINGS = {
     "packed twice": lambda: {**parts(COUNTS), **parts(COUNTS, packed=False)},
     "kb": lambda: KB,
     "cells in rows": lambda: edited(matrix=matrix_text(COUNTS.T)),
+    "in order of genes": lambda: edited(matrix=matrix_text(by_gene=True)),
     "one column": lambda: edited(features=features("name")),
     "two columns": lambda: edited(features=features("id", "name")),
     "seven columns": lambda: edited(features=features("id", "name", "3", "0", "80", "+", "protein")),
@@ -254,11 +244,7 @@ def test_a_square_matrix_has_genes_in_rows_unless_kb_wrote_it():
     files = {**edited(matrix=matrix_text(values), **names)}
     table = parse(zipped(files), ".zip", Reading(**ALL))
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == values).all()
-    kb = {
-        "cells_x_genes.mtx": files["matrix.mtx"],
-        "cells_x_genes.genes.txt": files["features.tsv"],
-        "cells_x_genes.barcodes.txt": files["barcodes.tsv"],
-    }
+    kb = dict(zip(KB, (files["matrix.mtx"], files["barcodes.tsv"], files["features.tsv"]), strict=True))
     table = parse(zipped(kb), ".zip", Reading(**ALL))
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]) == values).all()
 
@@ -274,39 +260,28 @@ def test_lists_that_do_not_fit_are_refused():
             parse(zipped(files), ".zip")
 
 
-@pytest.mark.parametrize(
-    ("files", "sentence"),
-    [
-        (
-            lambda: {**renamed(lambda name: f"a_{name}"), **renamed(lambda name: f"b_{name}")} | {"a_genes.tsv": b"x"},
-            "2 f",
-        ),
-        (lambda: {"matrix.mtx": b"", "barcodes.tsv": b""}, "no features.tsv or genes.tsv beside matrix.mtx: it needs"),
-        (
-            lambda: {**edited(), "spliced.mtx": b"", "un_matrix.mtx": b""},
-            "several matrices of the same cells, matrix.mtx, un_matrix.mtx: give one",
-        ),
-    ],
-)
-def test_a_missing_or_ambiguous_list_is_named(files, sentence):
-    with pytest.raises(NotATable, match=f"^ has {sentence}"):
-        parse(zipped(files()), ".zip")
+def test_a_missing_or_ambiguous_list_is_named():
+    pair = {**renamed(lambda name: f"a_{name}"), **renamed(lambda name: f"b_{name}")}
+    refused(zipped(pair | {"a_genes.tsv": b"x"}), ".zip", " has 2 features.tsv or genes.tsv beside ")
+    refused(zipped({"matrix.mtx": b"", "barcodes.tsv": b""}), ".zip", " has no features.tsv or genes.tsv beside ")
+    velocity = {**edited(), "spliced.mtx": b"", "un_matrix.mtx": b""}
+    refused(zipped(velocity), ".zip", " has several matrices of the same cells, matrix.mtx, un_matrix.mtx: give one")
 
 
 def test_several_matrices_are_one_table_with_their_file(tmp_path):
     """The second file has its genes in another order, and one that the first has not."""
     second = counts(50, 30, seed=1)
-    other = features("id", "name").replace("g7\n", "only here\n")
+    second_features = features("id", "name").replace("g7\n", "only here\n")
     files = {
         **renamed(lambda name: f"GSM1_lung_{name}"),
         "GSM2_liver_matrix.mtx.gz": gzip.compress(matrix_text(second[:, ::-1]).encode()),
-        "GSM2_liver_features.tsv": "".join(reversed(other.splitlines(keepends=True))).encode(),
+        "GSM2_liver_features.tsv": "".join(reversed(second_features.splitlines(keepends=True))).encode(),
         "GSM2_liver_barcodes.tsv": "\n".join(barcodes(50)).encode(),
     }
     table = read(tarred(files), "GSE_RAW.tar", **ALL)
-    kept = [name for name in GENES if name != "g7"]
-    assert table.columns.tolist() == [*kept, "file"] and len(table) == 130
-    assert (table[kept].to_numpy() == np.vstack([COUNTS, second])[:, [int(name[1:]) for name in kept]]).all()
+    shared = [name for name in GENES if name != "g7"]
+    assert table.columns.tolist() == [*shared, "file"] and len(table) == 130
+    assert (table[shared].to_numpy() == np.vstack([COUNTS, second])[:, [int(name[1:]) for name in shared]]).all()
     assert table["file"].tolist() == ["GSM1_lung"] * 80 + ["GSM2_liver"] * 50
     assert table.index[[0, 80]].tolist() == ["GSM1_lung_CELL0-1", "GSM2_liver_CELL0-1"]
     assert str(guesses(table)[29]) == "covariate, categorical"
@@ -316,8 +291,8 @@ def test_several_matrices_are_one_table_with_their_file(tmp_path):
         "Genes that not every file has were left out, up to 1 of a file.",
     ]
     for name in ("x/s1/matrix.mtx", "x/s2/matrix.mtx"):  # as a folder, with folders in it
-        for part, data in parts(COUNTS, packed=False).items():
-            path = tmp_path / name.replace("matrix.mtx", part)
+        for file_name, data in parts(COUNTS, packed=False).items():
+            path = tmp_path / name.replace("matrix.mtx", file_name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     assert read_table(tmp_path)["file"].unique().tolist() == ["s1", "s2"]
@@ -335,7 +310,7 @@ def test_matrices_without_a_common_gene_are_not_joined():
 
 def test_very_many_tables_or_matrices_are_not_read(monkeypatch):
     monkeypatch.setattr(archive, "MOST_TABLES", 2)
-    monkeypatch.setattr(folder, "MOST_MATRICES", 1)
+    monkeypatch.setattr(matrix_files, "MOST_MATRICES", 1)
     with pytest.raises(NotATable, match="^ holds 3 tables; at most 2 become one. Give fewer.$"):
         parse(zipped({f"{name}.csv": CSV for name in "abc"}), ".zip")
     with pytest.raises(NotATable, match="^ has 2 matrices; at most 1 become one table. Give fewer.$"):
@@ -343,17 +318,17 @@ def test_very_many_tables_or_matrices_are_not_read(monkeypatch):
 
 
 def test_a_folder_of_very_many_files_is_not_searched(tmp_path, monkeypatch):
-    monkeypatch.setattr(folder, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(matrix_files, "MOST_MEMBERS", 3)
     for name in "abcd":
         (tmp_path / name).touch()
     with pytest.raises(InputError, match="is a folder of more than 3 files"):
         read_table(tmp_path)
 
 
-@pytest.mark.parametrize("aside", ["a/annotations.txt", "b - Metadata.csv", "codebook.csv", "rights.txt"])
-def test_what_describes_a_table_is_left_aside(aside):
-    assert len(read(zipped({"Data.csv": CSV, aside: b"x,y,z\n1,2,3\n"}), "t.zip")) == 40
-    assert read(zipped({aside: CSV}), "t.zip").columns.tolist() == ["a", "b"]
+@pytest.mark.parametrize("extra", ["a/annotations.txt", "b - Metadata.csv", "codebook.csv", "rights.txt"])
+def test_what_describes_a_table_is_left_aside(extra):
+    assert len(read(zipped({"Data.csv": CSV, extra: b"x,y,z\n1,2,3\n"}), "t.zip")) == 40
+    assert read(zipped({extra: CSV}), "t.zip").columns.tolist() == ["a", "b"]
 
 
 def test_a_bag_of_words_has_documents_as_rows():

@@ -9,6 +9,8 @@ from app_world import workbook
 
 from disco.table.read import NOTES, READING, read_table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 def text(rows: list[list], mark: str = ",") -> bytes:
     return "".join(mark.join(map(str, row)) + "\n" for row in rows).encode()

@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from refusals import refused
 
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
@@ -15,25 +16,22 @@ from disco.table.formats.reading import Reading
 from disco.table.read import read_table
 
 COUNTS = np.random.default_rng(0).poisson(np.random.default_rng(1).gamma(0.5, 9, (12, 7)))  # samples × features
-SAMPLES = [str(101 + place) for place in range(12)]  # numbers as names
-FEATURES = [f"OTU{place}" for place in range(7)]
-TAXA = [f"k__Bacteria; g__G{place}" for place in range(7)]
+SAMPLES = [str(101 + index) for index in range(12)]  # numbers as names
+FEATURES = [f"OTU{index}" for index in range(7)]
+TAXA = [f"k__Bacteria; g__G{index}" for index in range(7)]
 
 
 def as_json(**changes: object) -> bytes:
     """Version 1; its values are features × samples."""
-    found = {
+    body = {
         "format": "Biological Observation Matrix 1.0.0",
         "matrix_type": "dense",
         "shape": [7, 12],
-        "rows": [
-            {"id": name, "metadata": {"taxonomy": taxon.split("; ")}}
-            for name, taxon in zip(FEATURES, TAXA, strict=True)
-        ],
+        "rows": [{"id": FEATURES[at], "metadata": {"taxonomy": TAXA[at].split("; ")}} for at in range(7)],
         "columns": [{"id": name, "metadata": None} for name in SAMPLES],
         "data": COUNTS.T.tolist(),
     }
-    return json.dumps({**found, **changes}).encode()
+    return json.dumps({**body, **changes}).encode()
 
 
 def triples() -> list[list[int]]:
@@ -43,13 +41,13 @@ def triples() -> list[list[int]]:
 
 def as_hdf5(change=lambda file: None) -> bytes:
     """Version 2."""
-    out, found = io.BytesIO(), sparse.csr_matrix(COUNTS.astype(float))
+    out, body = io.BytesIO(), sparse.csr_matrix(COUNTS.astype(float))
     with h5py.File(out, "w") as file:
-        for name, ids, matrix in (("sample", SAMPLES, found), ("observation", FEATURES, found.T.tocsr())):
+        for name, ids, matrix in (("sample", SAMPLES, body), ("observation", FEATURES, body.T.tocsr())):
             group = file.create_group(name)
             group.create_dataset("ids", data=np.array(ids, dtype=object), dtype=h5py.string_dtype())
-            for part in ("data", "indices", "indptr"):
-                group.create_dataset(f"matrix/{part}", data=getattr(matrix, part), compression="gzip")
+            for field in ("data", "indices", "indptr"):
+                group.create_dataset(f"matrix/{field}", data=getattr(matrix, field), compression="gzip")
         taxa = np.array([taxon.split("; ") for taxon in TAXA], dtype=object)
         file.create_dataset("observation/metadata/taxonomy", data=taxa, dtype=h5py.string_dtype())
         change(file)
@@ -108,10 +106,7 @@ HOSTILE = {
     "few values": (lambda: as_json(data=COUNTS[:5].T.tolist()), "a matrix of 7 × 5 for 7 features and 12 samples"),
     "one place twice": (lambda: as_json(matrix_type="sparse", data=[[0, 0, 1]] * 2), "two values for one"),
     "outside": (lambda: as_json(matrix_type="sparse", data=[[7, 0, 1]]), "lies outside of it"),
-    "four in a list": (
-        lambda: as_json(matrix_type="sparse", data=[[0, 0, 1, 1]] * 3),
-        "cannot be read as BIOM in JSON",
-    ),
+    "four in a list": (lambda: as_json(matrix_type="sparse", data=[[0, 0, 1, 1]] * 3), "cannot be read as BIOM in"),
     "names alone": (lambda: b"#OTU ID\ta\tb\n", " has 2 cells and 0 genes"),
     "between": (lambda: as_json(matrix_type="sparse", data=[[0.5, 0, 1]]), "lies outside of it"),
     "another shape": (lambda: as_json(shape=[12, 7]), " has names of 7 features and 12 samples, but another shape."),
@@ -133,9 +128,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_biom_table_costs_one_sentence(case):
     content, sentence = HOSTILE[case]
-    with pytest.raises(NotATable) as error:
-        parse(content(), ".biom")
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(content(), ".biom", sentence)
 
 
 @pytest.mark.parametrize("choices", [{"layer": "X"}, {"obs": ["batch"]}])

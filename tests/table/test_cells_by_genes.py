@@ -9,13 +9,15 @@ import pytest
 from cells_by_genes import GENES, barcodes, counts, h5ad, parts, tenx, zipped
 
 from disco.errors import InputError
-from disco.table.formats import genes, matrix
+from disco.table.formats import matrix, single_cell
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.prepared import prepare
 from disco.table.read import MATRIX, NOTES, read_table
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 COUNTS = counts()
 ALL = {"genes": "*"}
@@ -39,15 +41,15 @@ FILES = {
 
 @pytest.mark.parametrize("case", FILES)
 def test_every_layout_gives_the_same_counts(case, monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)  # several blocks
+    monkeypatch.setattr(matrix, "ENTRIES", 100)  # several blocks
     suffix, write = FILES[case]
     table = parse(write(COUNTS), suffix, Reading(**ALL))
     assert table.column_names == [*GENES, ""]
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
     assert table.columns[-1].to_pylist() == barcodes(80)
     few = parse(write(COUNTS), suffix, Reading(genes="7"))
-    wanted = genes.residual_variances(stored(COUNTS)).argsort()[::-1][:7]
-    assert few.column_names == [*[GENES[place] for place in sorted(wanted)], ""]
+    requested = single_cell.residual_variances(stored(COUNTS)).argsort()[::-1][:7]
+    assert few.column_names == [*[GENES[at] for at in sorted(requested)], ""]
 
 
 class InChunks:
@@ -57,28 +59,28 @@ class InChunks:
         self.values, self.shape, self.chunks = values, values.shape, chunks
         self.unpacked = np.zeros([-(-size // step) for size, step in zip(self.shape, chunks, strict=True)], int)
 
-    def __getitem__(self, place: tuple[slice, slice]) -> np.ndarray:
-        ends = [min(part.stop, size) for part, size in zip(place, self.shape, strict=True)]
-        spans = zip(place, ends, self.chunks, strict=True)
-        self.unpacked[tuple(slice(part.start // step, -(-end // step)) for part, end, step in spans)] += 1
-        return self.values[place]
+    def __getitem__(self, at: tuple[slice, slice]) -> np.ndarray:
+        stops = [min(span.stop, size) for span, size in zip(at, self.shape, strict=True)]
+        spans = zip(at, stops, self.chunks, strict=True)
+        self.unpacked[tuple(slice(span.start // step, -(-end // step)) for span, end, step in spans)] += 1
+        return self.values[at]
 
 
 @pytest.mark.parametrize("chunks", [(80, 3), (7, 30), (1, 1), (9, 11), (80, 30)])
 def test_a_chunk_of_a_dense_matrix_is_unpacked_once(chunks, monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)
-    stored, found = InChunks(COUNTS, chunks), np.zeros_like(COUNTS)
-    for cells, places, values in matrix.dense_blocks(stored):
+    monkeypatch.setattr(matrix, "ENTRIES", 100)
+    stored, result = InChunks(COUNTS, chunks), np.zeros_like(COUNTS)
+    for cells, positions, values in matrix.dense_blocks(stored):
         assert len(values) <= 100
-        found[cells, places] += values
-    assert (found == COUNTS).all() and (stored.unpacked == 1).all()
+        result[cells, positions] += values
+    assert (result == COUNTS).all() and (stored.unpacked == 1).all()
 
 
 def stored(values: np.ndarray, step: int = 7) -> matrix.Matrix:
     def blocks():
         for start in range(0, len(values), step):
-            cells, places = np.nonzero(values[start : start + step])
-            yield cells + start, places, values[cells + start, places]
+            cells, positions = np.nonzero(values[start : start + step])
+            yield cells + start, positions, values[cells + start, positions]
 
     return matrix.Matrix(blocks, barcodes(len(values)), GENES[: values.shape[1]])
 
@@ -93,13 +95,13 @@ def test_variances_of_pearson_residuals_are_those_of_the_dense_formula(cells):
         z = np.nan_to_num((values - mean) / np.sqrt(mean + mean**2 / 100))
     assert (abs(z) > np.sqrt(cells)).any()  # so that clipping matters
     expected = z.clip(-np.sqrt(cells), np.sqrt(cells)).var(0)
-    np.testing.assert_allclose(genes.residual_variances(stored(values)), expected, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(genes.variances(stored(values)), values.var(0), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(single_cell.residual_variances(stored(values)), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(single_cell.variances(stored(values)), values.var(0), rtol=1e-10, atol=1e-12)
 
 
 def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
     table = read(h5ad(COUNTS), genes="g2?, g3,g0")
-    assert table.columns.tolist() == ["g0", "g3", *[f"g2{place}" for place in range(10)]]
+    assert table.columns.tolist() == ["g0", "g3", *[f"g2{at}" for at in range(10)]]
     assert table.index.tolist() == barcodes(80) and (table["g3"].to_numpy() == COUNTS[:, 3]).all()
     facts = {"cells": 80, "genes": "g2?, g3,g0", "layers": ["X"], "layer": "X", "by": "residuals", "there": 30}
     facts |= {"columns": ["batch"], "obs": [], "categories": [], "nouns": ["cell", "gene"]}
@@ -109,7 +111,7 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
 
 def test_genes_are_chosen_by_variance_too():
     table = read(h5ad(COUNTS), genes="4", by="variance")
-    assert table.columns.tolist() == [GENES[place] for place in sorted(COUNTS.var(0).argsort()[-4:])]
+    assert table.columns.tolist() == [GENES[at] for at in sorted(COUNTS.var(0).argsort()[-4:])]
     assert table.attrs[NOTES][-1] == "4 of 30 genes were chosen by their variance. Choose others on Data or by --genes."
     constant = COUNTS.copy()
     constant[:, 3:] = 2
@@ -135,15 +137,15 @@ def test_normalised_values_give_way_to_a_layer_of_counts_and_say_so():
 
 
 def test_normalised_values_are_restored_without_a_layer_of_counts():
-    whole = COUNTS + np.arange(COUNTS.size).reshape(COUNTS.shape) % 7
-    whole[5] = 0
-    whole[5, :2] = [2, 4]  # too few to know whether they were 1 and 2
-    logs = np.log1p(1e4 * whole / whole.sum(axis=1, keepdims=True)).astype("float32")
-    others = np.delete(np.arange(80), 5)
+    true_counts = COUNTS + np.arange(COUNTS.size).reshape(COUNTS.shape) % 7
+    true_counts[5] = 0
+    true_counts[5, :2] = [2, 4]  # too few to know whether they were 1 and 2
+    logs = np.log1p(1e4 * true_counts / true_counts.sum(axis=1, keepdims=True)).astype("float32")
+    remaining = np.delete(np.arange(80), 5)
     for data in (h5ad(logs), h5ad(-logs, lognorm=logs)):
         table = read(data, obs=["batch"], **ALL)
-        assert (table[GENES].to_numpy() == whole[others]).all() and len(table) == 79
-        assert table["batch"].tolist() == read(h5ad(COUNTS), obs=["batch"], **ALL)["batch"].iloc[others].tolist()
+        assert (table[GENES].to_numpy() == true_counts[remaining]).all() and len(table) == 79
+        assert table["batch"].tolist() == read(h5ad(COUNTS), obs=["batch"], **ALL)["batch"].iloc[remaining].tolist()
         note, *_ = table.attrs[NOTES]
         assert "log(1 + x) of counts per 10,000 in each row" in note and "1 cell with too few values" in note
     with pytest.raises(InputError, match="were rounded, smoothed, corrected or divided"):
@@ -151,7 +153,7 @@ def test_normalised_values_are_restored_without_a_layer_of_counts():
 
 
 def test_a_fraction_far_down_is_found_too(monkeypatch):
-    monkeypatch.setattr(matrix, "_ENTRIES", 100)
+    monkeypatch.setattr(matrix, "ENTRIES", 100)
     late = COUNTS.astype(float)
     late[-1, 2] = 0.5
     sentence = r"^, layer X, holds values that are not counts, such as 0\.5 of g2 in CELL79-1: save the raw counts\.$"
@@ -162,18 +164,18 @@ def test_a_fraction_far_down_is_found_too(monkeypatch):
 
 
 def test_of_several_layers_of_counts_the_usual_or_largest_one_is_read():
-    parts = COUNTS // 3
-    table = read(h5ad(COUNTS / 10, ambiguous=parts, matrix=COUNTS, spliced=COUNTS - parts), **ALL)
+    third = COUNTS // 3
+    table = read(h5ad(COUNTS / 10, ambiguous=third, matrix=COUNTS, spliced=COUNTS - third), **ALL)
     assert table.attrs[MATRIX]["layer"] == "matrix" and (table.to_numpy() == COUNTS).all()
     assert table.attrs[NOTES][0].endswith('"matrix" was read. Others hold counts too: ambiguous, spliced.')
-    assert read(h5ad(COUNTS / 10, a=parts, b=COUNTS - parts), **ALL).attrs[MATRIX]["layer"] == "b"
+    assert read(h5ad(COUNTS / 10, a=third, b=COUNTS - third), **ALL).attrs[MATRIX]["layer"] == "b"
 
 
 def test_raw_counts_have_genes_of_their_own():
     data = io.BytesIO(h5ad(COUNTS[:, :10] / 3))
-    with h5py.File(data, "a") as file, h5py.File(io.BytesIO(h5ad(COUNTS))) as other:
-        other.copy("X", file.create_group("raw"))
-        other.copy("var", file["raw"])
+    with h5py.File(data, "a") as file, h5py.File(io.BytesIO(h5ad(COUNTS))) as source:
+        source.copy("X", file.create_group("raw"))
+        source.copy("var", file["raw"])
     table = read(data.getvalue(), **ALL)
     assert table.shape == (80, 30) and table.attrs[MATRIX]["layer"] == "raw.X"
     layer = read(h5ad(COUNTS / 2, raw=COUNTS), layer="raw", **ALL)
@@ -207,23 +209,23 @@ def test_a_path_is_read_like_an_upload(tmp_path):
     pd.testing.assert_frame_equal(read_table(tmp_path / "a.h5ad"), read(h5ad(COUNTS)))
     few = read(h5ad(COUNTS))
     assert few.shape == (80, 29) and few.attrs[NOTES][-1].endswith("residuals. The other genes are constant.")
-    assert read(h5ad(counts(80, 60), genes=[f"h{place}" for place in range(60)])).shape == (80, 50)
+    assert read(h5ad(counts(80, 60), genes=[f"h{at}" for at in range(60)])).shape == (80, 50)
 
 
 CODES = np.arange(80) % 4 - 1  # −1: missing
 OBS = {
     "batch": {"codes": CODES.astype("i1"), "categories": ["b1", "b2", "käfig"]},
     "cluster": {"codes": CODES.astype("i2"), "categories": [3, 1, 20]}, "age": np.linspace(20, 60, 80).astype("f4"),
-    "donor": [f"d{place % 5}" for place in range(80)], "is_dead": np.arange(80) % 3 == 0,
+    "donor": [f"d{at % 5}" for at in range(80)], "is_dead": np.arange(80) % 3 == 0,
     "seen": {"values": np.arange(80), "mask": np.arange(80) < 2},
     "word": {"values": ["x"] * 80, "mask": np.arange(80) == 7}, "wide": np.zeros((80, 2)),
 }  # fmt: skip # a table
 
 
 def test_columns_of_obs_follow_the_genes():
-    wanted = ["word", "batch", "cluster", "age", "donor", "is_dead", "seen", "batch"]
-    table = read(h5ad(COUNTS, obs=OBS), genes="g3,g0", obs=wanted)
-    assert table.columns.tolist() == ["g0", "g3", *wanted[:-1]] and table.index.tolist() == barcodes(80)
+    requested = ["word", "batch", "cluster", "age", "donor", "is_dead", "seen", "batch"]
+    table = read(h5ad(COUNTS, obs=OBS), genes="g3,g0", obs=requested)
+    assert table.columns.tolist() == ["g0", "g3", *requested[:-1]] and table.index.tolist() == barcodes(80)
     assert (table["g3"].to_numpy() == COUNTS[:, 3]).all()
     assert table["batch"].tolist()[1:4] == ["b1", "b2", "käfig"] and table["batch"].isna().tolist() == [*(CODES < 0)]
     assert table["cluster"].tolist()[1:4] == ["3", "1", "20"]  # labels, whatever they look like
@@ -232,11 +234,11 @@ def test_columns_of_obs_follow_the_genes():
     assert table["seen"].tolist()[2:] == [*range(2, 80)] and table["seen"].isna().sum() == 2
     assert table["word"].isna().to_numpy().nonzero()[0].tolist() == [7] and set(table["word"].dropna()) == {"x"}
     facts = table.attrs[MATRIX]
-    assert facts["categories"] == ["batch", "cluster"] and facts["obs"] == wanted[:-1]
+    assert facts["categories"] == ["batch", "cluster"] and facts["obs"] == requested[:-1]
     assert sorted(facts["columns"]) == sorted(OBS)
     assert table.attrs[NOTES][0] == "Columns of obs that were left out: wide."
-    given = prepare(table.iloc[8:].drop(columns=["batch", "cluster", "seen", "word"]), ROLES)
-    counts, adjustment = given.counts, given.adjustment
+    checked_table = prepare(table.iloc[8:].drop(columns=["batch", "cluster", "seen", "word"]), ROLES)
+    counts, adjustment = checked_table.counts, checked_table.adjustment
     assert list(counts) == ["g0", "g3"] and len(adjustment.covariates[0].levels) == 5
 
 
@@ -244,9 +246,9 @@ def test_categories_are_guessed_as_such_whatever_their_labels_look_like():
     obs = {"leiden": {"codes": np.arange(80) % 4, "categories": ["0", "1", "2", "3"]}, "score": np.arange(80) % 4}
     obs["sample"] = {"codes": np.arange(80) // 2 % 30, "categories": np.arange(30)}
     table = read(h5ad(COUNTS, obs=obs), genes="g1", obs=list(obs))
-    found = guesses(table)
-    assert {place: str(guess) for place, guess in found.items()} == {1: "covariate, categorical", 3: "group"}
-    assert found[1].why == "has 4 categories" and found[3].why == "has 30 categories that repeat"
+    result = guesses(table)
+    assert {at: str(guess) for at, guess in result.items()} == {1: "covariate, categorical", 3: "group"}
+    assert result[1].why == "has 4 categories" and result[3].why == "has 30 categories that repeat"
 
 
 ROLES = {"donor": "covariate", "age": "covariate", "is_dead": "ignore"}

@@ -20,31 +20,32 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from app_world import workbook
+from refusals import is_a_sentence, refused
 
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.simulate import read_edges
 from disco.table.counts import problems
 from disco.table.formats import limits, text
-from disco.table.formats.parsing import parse
 from disco.table.formats.reading import DETECTED
-from disco.table.read import NOTES, guessed, read_table
+from disco.table.read import guessed, read_table
 from pages.simulate.design_file import parsed
 
 ROWS = [["a", "b"], *([i % 5, i % 3] for i in range(30))]
+HIDDEN = ("s", ROWS, "hidden"), ("u", ROWS, "veryHidden")
 SHEET = "xl/worksheets/sheet1.xml"
 NO_SHEETS = "xl/workbook.xml", b"<sheets>"
 LAST_ROW = b'<row r="1048576">' + b"<c><v>1</v></c>" * 16384 + b"</row>"
 
 
-def with_xml(more: bytes, part: str = SHEET, before: bytes = b"</sheetData>") -> bytes:
+def with_xml(addition: bytes, member: str = SHEET, marker: bytes = b"</sheetData>") -> bytes:
     """An ordinary workbook with something inserted into one of its parts."""
     out = io.BytesIO()
     source = zipfile.ZipFile(io.BytesIO(workbook(("s", ROWS))))
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
             data = source.read(name)
-            target.writestr(name, data.replace(before, more + before) if name == part else data)
+            target.writestr(name, data.replace(marker, addition + marker) if name == member else data)
     return out.getvalue()
 
 
@@ -72,8 +73,8 @@ def as_pandas_wrote(metadata: str) -> bytes:
 
 def many_texts() -> pa.Table:
     """Ten thousand cells of a million characters each, stored once."""
-    places = pa.array(np.zeros(10_000, dtype="int32"))
-    return pa.table({"a": pa.DictionaryArray.from_arrays(places, pa.array(["x" * 1_000_000])), "b": places})
+    codes = pa.array(np.zeros(10_000, dtype="int32"))
+    return pa.table({"a": pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1_000_000])), "b": codes})
 
 
 # Kind of file, content, and a part of the sentence.
@@ -84,11 +85,7 @@ HOSTILE = {
     "huge reference": (".xlsx", lambda: with_xml(cell("ZZZZZZZZZZ99999999999999")), "beyond row 1,048,576"),
     "cells without reference": (".xlsx", lambda: with_xml(LAST_ROW), "takes more than 1.5 GB of memory"),
     "no sheets": (".xlsx", lambda: with_xml(b"<", *NO_SHEETS), "as a workbook of Excel or OpenDocument: "),
-    "password": (
-        ".xlsx",
-        lambda: b"\xd0\xcf\x11\xe0" + bytes(600),
-        "is damaged, needs a password, or is older than Excel 97: ",
-    ),
+    "password": (".xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "is damaged, needs a password, or is older than"),
     "cut workbook": (".xlsx", lambda: workbook(("s", ROWS))[:900], "it is damaged, incomplete, or of a kind"),
     "cut Parquet": (".parquet", lambda: as_parquet(pa.table({"a": [1]}))[:-9], "as Parquet: it is damaged, incomplete"),
     "a workbook as text": (".csv", lambda: workbook(("s", ROWS)), "or a document, and its name should not"),
@@ -97,7 +94,7 @@ HOSTILE = {
     "xz as gzip": (".csv.gz", lambda: lzma.compress(b"a,b\n1,2\n"), ".csv.gz: rename it to end in .xz."),
     "a column PAR1": (".csv", lambda: b"PAR1,b\n1\n", "row 1: the row has 1 cell"),
     "a file twice": (".xlsx", twice, "it is damaged, incomplete, or of a kind"),
-    "hidden alone": (".xlsx", lambda: workbook(("s", ROWS, "hidden"), ("t", [])), "only on hidden sheets"),
+    "hidden alone": (".xlsx", lambda: workbook(*HIDDEN, ("t", [])), "only on hidden sheets"),
     "list column": (".parquet", lambda: as_parquet(pa.table({"a": [[1], [2]]})), 'column "a" hold several values'),
     "struct column": (".parquet", lambda: as_parquet(pa.table({"a": [{"b": 1}]})), 'column "a" hold several values'),
     "bad pandas": (".parquet", lambda: as_pandas_wrote('{"x": 1}'), "metadata that pandas wrote"),
@@ -122,17 +119,16 @@ def test_a_hostile_file_costs_one_sentence(case):
     suffix, content, sentence = HOSTILE[case]
     with pytest.raises(InputError) as error:
         read_table(io.BytesIO(content()), f"bad{suffix}")
-    assert sentence in str(error.value) and str(error.value).startswith("bad") and "\n" not in str(error.value)
-    assert str(error.value).endswith(".")
+    assert sentence in str(error.value) and str(error.value).startswith("bad") and is_a_sentence(str(error.value))
 
 
 @pytest.mark.parametrize("kind", ["workbook", "parquet"])
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(kind, monkeypatch):
     content = workbook(("s", ROWS)) if kind == "workbook" else as_parquet(pa.table({"a": range(1000)}))
     name = "MOST_UNPACKED" if kind == "workbook" else "MOST_UNPACKED_IN_PIECES"
-    monkeypatch.setattr(f"disco.table.formats.{kind}.{name}", 1000)
-    with pytest.raises(limits.NotATable, match="unpacks to 0 MB; the limit is 0 MB"):
-        parse(content, {"workbook": ".xlsx"}.get(kind, ".parquet"))
+    module, suffix = ("workbook_xml", ".xlsx") if kind == "workbook" else (kind, ".parquet")
+    monkeypatch.setattr(f"disco.table.formats.{module}.{name}", 1000)
+    refused(content, suffix, "unpacks to 0 MB; the limit is 0 MB")
 
 
 def odd(path: Path, what: str) -> Path:
@@ -189,7 +185,9 @@ def test_an_open_file_without_end_is_not_read_whole(monkeypatch):
 def test_whatever_ends_the_process_is_a_sentence(script, sentence, monkeypatch):
     begin = subprocess.Popen
     monkeypatch.setattr(limits, "MOST_WAIT", 0.5 if "sleep" in script else 60)
-    monkeypatch.setattr(subprocess, "Popen", lambda command, **kept: begin([sys.executable, "-c", script], **kept))
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda command, **options: begin([sys.executable, "-c", script], **options)
+    )
     with pytest.raises(InputError, match=sentence):
         read_table(io.BytesIO(workbook(("s", ROWS))), "t.xlsx")
 
@@ -204,26 +202,15 @@ def test_the_process_is_limited_before_it_reads():
     assert -signal.SIGXCPU < 0  # the signal that _why takes for a lack of time exists here
 
 
-def test_the_first_sheet_shown_is_read_and_the_others_are_named():
-    other = [["x"], [9]]
-    book = workbook(("secret", other, "hidden"), ("counts", ROWS), ("more", other, "veryHidden"))
-    table = read_table(io.BytesIO(book), "t.xlsx")
-    assert table.columns.tolist() == ["a", "b"] and len(table) == 30
-    assert table.attrs[NOTES] == [
-        'Only the sheet "counts" was read; the others are secret (hidden), more (hidden). To read another, choose it '
-        "on Data, or by --read sheet=NAME."
-    ]
-
-
 def test_cells_without_references_are_read_one_after_the_other():
     with zipfile.ZipFile(io.BytesIO(workbook(("counts", ROWS)))) as book:
-        parts = {name: book.read(name) for name in book.namelist()}
+        members = {name: book.read(name) for name in book.namelist()}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as book:
-        for name, part in parts.items():
-            book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", part) if "/worksheets/" in name else part)
-    found, whole = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
-    pd.testing.assert_frame_equal(found, whole)
+        for name, member in members.items():
+            book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", member) if "/worksheets/" in name else member)
+    result, expected = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
+    pd.testing.assert_frame_equal(result, expected)
 
 
 def test_formatted_cells_without_content_are_no_range():
@@ -247,17 +234,17 @@ def test_a_mixed_column_of_a_workbook_keeps_each_cell():
     ],
 )  # fmt: skip # a table
 def test_a_parquet_column_of_any_kind_is_plain(cells, kind):
-    found = read_table(io.BytesIO(as_parquet(pa.table({"a": cells}))), "t.parquet")["a"]
-    assert len(found) == 2 and (str(found.dtype) == kind or (kind == "str" and found.map(type).eq(str).all()))
+    result = read_table(io.BytesIO(as_parquet(pa.table({"a": cells}))), "t.parquet")["a"]
+    assert len(result) == 2 and (str(result.dtype) == kind or (kind == "str" and result.map(type).eq(str).all()))
 
 
 @pytest.mark.parametrize("spelling", ["0x10", "0X1f", " 0x10"])
 def test_hexadecimal_is_text_named_with_column_and_row(spelling):
     body = "b,bad\n" + "1,2\n3,4\n0,1\n" * 5 + f"1,{spelling}\n"
     table = read_table(io.BytesIO(body.encode()), "t.csv")
-    (found,) = [problem for problem in problems(table) if problem.blocking]
-    assert found.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
-    assert found.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
+    (result,) = [problem for problem in problems(table) if problem.blocking]
+    assert result.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
+    assert result.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
     assert table["b"].dtype == "int64"
 
 
@@ -277,13 +264,6 @@ def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows():
     table = read_table(io.BytesIO(b"\r\na,b\r1,2\n\n3,4\r\n\r5,6"), "t.csv")
     assert table.to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     assert text.read(b"a,b\n" + b"\n" * 1000, DETECTED).num_rows == 0
-
-
-def test_a_large_text_is_read_apart_and_alike(monkeypatch):
-    body = "=a,b\n" + "1,x\n2,\n" * 20
-    here = read_table(io.BytesIO(body.encode()), "t.csv")
-    monkeypatch.setattr("disco.table.read._SMALL", 10)
-    pd.testing.assert_frame_equal(read_table(io.BytesIO(body.encode()), "t.csv"), here)
 
 
 @pytest.mark.parametrize("command", ["fit {} --out {}", "refine --counts {} --out {}"])
@@ -356,19 +336,13 @@ def test_a_hostile_list_of_names_is_one_sentence(make: Callable[[], bytes], opti
     assert "bad.csv" in (printed := capsys.readouterr().err) and len(printed.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("begin", "kind"),
-    [
-        (b"PK\x03\x04", "a workbook"),
-        (b"%PDF-1.7", "a PDF"),
-        (b"\xd0\xcf\x11\xe0", "an old"),
-        (b"\x1f\x8b", "packed"),
-    ],
-)
-def test_files_of_other_kinds_called_csv_are_named(begin, kind):
+MAGIC = {b"PK\x03\x04": "a workbook", b"%PDF-1.7": "a PDF", b"\xd0\xcf\x11\xe0": "an old", b"\x1f\x8b": "packed"}
+
+
+@pytest.mark.parametrize("begin", MAGIC)
+def test_files_of_other_kinds_called_csv_are_named(begin):
     data = begin + bytes(range(256)) * 4
-    with pytest.raises(InputError, match=f"^t.csv is {kind}"):
-        read_table(io.BytesIO(data), "t.csv")
-    with pytest.raises(InputError, match=f"^t.csv is {kind}"):
-        read_table(io.BytesIO(begin + b"a\0b"), "t.csv")
+    for content in (data, begin + b"a\0b"):
+        with pytest.raises(InputError, match=f"^t.csv is {MAGIC[begin]}"):
+            read_table(io.BytesIO(content), "t.csv")
     assert guessed(data, "t.csv") is None

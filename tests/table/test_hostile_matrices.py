@@ -1,15 +1,13 @@
 """Files of cells and genes made to do harm, or damaged: each gives one sentence."""
 
 import io
-import subprocess
-import sys
 import zlib
 
 import h5py
 import numpy as np
 import pytest
 from cells_by_genes import counts, h5ad, parts, tarred, tenx, zipped
-from fuzz import FUZZ
+from refusals import fuzzed, refused
 
 from disco.errors import InputError
 from disco.table.formats import limits, matrix
@@ -29,28 +27,28 @@ def changed(change, data: bytes | None = None) -> bytes:
     return out.getvalue()
 
 
-def put(place: str, values: object, data: bytes | None = None, **how: object) -> bytes:
-    """The same with another dataset in one place."""
+def put(path: str, values: object, data: bytes | None = None, **how: object) -> bytes:
+    """The same with another dataset at a path."""
 
     def change(file: h5py.File) -> None:
-        del file[place]
-        file.create_dataset(place, data=values, **how)
+        del file[path]
+        file.create_dataset(path, data=values, **how)
 
     return changed(change, data)
 
 
-def edited(name: str, place: int, value: int) -> bytes:
+def edited(name: str, position: int, value: int) -> bytes:
     """A 10x file with one number of its sparse matrix changed."""
     with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
         values = file[f"matrix/{name}"][:].astype(np.int64)
-    values[place] = value
+    values[position] = value
     return put(f"matrix/{name}", values)
 
 
-def linked(link: object, place: str = "matrix/data") -> bytes:
+def linked(link: object, path: str = "matrix/data") -> bytes:
     def change(file: h5py.File) -> None:
-        del file[place]
-        file[place] = link
+        del file[path]
+        file[path] = link
 
     return changed(change)
 
@@ -75,8 +73,8 @@ def of_cells(change) -> bytes:
     return changed(change, h5ad(COUNTS))
 
 
-def fact(place: str, name: str, value: object) -> bytes:
-    return of_cells(lambda file: file[place].attrs.update({name: value}))
+def fact(path: str, name: str, value: object) -> bytes:
+    return of_cells(lambda file: file[path].attrs.update({name: value}))
 
 
 def bomb() -> bytes:
@@ -87,8 +85,8 @@ def bomb() -> bytes:
 
     def change(file: h5py.File) -> None:
         del file["matrix/indices"]
-        found = file.create_dataset("matrix/indices", (COUNTS.astype(bool).sum(),), "i8", chunks=(80,), compression=9)
-        found.id.write_direct_chunk((0,), packed)
+        dset = file.create_dataset("matrix/indices", (COUNTS.astype(bool).sum(),), "i8", chunks=(80,), compression=9)
+        dset.id.write_direct_chunk((0,), packed)
 
     return changed(change)
 
@@ -142,8 +140,8 @@ HOSTILE = {
     "shape of one": (".h5", lambda: put("matrix/shape", [30]), "no shape of features and cells"),
     "declared, not stored": (".h5", lambda: unstored(10**12, 1000), "1,000,000,000,000 values; at most"),
     "huge chunks": (".h5", lambda: unstored(10**8, 10**8), "chunks of more than 100 MB"),
-    "a place too far": (".h5", lambda: edited("indices", 3, 30), "lies outside the matrix"),
-    "a place below 0": (".h5", lambda: edited("indices", 3, -1), "lies outside the matrix"),
+    "a position too far": (".h5", lambda: edited("indices", 3, 30), "lies outside the matrix"),
+    "a position below 0": (".h5", lambda: edited("indices", 3, -1), "lies outside the matrix"),
     "pointer back": (".h5", lambda: edited("indptr", 5, 0), "pointers of its sparse matrix do not fit"),
     "pointer far": (".h5", lambda: edited("indptr", 5, 2**62), "pointers of its sparse matrix do not fit"),
     "first pointer": (".h5", lambda: edited("indptr", 0, 1), "pointers of its sparse matrix do not fit"),
@@ -167,18 +165,10 @@ HOSTILE = {
     "another shape": (".h5ad", lambda: fact("X", "shape", [80, 31]), "a matrix of 80 × 31 for 80 cells and 30 genes"),
     "dense NaN": (".h5ad", lambda: h5ad(np.where(COUNTS > 9, np.nan, COUNTS), "array"), "such as nan"),
     "no ZIP": (".zip", lambda: b"PK" * 100, "the archive is damaged: download it or pack it again"),
-    "begin of a ZIP": (
-        ".zip",
-        lambda: zipped(parts(COUNTS))[10:],
-        "the archive is damaged: download it or pack it again",
-    ),
+    "begin of a ZIP": (".zip", lambda: zipped(parts(COUNTS))[10:], "the archive is damaged: download it or"),
     "a run": (".zip", lambda: zipped({"settings.json": b"{}"}), "holds no table: sample/settings.json. Give one table"),
     "no matrix": (".zip", lambda: market("1 2 3\n"), "does not begin with %%MatrixMarket"),
-    "array": (
-        ".zip",
-        lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"),
-        "does not begin with %%MatrixMarket",
-    ),
+    "array": (".zip", lambda: market("%%MatrixMarket matrix array real general\n1 1\n1\n"), "does not begin with %%Ma"),
     "sizes": (".zip", lambda: market(HEAD.replace("80", "-80")), "does not say how many"),
     "other sizes": (".zip", lambda: market(HEAD.replace("80", "81")), "30 × 81 for 30 features and 80 barcodes"),
     "too few lines": (".zip", lambda: market(HEAD + "1 1 5\n"), "is cut off: it has 1 of 2 lines. Download"),
@@ -196,10 +186,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_matrix_costs_one_sentence(case):
     suffix, content, sentence = HOSTILE[case]
-    data = content()
-    with pytest.raises(limits.NotATable) as error:
-        parse(data, suffix)
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(content(), suffix, sentence)
 
 
 def of_obs(column: object, change=lambda file: None) -> bytes:
@@ -251,19 +238,17 @@ HOSTILE_OBS = {
 def test_a_hostile_column_of_obs_costs_one_sentence(case):
     content, sentence = HOSTILE_OBS[case]
     data = content()
-    with pytest.raises(limits.NotATable) as error:
-        parse(data, ".h5ad", Reading(obs=["x"]))
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(data, ".h5ad", sentence, obs=["x"])
     assert parse(data, ".h5ad").num_rows == 80  # what is not chosen is not read
 
 
 def test_categories_that_unfold_to_too_much_text_are_refused(monkeypatch):
-    monkeypatch.setattr("disco.table.formats.obs.MOST_TEXT", 40 * 900 - 1)
+    monkeypatch.setattr("disco.table.formats.anndata.MOST_TEXT", 40 * 900 - 1)
     with pytest.raises(limits.NotATable, match="the texts of obs/x take more than"):
         parse(categories(CODES, ["", "b" * 900]), ".h5ad", Reading(obs=["x"]))
-    monkeypatch.setattr("disco.table.formats.obs.MOST_CELLS_OF_MATRIX", 80)
+    monkeypatch.setattr("disco.table.formats.anndata.MOST_CELLS_OF_MATRIX", 80)
     with pytest.raises(limits.NotATable, match="has 81 categories; at most 80 are read"):
-        parse(categories(CODES, [f"c{place}" for place in range(81)]), ".h5ad", Reading(obs=["x"]))
+        parse(categories(CODES, [f"c{position}" for position in range(81)]), ".h5ad", Reading(obs=["x"]))
 
 
 def test_names_of_obs_that_cannot_be_shown_are_not_offered():
@@ -276,30 +261,26 @@ def test_a_chunk_that_unpacks_to_gigabytes_is_one_sentence():
         read_table(io.BytesIO(bomb()), "t.h5")
 
 
-@pytest.mark.parametrize("order", ["by cells", "by genes"])
-def test_matrix_market_may_be_in_either_order(order, monkeypatch):
-    monkeypatch.setattr("disco.table.formats.market._BLOCK", 1000)
-    cells, genes = np.nonzero(COUNTS) if order == "by cells" else np.nonzero(COUNTS.T)[::-1]
-    lines = "".join(f"{gene + 1} {cell + 1} {COUNTS[cell, gene]}\n" for cell, gene in zip(cells, genes, strict=True))
-    table = parse(market(HEAD.replace("80 2", f"80 {len(cells)}") + lines), ".zip", Reading(genes="*"))
-    assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
+def test_positions_that_a_later_block_repeats_are_refused(monkeypatch):
+    monkeypatch.setattr("disco.table.formats.market._BLOCK", 10)
+    refused(market(HEAD.replace("80 2", "80 4") + "1 1 5\n2 1 5\n" * 2), ".zip", "not in order")
 
 
 def test_indices_in_no_order_are_read_all_the_same():
     with h5py.File(io.BytesIO(tenx(COUNTS)), "r") as file:
-        found = {name: file[f"matrix/{name}"][:] for name in ("data", "indices", "indptr")}
+        dset = {name: file[f"matrix/{name}"][:] for name in ("data", "indices", "indptr")}
     for name in ("data", "indices"):
-        lines = np.split(found[name], found["indptr"][1:-1])
-        found[name] = np.concatenate([line[::-1] for line in lines])
-    table = parse(put("matrix/indices", found["indices"], put("matrix/data", found["data"])), ".h5", Reading(genes="*"))
+        lines = np.split(dset[name], dset["indptr"][1:-1])
+        dset[name] = np.concatenate([line[::-1] for line in lines])
+    table = parse(put("matrix/indices", dset["indices"], put("matrix/data", dset["data"])), ".h5", Reading(genes="*"))
     assert (np.array([column.to_pylist() for column in table.columns[:-1]]).T == COUNTS).all()
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_ENTRIES", 100), ("MOST_GENES", 29), ("MOST_CELLS_OF_MATRIX", 79)])
-def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch):
-    monkeypatch.setattr(matrix, name, most)
+@pytest.mark.parametrize(("name", "limit"), [("MOST_ENTRIES", 100), ("MOST_GENES", 29), ("MOST_CELLS_OF_MATRIX", 79)])
+def test_a_matrix_too_large_is_refused_before_it_is_read(name, limit, monkeypatch):
+    monkeypatch.setattr(matrix, name, limit)
     for data, suffix in ((tenx(COUNTS), ".h5"), (h5ad(COUNTS, "array"), ".h5ad"), (zipped(parts(COUNTS)), ".zip")):
-        with pytest.raises(limits.NotATable, match=rf"; at most {most} are read"):
+        with pytest.raises(limits.NotATable, match=rf"; at most {limit} are read"):
             parse(data, suffix)
 
 
@@ -314,9 +295,4 @@ def test_a_matrix_too_large_is_refused_before_it_is_read(name, most, monkeypatch
     ],
 )
 def test_any_bytes_end_with_a_table_or_a_sentence(suffix, write, tmp_path):
-    """A signal would be a sentence too, since the file is read in a process of its own."""
-    (tmp_path / "good").write_bytes(write())
-    command = [sys.executable, "-c", FUZZ, tmp_path / "good", suffix, "40"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    *wrong, ends = done.stdout.splitlines()
-    assert wrong == [] and len(ends.split()) == 40 and "2" in ends.split()
+    fuzzed(write(), suffix, tmp_path)

@@ -14,7 +14,7 @@ from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.table.cells import numbers_of, value_counts
 from disco.table.counts import as_counts, problems
-from disco.table.formats import compact, encoding, pieces
+from disco.table.formats import encoding, pieces
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.read import read_table
@@ -86,82 +86,65 @@ def result(data: bytes | mmap.mmap, suffix: str = ".csv") -> object:
 
 
 def mapped(data: bytes) -> mmap.mmap:
-    found = mmap.mmap(-1, len(data))
-    found[:] = data
-    return found
+    collected = mmap.mmap(-1, len(data))
+    collected[:] = data
+    return collected
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, second: object) -> bool:
     """Equal, NaN too, with equal types and facts."""
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    assert one.schema.equals(other.schema, check_metadata=True)
-    return all(a.to_pandas().equals(b.to_pandas()) for a, b in zip(one.columns, other.columns, strict=True))
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
+    assert first.schema.equals(second.schema, check_metadata=True)
+    return all(a.to_pandas().equals(b.to_pandas()) for a, b in zip(first.columns, second.columns, strict=True))
 
 
 @pytest.mark.parametrize("size", [1, 7, 30, 200])
 @pytest.mark.parametrize("case", AWKWARD)
 def test_pieces_give_the_same_table_or_sentence_as_the_whole(case, size, in_pieces):
-    whole = result(AWKWARD[case].encode())
+    expected = result(AWKWARD[case].encode())
     in_pieces(size)
-    assert same(result(AWKWARD[case].encode()), whole) and same(result(mapped(AWKWARD[case].encode())), whole)
+    assert same(result(AWKWARD[case].encode()), expected) and same(result(mapped(AWKWARD[case].encode())), expected)
 
 
 @pytest.mark.parametrize("code", ["utf-16", "cp1252", "utf-8-sig"])
 def test_a_mapped_file_in_any_encoding_is_the_same(code, in_pieces, monkeypatch):
     data = f"Größe,Zahl\n{LINES}\nä,1\n".encode(code)
-    whole = result(data)
+    expected = result(data)
     in_pieces(20)
     monkeypatch.setattr(encoding, "_BLOCK", 3)
-    assert isinstance(whole, pa.Table) and same(result(mapped(data)), whole)
+    assert isinstance(expected, pa.Table) and same(result(mapped(data)), expected)
 
 
 def test_random_cells_are_the_same_in_pieces(in_pieces):
     rng = np.random.default_rng(0)
-    cells = np.array(
-        [
-            "0",
-            "17",
-            "2.5",
-            "",
-            "NA",
-            "x",
-            '"a,b"',
-            '"a\nb"',
-            "true",
-            "1,5",
-            "0x1",
-            "2020-01-01",
-            "-3",
-            "2020-01-01T00:00:00Z",
-        ],
-        object,
-    )
+    kinds_of_cells = '0|17|2.5||NA|x|"a,b"|"a\nb"|true|1,5|0x1|2020-01-01|-3|2020-01-01T00:00:00Z'
+    cells = np.array(kinds_of_cells.split("|"), object)
     for _ in range(60):
         pool = [rng.choice(cells, rng.integers(1, 4)) for _ in range(3)]
         rows = [",".join(rng.choice(kinds) for kinds in pool) for _ in range(30)]
         data = "\n".join(["p,q,r", *rows]).encode()
         in_pieces(1 << 24)
-        whole = result(data)
+        expected = result(data)
         in_pieces(int(rng.integers(1, 80)))
-        assert same(result(data), whole)
+        assert same(result(data), expected)
 
 
 @pytest.mark.parametrize("case", AWKWARD)
 def test_narrow_numbers_are_the_same_numbers(case, in_pieces, monkeypatch):
-    whole = result(AWKWARD[case].encode())
+    expected = result(AWKWARD[case].encode())
     in_pieces(10)
     monkeypatch.setattr("disco.table.formats.text.FROM_CELLS", 0)
     narrow = result(AWKWARD[case].encode())
-    if isinstance(whole, str):
-        assert narrow == whole
+    if isinstance(expected, str):
+        assert narrow == expected
         return
-    for one, other in zip(whole.columns, narrow.columns, strict=True):
-        if pa.types.is_integer(one.type) and case not in CONVERTED:
-            cells = [cell for cell in one.to_pylist() if cell is not None]
+    for first, second in zip(expected.columns, narrow.columns, strict=True):
+        if pa.types.is_integer(first.type) and case not in CONVERTED:
+            cells = [cell for cell in first.to_pylist() if cell is not None]
             is_narrow = -(2**31) <= min(cells) and max(cells) < 2**31
-            assert other.type == (pa.int32() if is_narrow else pa.int64())
-        assert one.to_pandas().equals(other.cast(one.type).to_pandas())
+            assert second.type == (pa.int32() if is_narrow else pa.int64())
+        assert first.to_pandas().equals(second.cast(first.type).to_pandas())
 
 
 def test_parquet_is_the_same_in_pieces(monkeypatch):
@@ -170,17 +153,17 @@ def test_parquet_is_the_same_in_pieces(monkeypatch):
     frame["kind"] = pd.Categorical(["x", "y"] * 50)
     out = io.BytesIO()
     parquet.write_table(pa.Table.from_pandas(frame), out, row_group_size=17)
-    whole = result(out.getvalue(), ".parquet")
+    expected = result(out.getvalue(), ".parquet")
     monkeypatch.setattr("disco.table.formats.parquet._PIECE_CELLS", 30)
-    assert same(result(mapped(out.getvalue()), ".parquet"), whole)
+    assert same(result(mapped(out.getvalue()), ".parquet"), expected)
     monkeypatch.setattr("disco.table.formats.parquet.FROM_CELLS", 0)
     narrow = result(out.getvalue(), ".parquet")
     assert [str(kind) for kind in narrow.schema.types] == ["int32", "double", "string", "int64", "int32", "string"]
-    assert same(narrow.cast(whole.schema), whole)
+    assert same(narrow.cast(expected.schema), expected)
 
 
 def test_a_large_table_takes_half_the_memory_and_gives_the_same_counts(tmp_path, monkeypatch):
-    rows = compact.FROM_CELLS // 100 + 1
+    rows = pieces.FROM_CELLS // 100 + 1
     table = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (rows, 100)), columns=[f"g{j}" for j in range(100)])
     out = io.BytesIO()
     table.to_parquet(out)
@@ -207,8 +190,8 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read(suffix
     out = io.BytesIO()
     (table.to_csv if suffix == ".csv" else table.to_parquet)(out, index=False)
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=60_000))
-    for module in ("text.Rows.parse", "parquet._in_pieces"):
-        monkeypatch.setattr(f"disco.table.formats.{module}", lambda *given: pytest.fail("it was read"))
+    for module in ("text.TextRows.parse", "parquet._in_pieces"):
+        monkeypatch.setattr(f"disco.table.formats.{module}", lambda *arguments: pytest.fail("it was read"))
     sentence = (
         r"has about 1,00\d rows of 4 columns, 4,0\d\d cells, which need about 0.0 GB of memory, and 0.0 GB are free. "
         r"Keep at most 500 rows."
@@ -259,10 +242,10 @@ def test_a_column_with_as_many_levels_as_rows_is_said_with_what_to_do(tmp_path, 
         f'Column "mass" has {levels:,} different values in 120,000 rows: it is more a measurement than a count. '
         "Leave it out, give it a role such as covariate, or join its values to fewer classes."
     )
-    found = [f"{problem.message} {problem.remedy}" for problem in problems(table)]
-    assert [one for one in found if '"mass"' in one] == [sentence]
-    assert [one for one in found if '"key"' in one and "looks like an index, not a count. Leave it out." in one]
-    assert len(found) == 2 and not any(problem.blocking for problem in problems(table))
+    collected = [f"{problem.message} {problem.remedy}" for problem in problems(table)]
+    assert [text for text in collected if '"mass"' in text] == [sentence]
+    assert [text for text in collected if '"key"' in text and "looks like an index, not a count. Leave it out." in text]
+    assert len(collected) == 2 and not any(problem.blocking for problem in problems(table))
     assert not any('"mass"' in problem.message for problem in problems(table.head(90_000)))
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["check", str(tmp_path / "t.csv")]) == 0
@@ -273,8 +256,8 @@ def test_a_refinement_says_it_too(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("disco.table.counts._MOST_LEVELS", 5)
     table = pd.DataFrame(np.random.default_rng(0).poisson(5, (60, 2)), columns=["a", "b"])
     table.to_csv(tmp_path / "t.csv", index=False)
-    given = ("--out", str(tmp_path / "run"), "--bootstrap", "0")
-    assert main(["refine", "--counts", str(tmp_path / "t.csv"), *given]) == 0
+    arguments = ("--out", str(tmp_path / "run"), "--bootstrap", "0")
+    assert main(["refine", "--counts", str(tmp_path / "t.csv"), *arguments]) == 0
     assert (
         f'Note: Column "a" has {table["a"].nunique()} different values in 60 rows: it is more'
         in capsys.readouterr().err
@@ -287,5 +270,5 @@ def test_a_refinement_says_it_too(tmp_path, capsys, monkeypatch):
 )
 def test_values_are_counted_as_by_sorting(values):
     values = np.array(values)
-    for one, other in zip(value_counts(values), np.unique(values, return_counts=True), strict=True):
-        assert np.array_equal(one, other, equal_nan=True) and one.dtype == other.dtype
+    for first, second in zip(value_counts(values), np.unique(values, return_counts=True), strict=True):
+        assert np.array_equal(first, second, equal_nan=True) and first.dtype == second.dtype

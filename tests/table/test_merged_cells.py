@@ -5,8 +5,11 @@ import io
 
 import openpyxl
 import pandas as pd
+import pytest
 
 from disco.table.read import NOTES, read_table
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 DAY = datetime.datetime(2021, 9, 14)
 MERGED = ("A1:A2", "B1:B2", "C1:E1", "A3:A5", "A6:A8", "B3:B5", "B6:B8", "E3:E5", "C7:C8", "F1:F8")
@@ -27,18 +30,18 @@ def book(hide: tuple[int, ...] = (), top: int = 0, left: int = 0) -> bytes:
         [None, None, 9, 1, 40],
         [None, None, None, 2, 50],
     ]
-    made = openpyxl.Workbook()
+    written = openpyxl.Workbook()
     for row, line in enumerate(lines, start=1 + top):
         for column, cell in enumerate(line, start=1 + left):
-            made.active.cell(row, column, cell)
+            written.active.cell(row, column, cell)
     for text in MERGED:
         area = openpyxl.worksheet.cell_range.CellRange(text)
         area.shift(left, top)
-        made.active.merge_cells(area.coord)
+        written.active.merge_cells(area.coord)
     for row in hide:
-        made.active.row_dimensions[row + top].hidden = True
+        written.active.row_dimensions[row + top].hidden = True
     out = io.BytesIO()
-    made.save(out)
+    written.save(out)
     return out.getvalue()
 
 

@@ -40,17 +40,18 @@ SCALES = {
 def test_counts_are_restored_to_the_cell(shape, scale):
     table = counts(*shape, seed=1)
     values = SCALES[scale](table).astype(float)
-    found = behind(values)
-    assert isinstance(found, Restored) and found.scale == scale and found.residual < 1e-6 and not len(found.open_rows)
-    assert (found.counts == table[values != 0]).all()
+    result = behind(values)
+    assert isinstance(result, Restored) and result.scale == scale
+    assert result.residual < 1e-6 and not len(result.open_rows)
+    assert (result.counts == table[values != 0]).all()
 
 
 def test_a_scale_of_each_row_is_found_although_some_columns_were_left_out():
     table = counts(200, 400, 3, seed=2)
     values = np.log1p(per(1e4)(table))[:, :60]
-    found = behind(values)
-    assert isinstance(found, Restored) and found.scale == "log(1 + x) of counts divided by a number for each row"
-    assert (found.counts == table[:, :60][values != 0]).all()
+    result = behind(values)
+    assert isinstance(result, Restored) and result.scale == "log(1 + x) of counts divided by a number for each row"
+    assert (result.counts == table[:, :60][values != 0]).all()
 
 
 def lost() -> dict[str, Table]:
@@ -95,9 +96,9 @@ def test_rows_of_few_values_are_open_if_they_are_few():
     table = counts(200, 40, 20, seed=4)
     table[:5, 2:] = 0
     table[:5, :2] = [2, 4]  # which look like 1 and 2
-    found = behind(per(1e4)(table))
-    assert isinstance(found, Restored) and [*found.open_rows] == [0, 1, 2, 3, 4]
-    assert (found.counts[10:] == table[5:][table[5:] != 0]).all() and not found.counts[:10].any()
+    result = behind(per(1e4)(table))
+    assert isinstance(result, Restored) and [*result.open_rows] == [0, 1, 2, 3, 4]
+    assert (result.counts[10:] == table[5:][table[5:] != 0]).all() and not result.counts[:10].any()
     table[:50, 2:] = 0
     table[:50, :2] = [2, 4]
     assert "too few in 50 rows" in behind(per(1e4)(table))
@@ -106,5 +107,5 @@ def test_rows_of_few_values_are_open_if_they_are_few():
 def test_shares_of_one_total_are_no_decimals_of_a_measure():
     rng = np.random.default_rng(5)
     table = np.array([rng.multinomial(1000, rng.dirichlet(np.ones(30))) for _ in range(100)]).astype(float)
-    found = behind(per(1)(table))
-    assert isinstance(found, Restored) and (found.counts == table[table != 0]).all()
+    result = behind(per(1)(table))
+    assert isinstance(result, Restored) and (result.counts == table[table != 0]).all()

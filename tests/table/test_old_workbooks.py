@@ -10,6 +10,8 @@ import pytest
 from disco.errors import InputError
 from disco.table.read import NOTES, READING, SHEETS, read_table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 # Two sheets, "notes" with one cell, and "counts" with a name and three counts in each of 20 rows; packed.
 OLD = (
     "c-rllOK1~87{|Za-MqHRW;aQzRw$uheIEL-uY<-"

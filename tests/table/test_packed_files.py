@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 
 from disco.errors import InputError
-from disco.table.formats import packing
+from disco.table.formats import archive
 from disco.table.formats.limits import NotATable
 from disco.table.read import guessed, read_table
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 TEXT = "a,b\n" + "\n".join(f"{i},{i * 7 % 11}" for i in range(400)) + "\n"
 PACK = {
@@ -23,8 +25,8 @@ PACK = {
 }
 
 
-def unpacked(data: bytes, ending: str, most: int) -> bytes:
-    with packing.unpacked(io.BytesIO(data), ending, len(data), most, lambda share: None) as file:
+def unpacked(data: bytes, ending: str, limit: int) -> bytes:
+    with archive._unpacked(io.BytesIO(data), ending, len(data), limit, lambda share: None) as file:
         return file.read()
 
 
@@ -35,9 +37,9 @@ def read(data: bytes, name: str, **choices: object) -> pd.DataFrame:
 @pytest.mark.parametrize("ending", PACK)
 def test_a_packed_file_is_the_same_table(ending):
     plain, pack = read(TEXT.encode(), "t.csv"), PACK[ending]
-    found = read(pack(TEXT.encode()), f"t.csv{ending}")
-    pd.testing.assert_frame_equal(found, plain)
-    assert found.attrs == plain.attrs
+    result = read(pack(TEXT.encode()), f"t.csv{ending}")
+    pd.testing.assert_frame_equal(result, plain)
+    assert result.attrs == plain.attrs
     half = len(TEXT) // 2  # two packed files one after the other are the packed whole
     joined = pack(TEXT[:half].encode()) + pack(TEXT[half:].encode())
     assert unpacked(joined, ending, len(TEXT)) == TEXT.encode()
@@ -72,8 +74,8 @@ def test_a_damaged_second_file_is_not_taken_for_the_end(ending):
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
 def test_zeros_may_stand_between_packed_files_and_after_them(ending, monkeypatch):
-    monkeypatch.setattr(packing, "_PART", 16)
-    half = [PACK[ending](part.encode()) for part in (TEXT[:99], TEXT[99:])]
+    monkeypatch.setattr(archive, "_PACKED", 16)
+    half = [PACK[ending](piece.encode()) for piece in (TEXT[:99], TEXT[99:])]
     assert unpacked(half[0] + bytes(40) + half[1] + bytes(80), ending, len(TEXT)) == TEXT.encode()
 
 
@@ -90,8 +92,9 @@ def test_unpacking_ends_at_the_limit(ending):
         unpacked(data, ending, 10_000_000)
 
 
-def test_an_xz_file_that_asks_for_much_memory_gets_none():
+def test_an_xz_file_that_asks_for_much_memory_gets_none(monkeypatch):
     """A dictionary of 4 GB, which the header of a small file declares."""
+    monkeypatch.undo()  # in a process with a limit
     data = lzma.compress(
         TEXT.encode(), format=lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "dict_size": 4096}]
     )

@@ -12,6 +12,8 @@ from disco.errors import InputError
 from disco.table.counts import problems
 from disco.table.read import NOTES, OTHER, READING, SHEETS, read_table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 def read(text: str | bytes, name: str = "t.csv", **choices: object) -> pd.DataFrame:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name, **choices)
@@ -53,25 +55,43 @@ def test_a_tsv_without_tabs_is_separated_as_it_is(mark):
 
 
 def test_advice_on_a_single_column_does_not_contradict_the_file():
-    said = [
-        problem.remedy for problem in problems(read("a;b\n1;2\n3;4\n", separator="\t")) if problem.kind == "columns"
-    ]
-    assert said == ["It was separated by tab, but its name contains a semicolon: choose that separator."]
-    said = [problem.remedy for problem in problems(read("a\n1\n2\n")) if problem.kind == "columns"]
-    assert said == ["Separate the columns of a text file by commas, semicolons or tabs."]
+    for text, choices, remedy in (
+        ("a;b\n1;2\n3;4\n", {"separator": "\t"}, "separated by tab, but its name contains a semicolon: choose that"),
+        ("a\n1\n2\n", {}, "Separate the columns of a text file by commas, semicolons or tabs."),
+    ):
+        (problem,) = [problem for problem in problems(read(text, **choices)) if problem.kind == "columns"]
+        assert remedy in problem.remedy
 
 
-def test_an_empty_last_column_does_not_shift_the_names():
-    """As written by programs that end every line, but not the names, with a comma."""
-    table = read("a,b\n1,2,\n3,4,\n")
-    assert list(table.columns) == ["a", "b", ""] and table["a"].tolist() == [1, 3] and table[""].isna().all()
-    assert list(read("a,b\nx,1,2\ny,3,4\n").columns) == ["", "a", "b"]
+YEARS = ["1990", "1991", "1992"]
+TOWNS = "Town,1990,1991,1992\n" + "".join(f"town {row},{row + 5},{row % 7},3\n" for row in range(9))
+GEO = '!Series_title\t"x"\n!Sample_geo\t"a"\t"b"\n!series_matrix_table_begin\n"ID_REF"\t"a"\t"b"\n'
+NAMED = {  # a text, its names, and its last column
+    "ends of lines with a comma": ("a,b\n1,2,\n3,4,\n", ["a", "b", ""], [None, None]),
+    "row names without a name": ("a,b\nx,1,2\ny,3,4\n", ["", "a", "b"], [2, 4]),
+    "blanks around names": ("a, b ,c d\n1, 2,3\n4, 5,6\n", ["a", "b", "c d"], [3, 6]),
+    "blanks that tell names apart": ("a, a,b\n1,2,3\n4,5,6\n", ["a", " a", "b"], [3, 6]),
+    "equal names": ("a,a, b\n1,2,3\n4,5,6\n", ["a", "a", "b"], [3, 6]),
+    "a series of GEO": (GEO + '"g1"\t1\t2\n"g2"\t3\t4\n!series_matrix_table_end\n', ["ID_REF", "a", "b"], [2, 4]),
+    "names in single quotes": ("#'chr'\t'start'\t'a b'\nx\t1\t2\n", ["#chr", "start", "a b"], [2]),
+    "single quotes within names": ("'a\tb'\nx\t1\n", ["'a", "b'"], [1]),
+    "the size in a GCT file": ("#1.2\n2\t2\nName\ts1\ts2\nENSG1\t3\t4\nENSG2\t5\t6\n", ["Name", "s1", "s2"], [4, 6]),
+    "names on two lines": ("Site,,Birds,\n,,a,b\nS1,,1,2\nS2,,4,5\n", ["Site", "", "Birds a", "Birds b"], [2, 5]),
+    "years below titles": (f'"Source","A",\n\n"Updated","2021-01-01",\n\n{TOWNS}', ["Town", *YEARS], [3] * 9),
+    "marks that contradict each other": ("a;b\n2,5;1,234,567\n3,5;1\n", ["a", "b"], ["1,234,567", "1"]),
+    "one strange cell": ("b;a\n1;1,234,567\n2;?\n3;\n", ["b", "a"], ["1234567", "?", ""]),
+}
 
 
-def test_blanks_around_names_are_left_out_unless_they_tell_names_apart():
-    assert read("a, b ,c d\n1, 2,3\n4, 5,6\n").columns.tolist() == ["a", "b", "c d"]
-    assert read("a, a,b\n1,2,3\n4,5,6\n").columns.tolist() == ["a", " a", "b"]
-    assert read("a,a, b\n1,2,3\n4,5,6\n").columns.tolist() == ["a", "a", "b"]
+@pytest.mark.parametrize("case", NAMED)
+def test_names_and_cells_of_a_text(case):
+    text, names, last = NAMED[case]
+    table = read(text, "t.txt")
+    cells = table.iloc[:, -1]
+    assert table.columns.tolist() == names and [None if pd.isna(cell) else cell for cell in cells] == last
+
+
+def test_blanks_around_names_of_a_workbook_are_left_out():
     assert read(workbook(("s", [["a", " b"], [1, 2], [3, 4]])), "t.xlsx").columns.tolist() == ["a", "b"]
 
 
@@ -129,15 +149,6 @@ def test_a_point_between_thousands_is_never_guessed():
     assert not notes(read("a;b\n1.418;3\n2.1;4\n"))  # a fraction, as the second cell shows
 
 
-def test_a_file_that_contradicts_itself_is_left_as_it_is():
-    table = read("a;b\n2,5;1,234,567\n3,5;1\n")
-    assert table["a"].tolist() == ["2,5", "3,5"] and table["b"].tolist() == ["1,234,567", "1"]
-
-
-def test_one_strange_cell_does_not_keep_the_marks_of_the_others():
-    assert read("a;b\n1,234,567;1\n?;2\n;3\n")["a"].tolist() == ["1234567", "?", ""]
-
-
 def test_other_columns_stay_as_they_were():
     table = read("a;b;c;d\n2,5;x;true;1e3\n1,0;1,x;false;2e3\n")
     assert table["b"].tolist() == ["x", "1,x"] and table["c"].tolist() == [True, False]
@@ -166,12 +177,6 @@ def test_lines_above_the_data_are_told_apart(head, names, lines):
     assert ("left out" in notes(table)) == (lines[0] + lines[2] > 0)
 
 
-def test_names_may_be_years_below_titles():
-    body = "".join(f"town {row},{row + 5},{row % 7},3\n" for row in range(9))
-    table = read(f'"Data source","A survey",\n\n"Last updated","2021-01-01",\n\nTown,1990,1991,1992\n{body}')
-    assert table.columns.tolist() == ["Town", "1990", "1991", "1992"] and len(table) == 9
-
-
 def test_a_dash_among_numbers_is_a_blank_cell_and_said():
     table = read("site,a,b,strand\ns1,3,-,+\ns2,–,4,-\ns3,5,6,+\n")
     assert table["a"].isna().tolist() == [False, True, False] and table["b"].isna().tolist() == [True, False, False]
@@ -181,34 +186,11 @@ def test_a_dash_among_numbers_is_a_blank_cell_and_said():
     assert grouped["a"].tolist()[1] == 1234567
 
 
-def test_a_series_of_geo_is_read_between_its_marks():
-    text = '!Series_title\t"x"\n!Sample_geo\t"a"\t"b"\n!series_matrix_table_begin\n"ID_REF"\t"a"\t"b"\n'
-    table = read(text + '"g1"\t1\t2\n"g2"\t3\t4\n!series_matrix_table_end\n')
-    assert table.columns.tolist() == ["ID_REF", "a", "b"] and table["b"].tolist() == [2, 4]
-
-
-def test_names_in_single_quotes_lose_them():
-    assert read("#'chr'\t'start'\t'a b'\nx\t1\t2\n").columns.tolist() == ["#chr", "start", "a b"]
-    assert read("'a\tb'\nx\t1\n").columns.tolist() == ["'a", "b'"]
-
-
 @pytest.mark.parametrize("name", ["t", "t.kreport", "t.tax.summary", "t.G026.gz"])
 def test_text_may_have_any_ending(name):
     data = b"a\tb\n1\t2\n3\t4\n"
     table = read_table(io.BytesIO(gzip.compress(data) if name.endswith("gz") else data), name)
     assert table["b"].tolist() == [2, 4]
-
-
-def test_the_size_in_a_gct_file_is_no_line_of_it():
-    text = "#1.2\n2\t2\nName\tDescription\ts1\ts2\nENSG1\tA1\t3\t4\nENSG2\tB2\t5\t6\n"
-    table = read_table(io.BytesIO(text.encode()), "t.gct")
-    assert table.columns.tolist() == ["Name", "Description", "s1", "s2"] and table["s2"].tolist() == [4, 6]
-
-
-def test_names_on_two_lines_skip_blank_columns():
-    table = read("Site,,,Birds,,\n,,,a,b,c\nS1,,,1,2,3\nS2,,,4,5,6\n")
-    assert table.columns.tolist() == ["Site", "", "", "Birds a", "Birds b", "Birds c"]
-    assert table.iloc[:, 3:].to_numpy().tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
 @pytest.mark.parametrize(
@@ -228,16 +210,11 @@ def test_lines_are_taken_as_chosen():
         read(text, names=9)
 
 
-@pytest.mark.parametrize(
-    "choices",
-    [
-        {"separator": "x"},
-        {"encoding": "rot13"},
-        {"names": -1},
-        {"decimal": ",", "thousands": ","},
-        {"decimal": ",", "thousands": ", "},
-    ],
-)
+SENSELESS = [{"separator": "x"}, {"encoding": "rot13"}, {"names": -1}]
+SENSELESS += [{"decimal": ",", "thousands": mark} for mark in (",", ", ")]
+
+
+@pytest.mark.parametrize("choices", SENSELESS)
 def test_choices_that_make_no_sense_are_refused_in_a_sentence(choices):
     with pytest.raises(InputError, match=r"^t\.csv.*\.$"):
         read("a,b\n1,2\n", **choices)
@@ -249,18 +226,21 @@ def test_a_workbook_has_its_sheets_to_choose_from_and_its_lines():
     table = read(book, "t.xlsx")
     assert table.columns.tolist() == ["a", "b"] and table.to_numpy().tolist() == [[1, 2], [3, 4]]
     assert table.attrs[SHEETS] == ["one", "two"] and table.attrs[READING]["above"] == 1
-    other = read(book, "t.xlsx", sheet="two")
-    assert other.columns.tolist() == ["c", "d"] and other.attrs[READING]["sheet"] == "two" and not notes(other)
+    second = read(book, "t.xlsx", sheet="two")
+    assert second.columns.tolist() == ["c", "d"] and second.attrs[READING]["sheet"] == "two" and not notes(second)
     assert read(book, "t.xlsx", sheet="two", names=0).to_numpy().tolist() == [["c", "d"], [5, 6]]
     with pytest.raises(InputError, match='no sheet "three"'):
         read(book, "t.xlsx", sheet="three")
 
 
-def test_a_file_read_apart_takes_the_same_choices():
-    body = "a;b\n" + "1,418;3\n" * 130_000
+def test_a_large_text_is_read_apart_with_the_same_choices(monkeypatch):
+    body = "=a;b\n" + "1,418;x\n2;\n" * 20
+    here = read(body, decimal=",")
+    assert here.iloc[0, 0] == 1.418
+    monkeypatch.setattr("disco.table.read._SMALL", 10)
     table = read(body, decimal=",")
-    assert len(body) > 1_000_000 and table["a"].tolist()[:2] == [1.418, 1.418]
-    assert table.attrs[READING] == read(body[:804], decimal=",").attrs[READING]
+    pd.testing.assert_frame_equal(table, here)
+    assert table.attrs == here.attrs
 
 
 def test_long_cells_cost_no_more_than_their_length():
@@ -289,9 +269,9 @@ def test_titles_above_and_notes_below_are_left_out_and_said():
 
 def test_lines_of_one_cell_below_a_table_are_notes_if_the_last_one_is():
     table = "a,b\n1,2\n3,4\n"
-    ends = 'Source: someone\nNotes:\n"Counts of 2020"\n', '"---"\n"See:"\n"http://x.org/y#z"\n', "Notes:\n more words\n"
-    assert [read(table + end).to_numpy().tolist() for end in ends] == [[[1, 2], [3, 4]]] * 3
-    assert "3 lines below the table were left out: Source: someone, Notes:" in notes(read(table + ends[0]))
+    endings = 'Source: someone\nNotes:\n"By eye"\n', '"---"\n"See:"\n"http://x.org/y#z"\n', "Notes:\n more words\n"
+    assert [read(table + end).to_numpy().tolist() for end in endings] == [[[1, 2], [3, 4]]] * 3
+    assert "3 lines below the table were left out: Source: someone, Notes:" in notes(read(table + endings[0]))
     with pytest.raises(InputError, match="row 3: the row has 1 cell"):
         read(table + "wor\n")  # cut off
 
@@ -320,12 +300,8 @@ def test_titles_of_one_cell_are_no_part_of_names_on_two_lines():
     assert (
         table.columns.tolist() == ["site", "MAYFLIES Baetis", "MAYFLIES Ephemera", "FLIES Baetis"] and len(table) == 9
     )
-    rows = [
-        ["Hauls of 2019", *[""] * 12],
-        [""] * 13,
-        ["haul", *range(1, 13)],
-        *[[f"fish {k}", *range(12)] for k in range(9)],
-    ]
+    rows = [["Hauls of 2019", *[""] * 12], [""] * 13, ["haul", *range(1, 13)]]
+    rows += [[f"fish {k}", *range(12)] for k in range(9)]
     table = read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
     assert table.columns.tolist() == ["haul", *map(str, range(1, 13))] and len(table) == 9
 

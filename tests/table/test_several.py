@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells_by_genes import tarred, zipped
+from refusals import refused
 
 from disco.errors import InputError
 from disco.table.formats import archive
@@ -17,7 +18,9 @@ from disco.table.formats.plain import NOTES, facts_of
 from disco.table.formats.reading import Reading
 from disco.table.read import READING, read_table
 
-GENES = [f"ENSG{place:05}" for place in range(40)]
+pytestmark = pytest.mark.usefixtures("in_process")
+
+GENES = [f"ENSG{position:05}" for position in range(40)]
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(RNG.gamma(0.5, 90, (4, 40)))  # samples × genes
 FIRST = {0.02: "forward", 0.98: "reverse", 0.5: "unstranded", 0.28: "unstranded"}
@@ -43,10 +46,10 @@ def frame(data: bytes, suffix: str, **choices: object) -> tuple[pd.DataFrame, li
 
 
 def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
-    files = {f"GSM{place}_c{place}1.txt.gz": gzip.compress(htseq(row)) for place, row in enumerate(COUNTS)}
-    found, notes = frame(tarred(files), ".tar")
-    assert found.columns.tolist() == ["GSM0_c01", "GSM1_c11", "GSM2_c21", "GSM3_c31"]
-    assert (found.loc[GENES].to_numpy() == COUNTS.T).all() and found.loc["__no_feature"].tolist() == [7] * 4
+    files = {f"GSM{position}_c{position}1.txt.gz": gzip.compress(htseq(row)) for position, row in enumerate(COUNTS)}
+    result, notes = frame(tarred(files), ".tar")
+    assert result.columns.tolist() == ["GSM0_c01", "GSM1_c11", "GSM2_c21", "GSM3_c31"]
+    assert (result.loc[GENES].to_numpy() == COUNTS.T).all() and result.loc["__no_feature"].tolist() == [7] * 4
     assert len(notes) == 1 and notes[0].startswith("4 files such as GSM0_c01.txt.gz were put beside each other")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -56,21 +59,21 @@ def test_the_files_of_htseq_are_the_columns_of_one_table(tmp_path):
 
 
 def test_names_that_are_not_utf_8_are_written_out(tmp_path):
-    files = {f"s{place}\udcff.txt": htseq(row) for place, row in enumerate(COUNTS[:2])}
-    found, _ = frame(tarred(files), ".tar")
+    files = {f"s{position}\udcff.txt": htseq(row) for position, row in enumerate(COUNTS[:2])}
+    result, _ = frame(tarred(files), ".tar")
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     read = read_table(tmp_path)
-    assert found.columns.tolist() == read.columns.tolist()[1:] == ["s0\\xff", "s1\\xff"]
+    assert result.columns.tolist() == read.columns.tolist()[1:] == ["s0\\xff", "s1\\xff"]
     assert (read.iloc[:40, 1:].to_numpy() == COUNTS[:2].T).all()
 
 
 def test_files_with_a_header_or_other_genes_are_matched_by_name():
     shuffled = htseq(COUNTS[1], "gene_id\tcount").decode().splitlines()
     second = "\n".join([shuffled[0], "ENSG99999\t5", *reversed(shuffled[1:])]).encode()
-    found, notes = frame(zipped({"a/counts.tsv": htseq(COUNTS[0], "gene_id\tcount"), "b/counts.tsv": second}), ".zip")
-    assert found.columns.tolist() == ["a", "b"]
-    assert (found.loc[GENES].to_numpy() == COUNTS[:2].T).all() and len(found) == 42
+    result, notes = frame(zipped({"a/counts.tsv": htseq(COUNTS[0], "gene_id\tcount"), "b/counts.tsv": second}), ".zip")
+    assert result.columns.tolist() == ["a", "b"]
+    assert (result.loc[GENES].to_numpy() == COUNTS[:2].T).all() and len(result) == 42
     assert notes[1] == "Names that not every file has were left out, up to 1 of a file."
 
 
@@ -92,10 +95,10 @@ def test_the_counts_of_files_with_more_columns_are_known_by_name(name):
         cells[:, 0], cells[:, at] = GENES, row
         lines = ["\t".join(header.split(",")), *("\t".join(line) for line in cells)]
         files[f"s{sample}/{name}"] = "\n".join(lines).encode()
-    found, notes = frame(zipped(files), ".zip")
-    assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index.tolist() == GENES
+    result, notes = frame(zipped(files), ".zip")
+    assert result.columns.tolist() == ["s0", "s1", "s2", "s3"] and result.index.tolist() == GENES
     assert ("1 other file was not read: sample/s0/logs/aside.tsv." in notes) == (name in archive._OF_SAMPLES)
-    assert (found.to_numpy() == COUNTS.T).all()
+    assert (result.to_numpy() == COUNTS.T).all()
     if name not in ("counts.txt", "x.star_gene_counts.tsv"):
         with pytest.raises(NotATable, match="of one sample, and a graph needs many"):
             parse(files[f"s0/{name}"], f".{name.rpartition('.')[2]}")
@@ -103,13 +106,14 @@ def test_the_counts_of_files_with_more_columns_are_known_by_name(name):
 
 @pytest.mark.parametrize("share", FIRST)
 def test_the_strand_of_star_follows_the_totals_or_the_choice(share):
-    files = {f"s{place}_ReadsPerGene.out.tab": star(row, share) for place, row in enumerate(COUNTS)}
-    found, (said, _) = frame(zipped(files), ".zip")
-    assert found.columns.tolist() == ["s0", "s1", "s2", "s3"] and found.index[:4].tolist() == [*SUMMARY]
+    files = {f"s{position}_ReadsPerGene.out.tab": star(row, share) for position, row in enumerate(COUNTS)}
+    result, (message, _) = frame(zipped(files), ".zip")
+    assert result.columns.tolist() == ["s0", "s1", "s2", "s3"] and result.index[:4].tolist() == [*SUMMARY]
     reverse = np.array([np.random.default_rng(1).binomial(row, share) for row in COUNTS])
     of = {"unstranded": COUNTS, "forward": COUNTS - reverse, "reverse": reverse}
-    assert (found.loc[GENES].to_numpy().T == of[FIRST[share]]).all() and f"The {FIRST[share]} ones were read, " in said
-    assert all(f"{values.sum():,} ({name})" in said for name, values in of.items())
+    assert (result.loc[GENES].to_numpy().T == of[FIRST[share]]).all()
+    assert f"The {FIRST[share]} ones were read, " in message
+    assert all(f"{values.sum():,} ({name})" in message for name, values in of.items())
     for name, values in of.items():
         table = parse(zipped(files), ".zip", Reading(strand=name))
         assert (table.to_pandas().set_index("gene").loc[GENES].to_numpy().T == values).all()
@@ -158,12 +162,10 @@ def test_files_of_equal_columns_are_rows_of_one_table():
     ],
 )
 def test_files_that_do_not_fit_are_a_sentence(files, choices, sentence):
-    with pytest.raises(NotATable) as error:
-        parse(zipped(files), ".zip", Reading(**choices))
-    assert sentence in str(error.value) and "\n" not in str(error.value) and str(error.value).endswith(".")
+    refused(zipped(files), ".zip", sentence, **choices)
 
 
-SYMBOLS = [f"SYM{place}" if place % 5 else "" for place in range(40)]
+SYMBOLS = [f"SYM{position}" if position % 5 else "" for position in range(40)]
 LENGTHS = RNG.choice(5000, 40, replace=False)
 FORMS = {  # what stands before the count of a gene, the names, and what stands behind it
     "htseq --additional-attr": ((GENES, SYMBOLS), None, ()),
@@ -183,8 +185,8 @@ FORMS = {  # what stands before the count of a gene, the names, and what stands 
 
 
 def of_one(sample: int, form: str = "htseq --additional-attr") -> bytes:
-    before, names, behind = FORMS[form]
-    columns = [*before, COUNTS[sample], *(COUNTS[sample] * factor for factor in behind)]
+    leading, names, behind = FORMS[form]
+    columns = [*leading, COUNTS[sample], *(COUNTS[sample] * factor for factor in behind)]
     lines = ["\t".join(map(str, line)) for line in zip(*columns, strict=True)]
     return "\n".join([*([names.format(sample)] if names else []), *lines]).encode() + b"\n"
 
@@ -193,10 +195,10 @@ def of_one(sample: int, form: str = "htseq --additional-attr") -> bytes:
 def test_the_column_that_differs_between_samples_holds_the_counts(form):
     files = {f"100{sample}.txt": of_one(sample, form) for sample in range(4)}
     files["1003.txt.gz"] = gzip.compress(files.pop("1003.txt"))
-    found, _ = frame(zipped(files), ".zip")
-    assert found.columns.tolist() == ["1000", "1001", "1002", "1003"]
-    assert found.index.tolist() == (list(LENGTHS) if form == "Entrez" else GENES)
-    assert (found.to_numpy() == COUNTS.T).all()
+    result, _ = frame(zipped(files), ".zip")
+    assert result.columns.tolist() == ["1000", "1001", "1002", "1003"]
+    assert result.index.tolist() == (list(LENGTHS) if form == "Entrez" else GENES)
+    assert (result.to_numpy() == COUNTS.T).all()
 
 
 def test_tables_of_several_counts_or_of_sightings_stay_below_each_other():
@@ -219,8 +221,8 @@ def test_tables_of_several_counts_or_of_sightings_stay_below_each_other():
 def test_a_sheet_of_samples_beside_their_files_is_left_aside():
     sheet = b"run,sample,age\n" + b"".join(b"r%d,s%d,%d\n" % (k, k, 30 + k) for k in range(4))
     files = {f"s{sample}.txt": of_one(sample) for sample in range(4)} | {"design.csv": sheet}
-    found, notes = frame(zipped(files), ".zip")
-    assert (found.to_numpy() == COUNTS.T).all() and found.columns.tolist() == ["s0", "s1", "s2", "s3"]
+    result, notes = frame(zipped(files), ".zip")
+    assert (result.to_numpy() == COUNTS.T).all() and result.columns.tolist() == ["s0", "s1", "s2", "s3"]
     assert (
         "sample/design.csv looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
         in notes
@@ -247,6 +249,6 @@ def test_the_file_that_differs_from_those_of_samples_is_named(name, data, reason
 def test_files_of_stringtie_hold_no_counts():
     names = "Gene ID\tGene Name\tReference\tStrand\tStart\tEnd\tCoverage\tFPKM\tTPM\n"
     data = (names + "\n".join(f"{gene}\t\t1\t+\t3\t9\t1.5\t2.5\t3.5" for gene in GENES)).encode()
-    for given, suffix in ((data, ".tsv"), (zipped({"a.tsv": data, "b.tsv": data}), ".zip")):
+    for content, suffix in ((data, ".tsv"), (zipped({"a.tsv": data, "b.tsv": data}), ".zip")):
         with pytest.raises(NotATable, match=r"which are no counts: its script prepDE\.py writes counts\."):
-            parse(given, suffix)
+            parse(content, suffix)

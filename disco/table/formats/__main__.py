@@ -13,7 +13,9 @@ import sys
 import time
 
 from disco.system import limit_process
-from disco.table.formats.limits import MATRICES, MEMORY_EXIT, UNREADABLE_EXIT, Limits, NotATable, limits_of
+from disco.table.formats.catalogue import MATRICES, limits_of
+from disco.table.formats.limits import MEMORY_EXIT, UNREADABLE_EXIT, NotATable
+from disco.table.formats.reading import Reading
 
 _UNPACKING = 0.3  # share of the time that a packed file takes
 
@@ -21,24 +23,23 @@ _UNPACKING = 0.3  # share of the time that a packed file takes
 def main() -> int:
     """Read one file; returns the exit status."""
     suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
-    _limit(limits_of(suffix, size))
-    from disco.table.formats.archive import unwrapped
+    _limit(suffix, size)
+    from disco.table.formats.archive import unwrapped  # after the limits are set
+    from disco.table.formats.exchange import send, send_share
     from disco.table.formats.parsing import parse
-    from disco.table.formats.passing import send, tell
-    from disco.table.formats.reading import Reading
 
-    out, done = sys.stdout.buffer, 0.0
+    out, start = sys.stdout.buffer, 0.0
     try:
         reading = Reading(**json.loads(sys.argv[2] if len(sys.argv) > 2 else "{}"))
-        file, inner = unwrapped(sys.stdin.buffer, suffix, lambda share: tell(share * _UNPACKING, out))
+        file, inner = unwrapped(sys.stdin.buffer, suffix, lambda share: send_share(share * _UNPACKING, out))
         if inner != suffix:
-            suffix, size, done = inner, os.fstat(file.fileno()).st_size, _UNPACKING
-            _limit(limits_of(suffix, size))
+            suffix, size, start = inner, os.fstat(file.fileno()).st_size, _UNPACKING
+            _limit(suffix, size)
         if suffix in MATRICES:
             table = parse(file, suffix, reading)
         else:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-            table = parse(data, suffix, reading, lambda share: tell(done + share * (1 - done), out))
+            table = parse(data, suffix, reading, lambda share: send_share(start + share * (1 - start), out))
         schema, columns = table.schema, table.columns
         del table  # so that each column is freed once it is sent
         send(schema, columns, out)
@@ -51,8 +52,9 @@ def main() -> int:
     return 0
 
 
-def _limit(limits: Limits) -> None:
+def _limit(suffix: str, size: int) -> None:
     """Limit this process from now on."""
+    limits = limits_of(suffix, size)
     limit_process(limits.memory, limits.seconds + int(time.process_time()))
 
 

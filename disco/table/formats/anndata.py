@@ -1,77 +1,75 @@
-"""Read h5ad files of anndata 0.7 or later: X, layers and raw.X, each dense or sparse."""
+"""Read h5ad files of anndata 0.7 or later: X, layers and raw.X, each dense or sparse, and columns of obs.
 
-from collections.abc import Callable, Iterator
+anndata writes a column of obs, the annotations of cells, as one dataset; categories as codes and their names, code −1
+for a missing cell (before 0.8 the names were in obs/__categories); and a column with missing cells also as values and a
+mask. The names of categories are texts even if they are numbers, because such numbers are only labels.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 
 import h5py
+import numpy as np
+import pyarrow as pa
 
 from disco.table.formats import hdf5
-from disco.table.formats.limits import NotATable
-from disco.table.formats.matrix import (
-    Block,
-    Matrix,
-    NotCounts,
-    check_size,
-    counts_behind,
-    dense_blocks,
-    distinct,
-    turned,
-)
+from disco.table.formats.limits import MOST_CELLS_OF_MATRIX, MOST_TEXT, NotATable
+from disco.table.formats.matrix import Blocks, Matrix, NotCounts, check_size, dense_blocks, distinct, transposed
 from disco.table.formats.reading import Reading
 
 _RAW = "raw.X"
 _PREFERRED = ("counts", "raw_counts", "raw", _RAW, "matrix")  # of several layers of counts
-_SPARSE = {"csr_matrix", "csc_matrix"}
+_OLDER = "__categories"  # the group of categories before anndata 0.8
+_TYPES = {"i": "i8", "u": "u8", "f": "f8", "b": "?"}
 
 
-def layers(file: h5py.File) -> list[str]:
-    """The names of its matrices: X, its layers, and raw.X."""
-    there, more = hdf5.names(file), hdf5.child(file, "layers")
-    inside = hdf5.names(more) if isinstance(more, h5py.Group) else []
-    first, last = ["X"] if "X" in there else [], [_RAW] if "raw" in there else []
-    return [*first, *(name for name in inside if name not in ("X", _RAW)), *last]
-
-
-def read(file: h5py.File, reading: Reading) -> tuple[Matrix, str]:
-    """A matrix of an h5ad file and its name: the one chosen, or X, or else a layer of counts.
+def read(file: h5py.File, reading: Reading) -> Matrix:
+    """A matrix of an h5ad file with the chosen columns of obs: the one chosen, or X, or else a layer of counts.
 
     Of several, it is one with a usual name for all counts, or else the one with the largest total.
 
     Raises:
-        NotATable: there is no such matrix, the file is damaged or too large.
+        NotATable: there is no such matrix or column, the file is damaged or too large.
         NotCounts: no matrix seems to hold counts.
     """
-    there = layers(file)
-    if not there:
+    names = hdf5.names(file)
+    layers = [name for name in hdf5.names(hdf5.child(file, "layers")) if name not in ("X", _RAW)]
+    layers = [*(["X"] if "X" in names else []), *layers, *([_RAW] if "raw" in names else [])]
+    if not layers:
         raise NotATable(" has neither X nor layers: it holds no matrix.")
-    if reading.layer is not None and reading.layer not in there:
-        raise NotATable(f' has no layer "{reading.layer[:40]}"; it has {", ".join(there[:10])}.')
-    layer = reading.layer or there[0]
-    found = _matrix(file, layer)
-    problem = _problem(found)
+    if reading.layer is not None and reading.layer not in layers:
+        raise NotATable(f' has no layer "{reading.layer[:40]}"; it has {", ".join(layers[:10])}.')
+    cells = _index(file, "obs")
+    obs, obs_names = _obs(file, reading, len(cells))
+
+    def matrix_of(layer: str) -> Matrix:
+        matrix = _matrix(file, layer, cells)
+        return replace(matrix, layer=layer, layers=layers, obs=obs, obs_names=obs_names)
+
+    first = matrix_of(reading.layer or layers[0])
+    problem = first.problem()
     if problem is None:
-        return found, layer
-    others = [name for name in there if name != layer and _holds_counts(file, name)]
-    if not others:
-        return _restored(file, [reading.layer] if reading.layer else there, str(problem))
+        return first
+    of_counts = [name for name in layers if name != first.layer and _holds_counts(matrix_of, name)]
+    if not of_counts:
+        return _restored(matrix_of, [reading.layer] if reading.layer else layers, problem)
     if reading.layer is not None:
-        raise NotCounts(f', layer "{layer[:40]}",{problem}: read the layer "{others[0][:40]}", which holds counts.')
-    usual = [name for name in _PREFERRED if name in others]
-    chosen = usual[0] if usual else max(others, key=lambda name: _total(file, name))
-    more = (
-        f" Others hold counts too: {', '.join(name[:40] for name in others if name != chosen)}." if others[1:] else ""
-    )
-    note = f'{layer[:40]}{problem}, so the layer "{chosen[:40]}" was read.{more}'
-    found = _matrix(file, chosen)
-    return replace(found, notes=(note, *found.notes)), chosen
+        layer, better = first.layer[:40], of_counts[0][:40]
+        raise NotCounts(f', layer "{layer}",{problem}: read the layer "{better}", which holds counts.')
+    usual = [name for name in _PREFERRED if name in of_counts]
+    matrix = matrix_of(usual[0] if usual else max(of_counts, key=lambda name: _total(matrix_of(name))))
+    note = f'{first.layer[:40]}{problem}, so the layer "{matrix.layer[:40]}" was read.'
+    if of_counts[1:]:
+        note += f" Others hold counts too: {', '.join(name[:40] for name in of_counts if name != matrix.layer)}."
+    return replace(matrix, notes=(note, *matrix.notes))
 
 
-def _restored(file: h5py.File, layers: list[str], problem: str) -> tuple[Matrix, str]:
-    """The counts behind the first layer of which they can be known, and its name."""
+def _restored(matrix_of: Callable[[str], Matrix], layers: list[str], problem: NotCounts) -> Matrix:
+    """The counts behind the first layer of which they can be known."""
     reasons = []
     for layer in layers:
         try:
-            return counts_behind(_matrix(file, layer)), layer
+            return matrix_of(layer).restored()
         except NotCounts as reason:
             reasons.append(f"{layer[:40]}{reason}")
     raise NotCounts(
@@ -80,39 +78,31 @@ def _restored(file: h5py.File, layers: list[str], problem: str) -> tuple[Matrix,
     )
 
 
-def _problem(matrix: Matrix) -> NotCounts | None:
-    """Why the first values are not counts, None if they are."""
+def _total(matrix: Matrix) -> float:
+    return sum(float(values.sum()) for _, _, values in matrix.blocks())
+
+
+def _holds_counts(matrix_of: Callable[[str], Matrix], layer: str) -> bool:
     try:
-        next(matrix.counts(), None)
-    except NotCounts as reason:
-        return reason
-    return None
-
-
-def _total(file: h5py.File, layer: str) -> float:
-    return sum(float(values.sum()) for _, _, values in _matrix(file, layer).blocks())
-
-
-def _holds_counts(file: h5py.File, layer: str) -> bool:
-    try:
-        return _problem(_matrix(file, layer)) is None
+        return matrix_of(layer).problem() is None
     except NotATable:
         return False
 
 
-def _matrix(file: h5py.File, layer: str) -> Matrix:
-    """The matrix of a name, with the names of its cells and genes."""
+def _matrix(file: h5py.File, layer: str, cells: list[str]) -> Matrix:
+    """The matrix of a name, with the names of its genes."""
     above = hdf5.group_of(file, "raw") if layer == _RAW else file
     inside = above if layer in ("X", _RAW) else hdf5.group_of(file, "layers")
     name = "X" if layer == _RAW else layer
-    cells, genes = _index(file, "obs"), _index(above, "var")
-    found = hdf5.child(inside, name)
-    if isinstance(found, h5py.Dataset):
+    genes = _index(above, "var")
+    item = hdf5.child(inside, name)
+    shape: tuple[int, ...]
+    if isinstance(item, h5py.Dataset):
         values = hdf5.numbers(inside, name, 2)
-        shape, blocks = (values.shape[0], values.shape[1]), lambda: dense_blocks(values)
+        shape, blocks = values.shape, lambda: dense_blocks(values)
         check_size(shape[0], shape[1], values.size)
-    elif isinstance(found, h5py.Group):
-        shape, blocks = _sparse(found)
+    elif isinstance(item, h5py.Group):
+        shape, blocks = _sparse(item)
     else:
         raise NotATable(f' has no matrix "{layer[:40]}".')
     if shape != (len(cells), len(genes)):
@@ -122,17 +112,17 @@ def _matrix(file: h5py.File, layer: str) -> Matrix:
     return Matrix(blocks, cells, distinct(genes))
 
 
-def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Callable[[], Iterator[Block]]]:
+def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Blocks]:
     """The shape and the blocks of a sparse matrix."""
     kind = hdf5.attribute(group, "encoding-type")
     shape = hdf5.attribute(group, "shape")
-    if kind not in _SPARSE or not isinstance(shape, tuple) or len(shape) != 2:
+    if kind not in ("csr_matrix", "csc_matrix") or not isinstance(shape, tuple) or len(shape) != 2:
         raise NotATable(f": {group.name[:80]} is no dense, CSR or CSC matrix as anndata 0.7 and later write it.")
     cells, genes = shape
     check_size(cells, genes, hdf5.numbers(group, "data").size)
     if kind == "csr_matrix":
-        return shape, hdf5.compressed(group, cells, genes).blocks
-    return shape, turned(hdf5.compressed(group, genes, cells).blocks)
+        return shape, hdf5.compressed(group, cells, genes)
+    return shape, transposed(hdf5.compressed(group, genes, cells))
 
 
 def _index(above: h5py.Group, name: str) -> list[str]:
@@ -142,3 +132,68 @@ def _index(above: h5py.Group, name: str) -> list[str]:
         raise NotATable(f" has no {name} as anndata 0.7 and later write it: open it with anndata and save it again.")
     column = hdf5.attribute(frame, "_index")
     return hdf5.texts(frame, column if isinstance(column, str) else "_index")
+
+
+def _obs(file: h5py.File, reading: Reading, cells: int) -> tuple[dict[str, pa.Array], list[str]]:
+    """The chosen columns of obs by name, one value per cell, categories as a dictionary; and all names of columns."""
+    frame = hdf5.group_of(file, "obs")
+    index = hdf5.attribute(frame, "_index")
+    names = [name for name in hdf5.names(frame) if name not in (index, "_index", _OLDER)]
+    for name in reading.obs:
+        if name not in names:
+            has = f"; it has {', '.join(column[:30] for column in names[:10])}" if names else ""
+            raise NotATable(f' has no column "{name[:40]}" in obs{has}.')
+    return {name: _column(frame, name, cells) for name in reading.obs}, names
+
+
+def _column(frame: h5py.Group, name: str, cells: int) -> pa.Array:
+    item, older, path = hdf5.child(frame, name), hdf5.child(frame, _OLDER), f"obs/{name[:40]}"
+    if isinstance(item, h5py.Dataset) and isinstance(older, h5py.Group) and name in hdf5.names(older):
+        return _of_categories(_values(frame, name, cells), _levels(older, name), path)
+    if isinstance(item, h5py.Dataset):
+        return pa.array(_values(frame, name, cells))
+    names = {*hdf5.names(item)}
+    if isinstance(item, h5py.Group) and {"codes", "categories"} <= names:
+        return _of_categories(_values(item, "codes", cells), _levels(item, "categories"), path)
+    if isinstance(item, h5py.Group) and {"values", "mask"} <= names:
+        return pa.array(_values(item, "values", cells), mask=_values(item, "mask", cells).astype(bool))
+    raise NotATable(f": {path} is no column of numbers, texts or categories.")
+
+
+def _values(group: h5py.Group, name: str, cells: int | None) -> np.ndarray:
+    """The values of a dataset, (cells,): int64, uint64, float64, bool, or texts as objects.
+
+    Args:
+        cells: the required number; None for categories, of which any number within the limits is allowed.
+    """
+    item, path = hdf5.child(group, name), f"{group.name.strip('/')}/{name}"[:80]
+    if not isinstance(item, h5py.Dataset) or item.ndim != 1:
+        raise NotATable(f": {path} is not a list of values.")
+    if cells is not None and len(item) != cells:
+        raise NotATable(f": {path} has {len(item):,} values for {cells:,} cells: the file is damaged.")
+    if len(item) > MOST_CELLS_OF_MATRIX:
+        raise NotATable(f": {path} has {len(item):,} categories; at most {MOST_CELLS_OF_MATRIX:,} are read.")
+    if h5py.check_string_dtype(item.dtype) is not None:
+        return np.array(hdf5.texts(group, name), dtype=object)
+    if item.dtype.kind not in _TYPES:
+        raise NotATable(f": {path} holds neither numbers nor texts.")
+    return item[:].astype(_TYPES[item.dtype.kind])
+
+
+def _levels(group: h5py.Group, name: str) -> list[str]:
+    """The categories as texts."""
+    if isinstance(hdf5.child(group, name), h5py.Group):
+        return hdf5.texts(group, name)
+    values = _values(group, name, None)
+    return [f"{value:g}" for value in values] if values.dtype.kind == "f" else [str(value) for value in values]
+
+
+def _of_categories(codes: np.ndarray, levels: list[str], path: str) -> pa.Array:
+    """A dictionary of texts, null where the code is −1."""
+    if codes.dtype.kind not in "iu" or (codes.astype(np.int64) < -1).any() or (codes >= len(levels)).any():
+        raise NotATable(f": the codes of {path} do not fit its {len(levels):,} categories: the file is damaged.")
+    lengths = np.array([len(level.encode(errors="replace")) for level in levels], np.int64)
+    if np.bincount(codes[codes >= 0].astype(np.int64), minlength=len(levels)) @ lengths > MOST_TEXT:
+        raise NotATable(f": the texts of {path} take more than {MOST_TEXT / 1e6:.0f} MB.")
+    numbers = pa.array(codes.astype(np.int32), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(levels, pa.string()))

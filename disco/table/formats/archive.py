@@ -1,36 +1,136 @@
-"""ZIP and tar archives: their files are read where they are, and nothing is written under a name from an archive.
+"""Packed files and archives: they are unpacked in pieces to the disk, and nothing is written under a name from them.
 
 An archive with one table is read as that table. One with a matrix.mtx has cells and genes: `market`.
 """
 
+import bz2
+import errno
+import gzip
+import io
+import lzma
 import os
 import re
 import struct
 import tarfile
+import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
-from disco.system import temporary_file
-from disco.table.formats import packing
-from disco.table.formats.limits import ARCHIVES, MOST_MEMBERS, MOST_TABLES, TABLES, TEXT, NotATable, most_bytes
-from disco.table.formats.pieces import Heard
+import pyarrow as pa
 
-MATRIX = ".mtx"
+from disco.system import temporary_file
+from disco.table.formats.catalogue import ARCHIVES, PACKINGS, TABLES, TEXT, most_bytes
+from disco.table.formats.limits import MOST_MEMBERS, MOST_TABLES, NotATable
+from disco.table.formats.reading import Report, silent
+
+_SHORT = {".tgz": ".tar.gz", ".tbz2": ".tar.bz2", ".txz": ".tar.xz"}
+_WORDS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard"}
+_BLOCK, _PACKED = 1 << 22, 1 << 13  # bytes unpacked at once, and packed: what follows a file is copied for the next one
+_UNPACKING = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pa.ArrowException)
+DAMAGED = (*_UNPACKING, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MOST_NAMED = 5
 LEAVE_OUT = "Leave it out, or write it like them. A sheet of samples is joined later (on Data, or by --samples)."
 _LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
 _MANY = 65_535  # stands for a number of files that is elsewhere
-_ASIDE = re.compile(  # no tables
+_NO_TABLE = re.compile(
     r"(readme|licen[cs]e|manifest|md5|checksum|changelog|filelist|citations|rights|multimedia|verbatim|annotations?\.)|.*(metadata|codebook|data_?dictionary)",
     re.IGNORECASE,
 )
 WORDS, VOCABULARY = (re.compile(rf"{what}(\..+)?\.txt", re.IGNORECASE) for what in ("docword", "vocab"))  # of UCI
 _OF_SAMPLES = ("quant.genes.sf", "quant.sf", "abundance.tsv", "genes.results", "ReadsPerGene.out.tab")  # among others
-DAMAGED = (*packing.DAMAGED, zipfile.BadZipFile, tarfile.TarError, KeyError, RuntimeError, struct.error)
+
+
+def suffix_of(name: str) -> str:
+    """The ending of a file's name that gives its format, in lower case, with the ending of its packing: .csv.gz."""
+    inner, packing = split(name.lower())
+    ending = PurePath(inner).suffix
+    return _SHORT.get(ending, ending) + packing
+
+
+def split(name: str) -> tuple[str, str]:
+    """A name, or a suffix, without the ending of its packing, in any case, and that ending in lower case, or empty."""
+    packing = next(filter(name.lower().endswith, PACKINGS), "")
+    return name[: len(name) - len(packing)], packing
+
+
+def inner_suffix(name: str) -> str:
+    """The ending of a member's name that gives its format, without that of its packing."""
+    return split(suffix_of(name))[0]
+
+
+def stream_of(packed: IO[bytes], packing: str) -> IO[bytes]:
+    """The content of a packed file, unpacked while it is read; it may raise any of `DAMAGED`."""
+    if packing == ".gz":
+        return cast(IO[bytes], gzip.open(packed))
+    if packing == ".zst":
+        return io.BufferedReader(cast(Any, pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd")))
+    return io.BufferedReader(_Members(packed, {".bz2": bz2.BZ2Decompressor, ".xz": lzma.LZMADecompressor}[packing]))
+
+
+class _Members(io.RawIOBase):
+    """The content of packed files one after the other; Python's own readers end in silence where a later one is bad."""
+
+    def __init__(self, packed: IO[bytes], unpacker: Callable[[], Any]) -> None:
+        self._packed, self._unpacker, self._member = packed, unpacker, unpacker()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target; may raise any of the unpackers' errors."""
+        data = b""
+        while not data:
+            is_between = self._member.eof
+            rest = self._member.unused_data.lstrip(b"\0") if is_between else b""
+            if not rest and (is_between or self._member.needs_input):
+                rest = self._packed.read(_PACKED)
+                if not rest and not is_between:
+                    raise EOFError
+                if not rest:
+                    return 0
+            if is_between and not (rest := rest.lstrip(b"\0")):  # zeros, which may stand between and at the end
+                continue
+            self._member = self._unpacker() if is_between else self._member
+            data = self._member.decompress(rest, len(target))
+        target[: len(data)] = data
+        return len(data)
+
+
+def _unpacked(packed: BinaryIO, packing: str, size: int, most: int, report: Report) -> BinaryIO:
+    """The content of a packed file of some size, at most so many bytes, in a temporary file."""
+    target = temporary_file()
+    try:
+        _copy(stream_of(packed, packing), target, most, lambda: report(packed.tell() / size))
+    except _UNPACKING as error:
+        target.close()
+        if isinstance(error, EOFError) or "Truncated" in str(error):
+            raise NotATable(" is cut off: its packing has no end. Download or copy it again.") from None
+        damaged = f" cannot be unpacked as {_WORDS[packing]}: it is damaged, or its name should not end in {packing}."
+        raise NotATable(_no_room(error) or damaged) from None
+    return target
+
+
+def _copy(stream: IO[bytes], target: BinaryIO, most: int, step: Callable[[], None] = lambda: None) -> None:
+    """Copy a stream into a file, in pieces, and rewind the file; NotATable if there are more bytes."""
+    while block := stream.read(_BLOCK):
+        if target.tell() + len(block) > most:
+            raise NotATable(f" unpacks to more than {most / 1e6:,.0f} MB, the limit: give a smaller one.")
+        target.write(block)
+        step()
+    target.seek(0)
+
+
+def _no_room(error: Exception) -> str:
+    """That the disk is full, as the rest of a sentence; empty if the error says something else."""
+    if getattr(error, "errno", None) not in _NO_ROOM:
+        return ""
+    return f" needs more room to be unpacked than {tempfile.gettempdir()} has: free some, or set TMPDIR."
 
 
 @dataclass(frozen=True)
@@ -46,26 +146,18 @@ class Archive:
     stored: Callable[[Any], IO[bytes] | None]
 
     def open(self, name: str) -> IO[bytes]:
-        """A file's content, unpacked if its name says that it is packed.
-
-        Raises:
-            NotATable: it needs a password.
-        """
-        found = self.members[name]
-        if getattr(found, "flag_bits", 0) & 1:
-            raise NotATable(f": {shown(name)} needs a password. Unpack it, and give the file itself.")
-        stream, how = cast(IO[bytes], self.stored(found)), packing.split(name.lower())[1]
-        return packing.stream_of(stream, how) if how else stream
+        """A file's content, unpacked if its name says that it is packed; NotATable if it needs a password."""
+        member = self.members[name]
+        if getattr(member, "flag_bits", 0) & 1:
+            raise NotATable(f": {printable_end(name)} needs a password. Unpack it, and give the file itself.")
+        stream, packing = cast(IO[bytes], self.stored(member)), split(name)[1]
+        return stream_of(stream, packing) if packing else stream
 
 
 def opened(source: BinaryIO, suffix: str) -> Archive:
-    """The archive in a file, whose ending is one of `ARCHIVES`.
-
-    Raises:
-        NotATable: it is damaged, or has too many files.
-    """
+    """The archive in a file, whose ending is one of `ARCHIVES`; NotATable if it is damaged, or has too many files."""
     entries: Sequence[Any]
-    found: dict[str, Any]
+    files: dict[str, Any]
     stored: Callable[[Any], IO[bytes] | None]
     source.seek(0)
     try:
@@ -74,28 +166,25 @@ def opened(source: BinaryIO, suffix: str) -> Archive:
             entries, stored = list(islice(tar, MOST_MEMBERS + 1)), tar.extractfile
             if len(entries) <= MOST_MEMBERS:
                 _check_end(source, tar.offset)
-            found = {encodable(entry.name): entry for entry in entries if entry.isreg()}
+            files = {encodable(entry.name): entry for entry in entries if entry.isreg()}
         else:
             pack = zipfile.ZipFile(source)
             entries, stored = pack.infolist(), pack.open
-            found = {entry.filename: entry for entry in pack.infolist() if not entry.is_dir()}
+            files = {entry.filename: entry for entry in entries if not entry.is_dir()}
             _check_number(source, len(entries))
-            if len(found) < sum(not entry.is_dir() for entry in entries):
+            if len(files) < sum(not entry.is_dir() for entry in entries):
                 raise zipfile.BadZipFile  # two files of one name
     except DAMAGED as error:
         raise NotATable(why(error)) from None
     if len(entries) > MOST_MEMBERS:
         raise NotATable(f" holds more than {MOST_MEMBERS:,} files: give the table alone.")
-    return Archive({name: entry for name, entry in found.items() if not _is_hidden(name)}, stored)
+    # Files that a system such as macOS left there are hidden.
+    visible = (name for name in files if "__MACOSX" not in name and not PurePosixPath(name).name.startswith("."))
+    return Archive({name: files[name] for name in visible}, stored)
 
 
 def _check_end(source: BinaryIO, at: int) -> None:
-    """Refuse a tar that stops before a block of zeros: tarfile takes a damaged header for the end.
-
-    Raises:
-        tarfile.TarError: another block is there.
-        EOFError: none is there.
-    """
+    """Refuse a tar that stops before a block of zeros: tarfile takes a damaged header for the end."""
     source.seek(at)
     block = source.read(tarfile.BLOCKSIZE)
     if not block:
@@ -105,12 +194,11 @@ def _check_end(source: BinaryIO, at: int) -> None:
 
 
 def _check_number(source: BinaryIO, entries: int) -> None:
-    """Refuse a ZIP whose list of files is damaged, so that zipfile skips some; zipfile.BadZipFile if it is."""
+    """Refuse a ZIP whose list of files is damaged, so that zipfile skips some."""
     source.seek(max(source.seek(0, os.SEEK_END) - _LONGEST_END, 0))
     end = source.read()
     at = end.rfind(_END) + _NUMBER_AT
-    stated = int.from_bytes(end[at : at + 2], "little")
-    if stated not in (_MANY, entries % (_MANY + 1)):
+    if int.from_bytes(end[at : at + 2], "little") not in (_MANY, entries % (_MANY + 1)):
         raise zipfile.BadZipFile
 
 
@@ -120,10 +208,10 @@ def why(error: Exception) -> str:
         return " is cut off: a file in it has no end. Download or copy it again."
     if isinstance(error, NotImplementedError):
         return " is packed in an unusual way, which is not read: unpack it, and pack it again as an ordinary ZIP."
-    return packing.no_room(error) or " cannot be read, because the archive is damaged: download it or pack it again."
+    return _no_room(error) or " cannot be read, because the archive is damaged: download it or pack it again."
 
 
-def shown(name: str) -> str:
+def printable_end(name: str) -> str:
     """The end of a member's name, for a sentence."""
     return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
 
@@ -133,17 +221,7 @@ def encodable(name: str) -> str:
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
-def _is_hidden(name: str) -> bool:
-    """Whether a system left the file there, such as macOS."""
-    return "__MACOSX" in name or PurePosixPath(name).name.startswith(".")
-
-
-def format_of(name: str) -> str:
-    """The ending of a member's name that gives its format, without that of its packing."""
-    return packing.split(packing.suffix_of(name))[0]
-
-
-def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) -> tuple[BinaryIO, str]:
+def unwrapped(source: BinaryIO, suffix: str, report: Report = silent) -> tuple[BinaryIO, str]:
     """A file without its packing, or the only table of an archive, and the ending that gives its format.
 
     An archive with a matrix.mtx, or with several files of text, stays one.
@@ -151,89 +229,82 @@ def unwrapped(source: BinaryIO, suffix: str, heard: Heard = lambda share: None) 
     Raises:
         NotATable: it is damaged, too large, or an archive without a table.
     """
-    inner, how = packing.split(suffix)
-    if not how and inner not in ARCHIVES:
+    inner, packing = split(suffix)
+    if not packing and inner not in ARCHIVES:
         return source, inner
     size = source.seek(0, os.SEEK_END)
     source.seek(0)
-    if how and size:
-        return unwrapped(packing.unpacked(source, how, size, most_bytes(inner), heard), inner)
+    if packing and size:
+        return unwrapped(_unpacked(source, packing, size, most_bytes(inner), report), inner)
     if inner not in ARCHIVES or not size:
         return source, inner
     archive = opened(source, inner)
-    found = [] if has_matrix(archive.members) else tables(archive.members)
-    if len(found) != 1:
+    names = [] if has_matrix(archive.members) else tables(archive.members)
+    if len(names) != 1:
         return source, inner
-    return _extracted(archive, found[0]), format_of(found[0])
+    target, suffix = temporary_file(), inner_suffix(names[0])
+    try:
+        _copy(archive.open(names[0]), target, most_bytes(suffix))
+    except DAMAGED as error:
+        target.close()
+        raise NotATable(why(error)) from None
+    return target, suffix
 
 
 def has_matrix(names: Iterable[str]) -> bool:
     """Whether a matrix.mtx is among some files, or a bag of words."""
-    return any(format_of(name) == MATRIX or is_called(name, WORDS) for name in names)
+    return any(inner_suffix(name) == ".mtx" or is_called(name, WORDS) for name in names)
 
 
 def is_called(name: str, pattern: re.Pattern) -> bool:
     """Whether a member, without its folder and its packing, has a name of this form."""
-    return pattern.fullmatch(PurePosixPath(packing.split(name.lower())[0]).name) is not None
+    return pattern.fullmatch(PurePosixPath(split(name)[0]).name) is not None
 
 
 def tables(names: Iterable[str]) -> list[str]:
     """The files that hold the table: one of any format, or several of text; a file and its packed copy count once.
 
-    Beside a sample's file of counts, salmon, kallisto, RSEM and STAR write others, which are left aside.
+    Beside a sample's file of counts, salmon, kallisto, RSEM and STAR write other files, which are left out.
 
     Raises:
         NotATable: there are others.
     """
     names = sorted(names)
-    found = [name for name in names if format_of(name) in TABLES]
-    found = [name for name in found if not _ASIDE.match(PurePosixPath(name).name)] or found
-    check_case(found)
-    found = list({packing.split(name.lower())[0]: name for name in found}.values())
+    members = [name for name in names if inner_suffix(name) in TABLES]
+    members = [name for name in members if not _NO_TABLE.match(PurePosixPath(name).name)] or members
+    check_case(members)
+    members = list({split(name.lower())[0]: name for name in members}.values())
     for ending in _OF_SAMPLES:
-        if len(of_samples := [name for name in found if packing.split(name)[0].endswith(ending)]) > 1:
-            found = of_samples
+        if len(of_samples := [name for name in members if split(name)[0].endswith(ending)]) > 1:
+            members = of_samples
             break
-    if len(found) > MOST_TABLES:
-        raise NotATable(f" holds {len(found):,} tables; at most {MOST_TABLES:,} become one. Give fewer.")
-    if len(found) == 1 or (found and all(format_of(name) in TEXT for name in found)):
-        return found
-    others = [name for name in found if format_of(name) not in TEXT]
-    if 0 < len(others) < len(found) - 1:
-        texts = len(found) - len(others)
-        raise NotATable(f" holds {texts:,} files of text, and {shown(others[0])}, which is none. {LEAVE_OUT}")
-    raise NotATable(not_one(found, names))
+    if len(members) > MOST_TABLES:
+        raise NotATable(f" holds {len(members):,} tables; at most {MOST_TABLES:,} become one. Give fewer.")
+    no_texts = [name for name in members if inner_suffix(name) not in TEXT]
+    if len(members) == 1 or (members and not no_texts):
+        return members
+    if 0 < len(no_texts) < len(members) - 1:
+        texts = len(members) - len(no_texts)
+        odd = printable_end(no_texts[0])
+        raise NotATable(f" holds {texts:,} files of text, and {odd}, which is none. {LEAVE_OUT}")
+    raise NotATable(not_one(members, names))
 
 
 def check_case(names: Sequence[str]) -> None:
-    """Refuse files whose names differ in case alone, which would count as one.
-
-    Raises:
-        NotATable: there are some.
-    """
+    """Raise NotATable if names of files differ in case alone, so that they would count as one."""
     first: dict[str, str] = {}
     for name in names:
-        if (other := first.setdefault(name.lower(), name)) != name:
-            raise NotATable(f" holds {shown(other)} and {shown(name)}, names that differ in case alone: rename one.")
+        if (earlier := first.setdefault(name.lower(), name)) != name:
+            pair = f"{printable_end(earlier)} and {printable_end(name)}"
+            raise NotATable(f" holds {pair}, names that differ in case alone: rename one.")
 
 
 def not_one(tables: list[str], names: list[str]) -> str:
     """Why files are not one table, as the rest of a sentence."""
     what = f"{len(tables):,} tables" if tables else "no table" if names else "no files"
-    some = ", ".join(shown(name) for name in (tables or names)[:_MOST_NAMED])
-    some += " …" if len(tables or names) > _MOST_NAMED else ""
+    listed = ", ".join(printable_end(name) for name in (tables or names)[:_MOST_NAMED])
+    listed += " …" if len(tables or names) > _MOST_NAMED else ""
     return (
-        f" holds {what}{f': {some}' if some else ''}. Give one table, several of the same form, or the three files of "
-        "a matrix.mtx."
+        f" holds {what}{f': {listed}' if listed else ''}. Give one table, several of the same form, or the three files "
+        "of a matrix.mtx."
     )
-
-
-def _extracted(archive: Archive, name: str) -> BinaryIO:
-    """A member, unpacked, in a temporary file."""
-    target = temporary_file()
-    try:
-        packing.copy(archive.open(name), target, most_bytes(format_of(name)))
-    except DAMAGED as error:
-        target.close()
-        raise NotATable(why(error)) from None
-    return target

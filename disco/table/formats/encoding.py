@@ -7,9 +7,8 @@ import tempfile
 from collections.abc import Iterator
 
 from disco.table.formats.limits import NotATable
-from disco.table.formats.reading import ENCODINGS
+from disco.table.formats.reading import ENCODINGS, Text
 
-Text = bytes | mmap.mmap  # a mapped file is in memory only where it is looked at
 EMPTY = " is empty: give a file with names in its first row and values below them."
 NO_TEXT = (
     " is not UTF-8 text: save it as CSV UTF-8, or choose its encoding (on Data, or by --read encoding=shift-jis or "
@@ -31,13 +30,13 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
     Raises:
         NotATable: it is empty, or not text of this encoding.
     """
-    notes = []
+    notes, is_detected = [], encoding is None
     if encoding is None:
         encoding = _detected(data)
         if encoding == "cp1252":
             notes = ["The file is not UTF-8 and was read as Windows-1252. If a name looks wrong, choose its encoding."]
     try:
-        if encoding == "utf-8":
+        if encoding == "utf-8" and not is_detected:
             _check(data, encoding)
         data = _recoded(data, encoding)
     except UnicodeError:
@@ -72,11 +71,7 @@ def _recoded(data: Text, encoding: str) -> Text:
 
 
 def _detected(data: Text) -> str:
-    """The encoding of a text.
-
-    Raises:
-        NotATable: it cannot be detected.
-    """
+    """The encoding of a text; NotATable if it cannot be detected."""
     if data[:2] in _UTF16:
         return "utf-16"
     for encoding in ("utf-8", "cp1252"):

@@ -81,15 +81,15 @@ def _filters(lines: Lines) -> int:
     """
     at = next((at for at, line in enumerate(lines) if not _filled(line) or len(line) > len(lines[0]) + 1), 0)
     end = next((at for at in range(at, len(lines)) if _filled(lines[at])), 0)
-    most = max((len(_filled(line)) for line in lines[:at]), default=0)
-    if not 0 < at <= _MOST_WORDS or most > _NARROW or all(map(_is_words, lines[:at])):
+    widest = max((len(_filled(line)) for line in lines[:at]), default=0)
+    if not 0 < at <= _MOST_WORDS or widest > _NARROW or all(map(_is_words, lines[:at])):
         return 0
     above, names, below = _detected(lines[end:])
     data = lines[end + above + names + below :]
     named = _filled(joined(lines[end + above : end + above + names]))
     if not (_is_words(named) or _are_years(lines[end + above :])):
         return 0
-    return end if len(named) > most and len(data) * len(named) >= _LARGER * at * most else 0
+    return end if len(named) > widest and len(data) * len(named) >= _LARGER * at * widest else 0
 
 
 def _is_total(lines: Lines) -> bool:
@@ -116,13 +116,13 @@ def _is_data(lines: Lines) -> bool:
     columns. Words before them look like those below, as in lines of a gene and its counts; alone, a line of numbers
     has three or more.
     """
-    first, *others = lines
-    if len(others) < _LEAST_LINES or any(len(line) != len(first) for line in others):
+    first, *following = lines
+    if len(following) < _LEAST_LINES or any(len(line) != len(first) for line in following):
         return False
     numbers, beyond, words, again = [], 0, False, False
     for at, cell in enumerate(map(str.strip, first)):
-        cells = [line[at].strip() for line in others]
-        below = [float(other) for other in cells if _NUMBER.fullmatch(other)]
+        cells = [line[at].strip() for line in following]
+        below = [float(text) for text in cells if _NUMBER.fullmatch(text)]
         if _NUMBER.fullmatch(cell) and 2 * len(below) >= len(cells):
             numbers.append(float(cell))
             beyond += not min(below) <= numbers[-1] <= max(below)
@@ -131,7 +131,7 @@ def _is_data(lines: Lines) -> bool:
                 return False
             words = True
             again |= bool(cell) and cell in cells  # a name is in none of the rows
-    if again and numbers and first not in others:  # else names are repeated within the table
+    if again and numbers and first not in following:  # else names are repeated within the table
         return True
     if beyond > len(numbers) // _BEYOND or len(numbers) < (1 if words else 3):
         return False
@@ -171,31 +171,31 @@ def joined(lines: Lines) -> list[str]:
         trimmed = [name.strip() for name in names]
         return trimmed if len(set(trimmed)) == len(set(names)) else names
     columns = max(map(len, lines))
-    filled = []
+    filled: list[list[str]] = []
     for number, line in enumerate(lines):
         cells = [*line, *[""] * (columns - len(line))]
         if number < len(lines) - 1:
             for index in range(1, columns):
                 cells[index] = cells[index] or cells[index - 1]
         filled.append(cells)
-    parts = [[part for part in column if part] for column in zip(*filled, strict=True)]
     has_name = [any(line[at : at + 1] not in ([], [""]) for line in lines) for at in range(columns)]
-    return [" ".join(column) if named else "" for column, named in zip(parts, has_name, strict=True)]
+    names = [" ".join(filter(None, column)) for column in zip(*filled, strict=True)]
+    return [name if is_named else "" for name, is_named in zip(names, has_name, strict=True)]
 
 
-def notes(lines: Lines, above: int, names: int, below: int, reading: Reading) -> list[str]:
+def header_notes(lines: Lines, above: int, names: int, below: int, reading: Reading) -> list[str]:
     """What was left out above and below the names, and that there are none, in sentences; the choices are as given."""
-    found = []
+    notes = []
     if not names and reading.names is None:
-        found.append(
+        notes.append(
             "The first line holds numbers like those below: it was read as data, and the columns have no names. If it "
             "holds names, read the file again with one line of names (on Data, or by --read names=1)."
         )
-    for index, left, what in ((0, above, "above"), (above + names, below, "below")):
-        if shown := [cell for line in lines[index : index + left] for cell in _filled(line)]:
-            text = ", ".join(cell[:30] for cell in shown[:6]) + (" …" if len(shown) > 6 else "")
-            count = "A line" if left == 1 else f"{left} lines"
-            found.append(f"{count} {what} the names {plural(left, 'was', 'were')} left out: {text}.")
+    for index, number, where in ((0, above, "above"), (above + names, below, "below")):
+        if cells := [cell for line in lines[index : index + number] for cell in _filled(line)]:
+            text = ", ".join(cell[:30] for cell in cells[:6]) + (" …" if len(cells) > 6 else "")
+            count = "A line" if number == 1 else f"{number} lines"
+            notes.append(f"{count} {where} the names {plural(number, 'was', 'were')} left out: {text}.")
     if names > 1:
-        found.append(f"The names were joined from {names} lines.")
-    return found
+        notes.append(f"The names were joined from {names} lines.")
+    return notes

@@ -6,18 +6,6 @@ and genes are read in pieces: what they hold has to fit in the free memory.
 
 from dataclasses import dataclass
 
-TABBED = (".tsv", ".tab", ".sf", ".results", ".counts", ".gct")  # of salmon, RSEM, HTSeq, GenePattern
-TEXT = (".csv", ".txt", *TABBED)
-PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
-ARCHIVES = (".zip", ".tar")
-MATRICES = (
-    ".h5ad",
-    ".h5",
-    ".biom",
-    *ARCHIVES,
-)  # cells × genes, read block by block: a longer and larger work than other files
-TABLES = (*TEXT, ".xlsx", ".xls", ".ods", ".parquet", ".dta", ".h5ad", ".h5", ".biom")
-IN_PIECES = (*TEXT, ".parquet", *MATRICES)  # formats of which no second copy is in memory
 MOST_BYTES = 200_000_000  # of another file
 MOST_BYTES_IN_PIECES = 2_000_000_000  # an upload is smaller (.streamlit/config.toml)
 MOST_COLUMNS = 10_000  # twice the largest simulated graph; a page describes each column
@@ -55,7 +43,7 @@ def unreadable(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """What the process that reads a file may use: bytes of memory, seconds of processor time, seconds until stopped."""
 
     memory: int
@@ -63,18 +51,9 @@ class Limits:
     wait: float
 
 
-def most_bytes(suffix: str) -> int:
-    """The largest size of a file of this format, packed or not."""
-    return MOST_BYTES_IN_PIECES if suffix.endswith((*IN_PIECES, *PACKINGS)) else MOST_BYTES
-
-
-def limits_of(suffix: str, size: int) -> Limits:
-    """The limits for a file of this format and this many bytes; those of unpacking it if it is packed."""
-    if suffix.endswith((*PACKINGS, *ARCHIVES)):
-        return Limits(MOST_MEMORY, MOST_MATRIX_SECONDS, MOST_PACKED_WAIT)
-    if suffix in MATRICES:
-        return Limits(MOST_MEMORY, MOST_MATRIX_SECONDS, MOST_MATRIX_WAIT)
-    return Limits(
+def of_size(size: int) -> ProcessLimits:
+    """The limits for a file of this many bytes that is read whole."""
+    return ProcessLimits(
         MOST_MEMORY + _MEMORY_PER_BYTE * size,
         MOST_SECONDS + size // _BYTES_PER_SECOND,
         MOST_WAIT + size / _BYTES_PER_WAIT,

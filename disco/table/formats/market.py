@@ -6,19 +6,18 @@ One matrix, or several below each other with the file of each cell.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from disco.table.formats.archive import DAMAGED, Archive, shown, why
-from disco.table.formats.folder import Parts, matrices
+from disco.table.formats.archive import DAMAGED, Archive, printable_end, why
 from disco.table.formats.limits import MOST_NAME, MOST_TEXT, NotATable
-from disco.table.formats.matrix import Block, Matrix, check_size, distinct, joined, turned
-from disco.table.formats.tenx import expression
+from disco.table.formats.matrix import Block, Matrix, check_size, distinct, joined, transposed
+from disco.table.formats.matrix_files import MatrixFiles, matrices
 
 _BLOCK = 16 << 20  # bytes of text
 _MOST_LINE, _MOST_COMMENTS = 10_000, 1_000
@@ -28,39 +27,39 @@ _HEADER = re.compile(r"(?i)(x|v\d+|.*(gene|feature|symbol|barcode|cell|ensembl|n
 _SYMBOL = re.compile(r"(?i).*(symbol|name)")
 
 
-def read(archive: Archive) -> tuple[Matrix, np.ndarray, list[str]]:
-    """The matrix of an archive, or several as one; the number of each cell's file, (cells,) int; the files' labels.
+def read(archive: Archive) -> Matrix:
+    """The matrix of an archive, or several as one, with a column of the file of each cell.
 
     Raises:
         NotATable: a file is missing, damaged or too large, or the matrices have no gene in common.
     """
-    parts, notes = matrices(archive.members)
-    found = [_matrix(archive, part) for part in parts]
-    labels = [part.label for part in parts]
-    matrix = joined(found, labels) if len(found) > 1 else found[0]
-    of_file = np.repeat(np.arange(len(found)), [len(part.cells) for part in found])
-    return replace(matrix, notes=(*notes, *matrix.notes)), of_file, labels
+    sets, notes = matrices(archive.members)
+    parsed = [_matrix(archive, files) for files in sets]
+    matrix = joined(parsed, [files.label for files in sets]) if len(sets) > 1 else parsed[0]
+    return replace(matrix, notes=(*notes, *matrix.notes))
 
 
-def _matrix(archive: Archive, parts: Parts) -> Matrix:
+def _matrix(archive: Archive, files: MatrixFiles) -> Matrix:
     """One matrix with its names."""
     try:
-        with archive.open(parts.matrix) as stream:
+        with archive.open(files.matrix) as stream:
             sizes = _header(stream)
-        features = _names(archive, parts.features)
-        barcodes = _names(archive, parts.barcodes) if parts.barcodes else [[str(k + 1)] for k in range(sizes[0])]
+        features = _names(archive, files.features)
+        barcodes = _names(archive, files.barcodes) if files.barcodes else [[str(k + 1)] for k in range(sizes[0])]
     except DAMAGED as error:
         raise NotATable(why(error)) from None
-    are_cells_first = _are_cells_first(sizes, features, barcodes, parts.are_cells_first)
+    are_cells_first = _are_cells_first(sizes, features, barcodes, files.are_cells_first)
     cells, genes = sizes[:2] if are_cells_first else (sizes[1], sizes[0])
     check_size(cells, genes, sizes[2])
-    blocks = _Lines(lambda: archive.open(parts.matrix), *sizes).blocks
-    notes = ("In its matrix.mtx, cells are the rows.",) if are_cells_first and parts.barcodes else ()
+    notes = ("In its matrix.mtx, cells are the rows.",) if are_cells_first and files.barcodes else ()
     names, ids, kinds = _features(features, genes)
     barcode = [row[0] for row in barcodes[len(barcodes) - cells :]]
-    return expression(
-        Matrix(blocks if are_cells_first else turned(blocks), barcode, distinct(names, ids), notes), kinds
-    )
+
+    def blocks() -> Iterator[Block]:
+        return _blocks(archive, files.matrix, *sizes)
+
+    oriented = blocks if are_cells_first else transposed(blocks)
+    return Matrix(oriented, barcode, distinct(names, ids), notes).expression(kinds)
 
 
 def _are_cells_first(
@@ -73,18 +72,18 @@ def _are_cells_first(
     Raises:
         NotATable: the lists fit neither way.
     """
-    ways = []
+    fitting = []
     for genes, cells, are_first in ((sizes[0], sizes[1], False), (sizes[1], sizes[0], True)):
-        more = [len(features) - genes, len(barcodes) - cells]
+        extra = [len(features) - genes, len(barcodes) - cells]
         are_headers = [bool(rows) and all(map(_HEADER.fullmatch, rows[0])) for rows in (features, barcodes)]
-        if all(lines == 0 or (lines == 1 and is_header) for lines, is_header in zip(more, are_headers, strict=True)):
-            ways.append((sum(more), are_first != are_usually, are_first))
-    if not ways:
+        if all(lines == 0 or (lines == 1 and is_header) for lines, is_header in zip(extra, are_headers, strict=True)):
+            fitting.append((sum(extra), are_first != are_usually, are_first))
+    if not fitting:
         raise NotATable(
             f" has a matrix of {sizes[0]:,} × {sizes[1]:,} for {len(features):,} features and {len(barcodes):,} "
             "barcodes: the three files are not of one matrix."
         )
-    return min(ways)[2]
+    return min(fitting)[2]
 
 
 def _names(archive: Archive, member: str) -> list[list[str]]:
@@ -92,18 +91,18 @@ def _names(archive: Archive, member: str) -> list[list[str]]:
     with archive.open(member) as stream:
         data = stream.read(MOST_TEXT + 1)
     if len(data) > MOST_TEXT:
-        raise NotATable(f": {shown(member)} has more than {MOST_TEXT / 1e6:.0f} MB.")
+        raise NotATable(f": {printable_end(member)} has more than {MOST_TEXT / 1e6:.0f} MB.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise NotATable(f": the names in {shown(member)} are not UTF-8 text.") from None
+        raise NotATable(f": the names in {printable_end(member)} are not UTF-8 text.") from None
     lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
     try:
         rows = [[cell.strip().removeprefix('"').removesuffix('"') for cell in row] for row in lines if any(row)]
     except csv.Error:  # a cell of more than 131,072 characters
         rows = [["x" * (MOST_NAME + 1)]]
     if any(len(cell) > MOST_NAME for row in rows for cell in row):
-        raise NotATable(f": a name in {shown(member)} is longer than {MOST_NAME} characters.")
+        raise NotATable(f": a name in {printable_end(member)} is longer than {MOST_NAME} characters.")
     width = max(map(len, rows), default=1)
     is_numbered = width > 1 and all(row[0] == str(number) for number, row in enumerate(rows[1:], start=1))
     return [row[1:] if len(row) == width else row for row in rows] if is_numbered else rows
@@ -125,9 +124,9 @@ def _header(stream: IO[bytes]) -> tuple[int, int, int]:
     """The numbers of rows, columns and entries; the stream then stands at the first entry."""
     first = stream.readline(_MOST_LINE).decode("ascii", "replace").lower().split()
     if len(first) == 1 and first[0].isdecimal() and len(first[0]) < 12:  # of a bag of words
-        others = [stream.readline(_MOST_LINE).strip() for _ in range(2)]
-        if all(size.isdigit() and len(size) < 12 for size in others):
-            return int(first[0]), int(others[0]), int(others[1])
+        words, entries = (stream.readline(_MOST_LINE).strip() for _ in range(2))
+        if all(size.isdigit() and len(size) < 12 for size in (words, entries)):
+            return int(first[0]), int(words), int(entries)
     if first[:3] != ["%%matrixmarket", "matrix", "coordinate"] or first[3:] not in _FIELDS:
         raise NotATable(
             ": its matrix.mtx does not begin with %%MatrixMarket matrix coordinate integer general, or real in place "
@@ -143,56 +142,34 @@ def _header(stream: IO[bytes]) -> tuple[int, int, int]:
     return int(sizes[0]), int(sizes[1]), int(sizes[2])
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The lines of matrix.mtx: row, column, value."""
-
-    open: Callable[[], IO[bytes]]
-    rows: int
-    columns: int
-    entries: int
-
-    def blocks(self) -> Iterator[Block]:
-        """Blocks of row, column, value; the lines must be ordered by row or by column, so that none is repeated."""
-        left = self.entries
-        try:
-            with self.open() as stream:
-                _header(stream)
-                by_row, by_column = _Rising(), _Rising()
-                for rows, columns, values in _parsed(stream) if left else ():
-                    left -= len(rows)
-                    is_inside = (rows >= 0) & (rows < self.rows) & (columns >= 0) & (columns < self.columns)
-                    if not is_inside.all() or left < 0:
-                        raise NotATable(": its matrix.mtx has positions outside the matrix, or too many lines.")
-                    in_order = (
-                        by_row.goes_on(rows * self.columns + columns),
-                        by_column.goes_on(columns * self.rows + rows),
-                    )
-                    if not any(in_order):
-                        raise NotATable(": its matrix.mtx is not in order of cells or genes: write it anew, sorted.")
-                    yield rows, columns, values
-        except DAMAGED as error:
-            raise NotATable(why(error)) from None
-        if left:
-            raise NotATable(
-                f": its matrix.mtx is cut off: it has {self.entries - left:,} of {self.entries:,} lines. Download or "
-                "copy it again."
-            )
-
-
-class _Rising:
-    """Whether numbers that arrive in pieces keep increasing."""
-
-    def __init__(self) -> None:
-        self._last: int | None = -1
-
-    def goes_on(self, keys: np.ndarray) -> bool:
-        """Whether they increase up to the end of this piece."""
-        if self._last is None or not len(keys):
-            return self._last is not None
-        rises = keys[0] > self._last and bool((np.diff(keys) > 0).all())
-        self._last = int(keys[-1]) if rises else None
-        return rises
+def _blocks(archive: Archive, member: str, height: int, width: int, entries: int) -> Iterator[Block]:
+    """Blocks of row, column, value; the lines must be ordered by row or by column, so that none is repeated."""
+    missing = entries
+    last = {"row": -1, "column": -1}  # the last position in each order that all lines have followed
+    try:
+        with archive.open(member) as stream:
+            _header(stream)
+            for rows, columns, values in _parsed(stream) if entries else ():
+                missing -= len(rows)
+                is_inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+                if not is_inside.all() or missing < 0:
+                    raise NotATable(": its matrix.mtx has positions outside the matrix, or too many lines.")
+                keys = {"row": rows * width + columns, "column": columns * height + rows}
+                last = {
+                    order: int(keys[order][-1])
+                    for order, previous in last.items()
+                    if keys[order][0] > previous and (np.diff(keys[order]) > 0).all()
+                }
+                if not last:
+                    raise NotATable(": its matrix.mtx is not in order of cells or genes: write it anew, sorted.")
+                yield rows, columns, values
+    except DAMAGED as error:
+        raise NotATable(why(error)) from None
+    if missing:
+        raise NotATable(
+            f": its matrix.mtx is cut off: it has {entries - missing:,} of {entries:,} lines. Download or copy it "
+            "again."
+        )
 
 
 def _parsed(stream: IO[bytes]) -> Iterator[Block]:

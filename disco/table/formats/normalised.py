@@ -61,18 +61,23 @@ def restored(values: np.ndarray, pointers: np.ndarray) -> Restored | str:
         return "have missing or infinite cells: fill them in, or leave them out"
     if values.min() < 0:
         return "are partly below 0, as after centring, scaling or batch correction"
-    head = pointers[: _HEAD + 1]
+    head, why_not = pointers[: _HEAD + 1], ""
     for words, inverse in INVERSE.items():
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             plain = inverse(values)
+            totals = _totals(plain, pointers)
+        if np.isfinite(totals).all() and _are_equal(totals) and not why_not:
+            why_not = (
+                f"look like {words}{_of(totals)}, but were rounded, smoothed, corrected or divided by lengths since"
+            )
         if not np.isfinite(plain).all() or _multiples(plain[: head[-1]], head) is None:
             continue
-        if (found := _multiples(plain, pointers)) is not None:
-            counts, residual, open_rows = found
+        if (multiples := _multiples(plain, pointers)) is not None:
+            counts, residual, open_rows = multiples
             if len(open_rows) > _MOST_OPEN * (len(pointers) - 1):
                 return f"are too few in {len(open_rows):,} rows to know the counts behind them"
-            return Restored(counts, words + _of(_totals(plain, pointers)), residual, open_rows)
-    return _why_not(values, pointers)
+            return Restored(counts, words + _of(totals), residual, open_rows)
+    return why_not or "are no multiples of one number for each row, as counts divided by a total or a depth are"
 
 
 def _multiples(values: np.ndarray, pointers: np.ndarray) -> tuple[np.ndarray, float, np.ndarray] | None:
@@ -81,48 +86,40 @@ def _multiples(values: np.ndarray, pointers: np.ndarray) -> tuple[np.ndarray, fl
     Numbers with few decimals, counts with a fraction among them and means of equally many counts are multiples too, but
     of a number that most rows share.
     """
-    rows = len(pointers) - 1
+    rows, lengths = len(pointers) - 1, np.diff(pointers)
     counts, scales, residual = np.zeros(len(values), dtype=np.int64), np.full(rows, np.nan), 0.0
     fits, proven = np.zeros((2, rows), dtype=bool)
-    for row in np.flatnonzero(np.diff(pointers)):
-        part = slice(pointers[row], pointers[row + 1])
-        units = _distinct(values[part])
+    for row in np.flatnonzero(lengths):
+        span = slice(pointers[row], pointers[row + 1])
+        ordered = np.sort(values[span])
+        units = ordered[np.append(True, np.diff(ordered) > 2 * _PROOF * ordered[1:])]  # within the residual: one value
         scale, chance = _scale(units)
         if scale is None or units[-1] > _MOST_COUNT * scale:
             return None
-        counts[part] = np.rint(values[part] / scale)
-        residual = max(residual, float(np.max(np.abs(values[part] / scale / counts[part] - 1))))
+        counts[span] = np.rint(values[span] / scale)
+        residual = max(residual, float(np.max(np.abs(values[span] / scale / counts[span] - 1))))
         scales[row], fits[row] = scale, chance < _MOST_CHANCE
         proven[row] = fits[row] and len(units) >= _LEAST_VALUES
-    filled = np.diff(pointers) > 0
+    filled = lengths > 0
     if residual > _PROOF or proven[filled].mean() < _LEAST_PROVEN:
         return None
-    if _most_alike(scales[filled]) > _MOST_ALIKE and not _are_thinned(counts, pointers):
+    # Thinned counts have exactly one total, and some are small. Transcripts per million with two decimals are multiples
+    # of 0.01 too, with nearly equal totals.
+    are_thinned = np.ptp(_totals(counts, pointers)) == 0 and counts.min() < _FEW_UNITS
+    if _share_of_one(scales[filled]) > _MOST_ALIKE and not are_thinned:
         return None
-    open_rows = filled & (~fits | (_factor(counts, pointers) > _MOST_FACTOR))
-    counts[np.repeat(open_rows, np.diff(pointers))] = 0
+    # The probability that all true counts of a row have a common factor, which is lost, by its share of all counts.
+    factor = np.sum([np.mean(counts % prime == 0) ** lengths for prime in _PRIMES], axis=0)
+    open_rows = filled & (~fits | (factor > _MOST_FACTOR))
+    counts[np.repeat(open_rows, lengths)] = 0
     return counts, residual, np.flatnonzero(open_rows)
 
 
-def _are_thinned(counts: np.ndarray, pointers: np.ndarray) -> bool:
-    """Whether all rows have exactly one total and some counts are small, as in a table of thinned counts.
-
-    Transcripts per million with two decimals are multiples of 0.01 too, with nearly equal totals.
-    """
-    return bool(np.ptp(_totals(counts, pointers)) == 0 and counts.min() < _FEW_UNITS)
-
-
-def _most_alike(scales: np.ndarray) -> float:
+def _share_of_one(scales: np.ndarray) -> float:
     """The largest share of the rows that have one scale."""
     ordered = np.sort(scales)
     last = np.searchsorted(ordered, ordered * (1 + _PROOF), side="right")
     return float((last - np.arange(len(ordered))).max() / len(ordered))
-
-
-def _distinct(values: np.ndarray) -> np.ndarray:
-    """The different values in order; those within the residual count as one."""
-    ordered = np.sort(values)
-    return ordered[np.append(True, np.diff(ordered) > 2 * _PROOF * ordered[1:])]
 
 
 def _scale(units: np.ndarray) -> tuple[float | None, float]:
@@ -131,19 +128,15 @@ def _scale(units: np.ndarray) -> tuple[float | None, float]:
     sample = ratios[:: max(len(ratios) // _SAMPLE, 1)][: _SAMPLE + 1]
     for first, last in ((1, _FEW_UNITS), (_FEW_UNITS + 1, _MOST_UNITS)):
         tried = np.arange(first, last + 1)
-        for count in tried[_whole(np.outer(tried, sample)).all(axis=1)]:
-            if _whole(count * ratios).all():
-                return _refined(units, count * ratios), _chance(count, ratios)
+        for count in tried[_are_whole(np.outer(tried, sample)).all(axis=1)]:
+            if _are_whole(count * ratios).all():
+                # By all values, since the smallest alone may be rounded.
+                return float(np.median(units / np.rint(count * ratios))), _chance(count, ratios)
     return None, 1.0
 
 
-def _whole(multiples: np.ndarray) -> np.ndarray:
+def _are_whole(multiples: np.ndarray) -> np.ndarray:
     return np.abs(multiples - np.rint(multiples)) <= _PROOF * multiples
-
-
-def _refined(units: np.ndarray, multiples: np.ndarray) -> float:
-    """The scale by all values instead of the smallest alone, which may be rounded."""
-    return float(np.median(units / np.rint(multiples)))
 
 
 def _chance(count: int, ratios: np.ndarray) -> float:
@@ -153,43 +146,21 @@ def _chance(count: int, ratios: np.ndarray) -> float:
     return float(np.exp(logs).sum()) if len(ratios) > 1 else 0.0
 
 
-def _factor(counts: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """The probability that all true counts of a row have a common factor, which is lost, by its share of all counts."""
-    filled = np.diff(pointers)
-    shares = [np.mean(counts % prime == 0) for prime in _PRIMES]
-    return np.sum([share**filled for share in shares], axis=0)
-
-
 def _totals(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
     """The sums of the rows that have values."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     return np.diff(sums[pointers])[np.diff(pointers) > 0]
 
 
-def _equal(totals: np.ndarray, most: float) -> bool:
-    return bool(len(totals) > 1 and np.ptp(totals) <= most * totals.max())
+def _are_equal(totals: np.ndarray) -> bool:
+    return bool(len(totals) > 1 and np.ptp(totals) <= _ONE_TOTAL * totals.max())
 
 
 def _of(totals: np.ndarray) -> str:
     """What was divided by what, by the totals of the rows."""
-    if not _equal(totals, _ONE_TOTAL):
+    if not _are_equal(totals):
         return "counts divided by a number for each row"
     total = float(np.median(totals))
-    return (
-        "shares of the row's total"
-        if abs(total - 1) < _ONE_TOTAL
-        else f"counts per {_rounded(total):,.10g} in each row"
-    )
-
-
-def _why_not(values: np.ndarray, pointers: np.ndarray) -> str:
-    for words, inverse in INVERSE.items():
-        with np.errstate(over="ignore", invalid="ignore"):
-            totals = _totals(inverse(values), pointers)
-        if np.isfinite(totals).all() and _equal(totals, _ONE_TOTAL):
-            return f"look like {words}{_of(totals)}, but were rounded, smoothed, corrected or divided by lengths since"
-    return "are no multiples of one number for each row, as counts divided by a total or a depth are"
-
-
-def _rounded(total: float) -> float:
-    return float(f"{total:.6g}")
+    if abs(total - 1) < _ONE_TOTAL:
+        return "shares of the row's total"
+    return f"counts per {float(f'{total:.6g}'):,.10g} in each row"

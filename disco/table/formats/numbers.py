@@ -28,19 +28,19 @@ _SMALL_OR_GROUPED = r"^\s*[-+]?([1-9]\d{0,2}([.]\d{3})+|\d{1,3})\s*$"
 
 def detected(table: pa.Table) -> tuple[str, str, bool]:
     """The decimal mark, the thousands separator, and whether a comma may be either, from the columns of text."""
-    found: set[tuple[str, str]] = set()
+    evidence: set[tuple[str, str]] = set()
     for column in table.columns:
         if pa.types.is_string(column.type):
-            found |= {key for key, pattern in _EVIDENCE.items() if key not in found and _any(column, pattern)}
-    marks = [mark for kind, mark in found if kind == "thousands"]
-    decimal = "," if ("decimal", ",") in found or "." in marks else "."
-    if {*marks} <= {" ", ","} and " " in marks and decimal == "." and {("either", ","), ("thousands", ",")} & found:
+            evidence |= {key for key, pattern in _EVIDENCE.items() if key not in evidence and _any(column, pattern)}
+    marks = [mark for kind, mark in evidence if kind == "thousands"]
+    decimal = "," if ("decimal", ",") in evidence or "." in marks else "."
+    if {*marks} <= {" ", ","} and " " in marks and decimal == "." and {("either", ","), ("thousands", ",")} & evidence:
         return ".", ", ", "," not in marks
     if len(marks) > 1 or decimal in marks:  # the file contradicts itself: nothing is changed
         return ".", "", False
-    if not marks and ("either", ".") in found and decimal == ",":
+    if not marks and ("either", ".") in evidence and decimal == ",":
         return ",", ".", False
-    if not marks and ("either", ",") in found and decimal == ".":
+    if not marks and ("either", ",") in evidence and decimal == ".":
         return ".", ",", True
     return decimal, "".join(marks), False
 

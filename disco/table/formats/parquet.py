@@ -5,16 +5,16 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
-from disco.table.formats.compact import FROM_CELLS, compact, widest
-from disco.table.formats.encoding import Text
+from disco.table.formats.catalogue import Source
 from disco.table.formats.limits import MOST_CELLS_IN_PIECES, MOST_UNPACKED_IN_PIECES, NotATable, check_shape, unreadable
-from disco.table.formats.pieces import Heard
+from disco.table.formats.pieces import FROM_CELLS, compact, widest
 from disco.table.formats.plain import with_facts
+from disco.table.formats.reading import Report
 
 _PIECE_CELLS = 1 << 22
 
 
-def read(data: Text, heard: Heard = lambda share: None) -> pa.Table:
+def read(source: Source) -> pa.Table:
     """The columns of a Parquet file, without an index that pandas stored beside them.
 
     Raises:
@@ -22,40 +22,38 @@ def read(data: Text, heard: Heard = lambda share: None) -> pa.Table:
     """
     try:
         # Not pyarrow's read_table: it refuses duplicate names, which `disco.table.counts` reports better.
-        file = arrow_parquet.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
-        _look(file)
-        table = _in_pieces(file, heard)
+        file = arrow_parquet.ParquetFile(pa.BufferReader(pa.py_buffer(source.data)))
+        _check(file)
+        table = _in_pieces(file, source.report)
         table.validate(full=True)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError):
         raise NotATable(unreadable("Parquet")) from None
-    named = _index(table.schema.metadata or {})
-    kept = [index for index, name in enumerate(table.column_names) if name not in named]
-    notes = []
-    if named:
-        label = ", ".join(f'"{name}"' for name in named.values() if name is not None) or "without a name"
-        notes.append(f"The file's index {label} was left out: an index names rows and is not a column.")
-    return with_facts(table.select(kept), notes)
+    index_names = _index(table.schema.metadata or {})
+    columns = [index for index, name in enumerate(table.column_names) if name not in index_names]
+    label = ", ".join(f'"{name}"' for name in index_names.values() if name is not None) or "without a name"
+    note = f"The file's index {label} was left out: an index names rows and is not a column."
+    return with_facts(table.select(columns), [note] if index_names else [])
 
 
-def _in_pieces(file: arrow_parquet.ParquetFile, heard: Heard) -> pa.Table:
+def _in_pieces(file: arrow_parquet.ParquetFile, report: Report) -> pa.Table:
     """All columns, read some rows at a time; whole numbers of a large table in the narrowest type."""
-    rows, columns = file.metadata.num_rows, file.metadata.num_columns
-    is_large, done = rows * columns > FROM_CELLS, 0
+    rows, width = file.metadata.num_rows, file.metadata.num_columns
+    is_large, rows_read = rows * width > FROM_CELLS, 0
     pieces: list[list[pa.Array]] = []
-    for batch in file.iter_batches(max(_PIECE_CELLS // max(columns, 1), 1), use_threads=is_large):
-        done += len(batch)
-        heard(done / rows)
+    for batch in file.iter_batches(max(_PIECE_CELLS // max(width, 1), 1), use_threads=is_large):
+        rows_read += len(batch)
+        report(rows_read / rows)
         pieces.append([compact(column) for column in batch.columns] if is_large else batch.columns)
     names, schema = file.schema_arrow.names, file.schema_arrow
-    found = []
+    columns = []
     for index, kind in enumerate(schema.types):
-        found.append(widest([piece[index] for piece in pieces]) if pieces else pa.chunked_array([], kind))
+        columns.append(widest([piece[index] for piece in pieces]) if pieces else pa.chunked_array([], kind))
         for piece in pieces:
             piece[index] = None  # so that it is in memory once
-    return pa.Table.from_arrays(found, names, metadata=schema.metadata)
+    return pa.Table.from_arrays(columns, names, metadata=schema.metadata)
 
 
-def _look(file: arrow_parquet.ParquetFile) -> None:
+def _check(file: arrow_parquet.ParquetFile) -> None:
     """Refuse a file that, by its metadata, is too large or has cells with several values."""
     metadata = file.metadata
     check_shape(metadata.num_rows, metadata.num_columns, MOST_CELLS_IN_PIECES)

@@ -5,9 +5,9 @@ different types, those of another type than the column's are parsed again, so th
 `_LADDER` that fits all its cells.
 """
 
+import contextlib
 import os
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,14 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
-from disco.table.formats.compact import compact, widest
-from disco.table.formats.encoding import NO_TEXT, Text
+from disco.table.formats.encoding import NO_TEXT
 from disco.table.formats.header import DASHES, MISSING_WORDS
 from disco.table.formats.limits import NotATable, unreadable
+from disco.table.formats.reading import Report, Text, silent
+from disco.words import plural
 
-Heard = Callable[[float], None]  # told the share of the file that has been read
 Kinds = dict[int, pa.DataType]  # column → the type in which its cells are read; the others are inferred
 
+FROM_CELLS = 20_000_000  # smaller tables keep 8 bytes per whole number: 160 MB at most
+_NARROW = pa.int32()
 _PIECE = 1 << 24  # bytes
 _MOST_THREADS = 8  # each holds a piece with its numbers
 _HEXADECIMAL = "^[ \t]*0[xX]"
@@ -31,6 +33,22 @@ _LADDER = (  # pyarrow's order of inference
     *(pa.null(), pa.int64(), pa.bool_(), pa.date32(), pa.time32("s"), pa.timestamp("s"), pa.timestamp("ns")),
     *(pa.timestamp("s", "UTC"), pa.timestamp("ns", "UTC"), pa.float64(), pa.string(), pa.binary()),
 )
+
+
+def compact(cells: pa.Array) -> pa.Array:
+    """The same whole numbers as int32, half of the usual memory, if all fit; other cells as they are."""
+    if not pa.types.is_integer(cells.type) or cells.type.bit_width <= _NARROW.bit_width:
+        return cells
+    try:
+        return cells.cast(_NARROW)
+    except pa.ArrowInvalid:
+        return cells
+
+
+def widest(pieces: list[pa.Array]) -> pa.ChunkedArray:
+    """One column from its pieces, which have one type except for the width of whole numbers."""
+    kind = max((piece.type for piece in pieces), key=lambda kind: kind.bit_width if pa.types.is_integer(kind) else 0)
+    return pa.chunked_array([piece.cast(kind) for piece in pieces], kind)
 
 
 def ends_of_pieces(text: Text, delimiter: str) -> list[int]:
@@ -50,26 +68,26 @@ def ends_of_pieces(text: Text, delimiter: str) -> list[int]:
         rb'(?:[^"]++|(?<=[^\r\n%s])"|"[^"]*+(?:""[^"]*+)*+"(?=[\r\n%s]|\Z)|"[^"\r\n]*+(?:""[^"\r\n]*+)*+")*+'
         % (mark, mark)
     )
-    ends, size = [0], _PIECE
-    while ends[-1] < len(text):
-        found = text.find(end, ends[-1] + size)
-        stop = found + 1 if found >= 0 else len(text)
-        match = well.match(text, ends[-1], stop) if is_quoted else None
+    offsets, size = [0], _PIECE
+    while offsets[-1] < len(text):
+        line_end = text.find(end, offsets[-1] + size)
+        stop = line_end + 1 if line_end >= 0 else len(text)
+        match = well.match(text, offsets[-1], stop) if is_quoted else None
         if match is None or match.end() == stop:
-            ends.append(stop)
+            offsets.append(stop)
             size = _PIECE
         elif stop < len(text):  # the piece may end within a cell
             size *= 2
         else:
             raise _open_quote(text, match.end())
-    return ends[1:]
+    return offsets[1:]
 
 
 def _open_quote(text: Text, at: int) -> NotATable:
     """The reason for a quote at this offset that does not close."""
     line, start = 1, 0
-    for found in re.compile(rb"\r\n|\r|\n").finditer(text, 0, at):
-        line, start = line + 1, found.end()
+    for line_end in re.compile(rb"\r\n|\r|\n").finditer(text, 0, at):
+        line, start = line + 1, line_end.end()
     character = len(text[start:at].decode(errors="replace")) + 1
     return NotATable(
         f", line {line:,}, character {character:,}: a quote opens there that does not close at the end of its cell, so "
@@ -78,26 +96,26 @@ def _open_quote(text: Text, at: int) -> NotATable:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TextRows:
     """The rows of a text, below its names.
 
     Attributes:
         text: UTF-8.
         start: the offset of the first row.
-        ends: from `ends_of_pieces`.
+        stops: from `ends_of_pieces`.
         columns: how many cells a row has.
         delimiter: between the cells.
-        is_compact: whether to keep whole numbers in the narrowest type (`disco.table.formats.compact`).
+        is_compact: whether to keep whole numbers in the narrowest type (`compact`).
     """
 
     text: Text
     start: int
-    ends: list[int] = field(repr=False)
+    stops: list[int] = field(repr=False)
     columns: int
     delimiter: str
     is_compact: bool = False
 
-    def parse(self, kinds: Kinds, only: list[int] | None = None, heard: Heard = lambda share: None) -> pa.Table:
+    def parse(self, kinds: Kinds, only: list[int] | None = None, report: Report = silent) -> pa.Table:
         """The columns, named by their position; those without a kind have a type that fits all rows.
 
         Args:
@@ -106,47 +124,47 @@ class Rows:
         Raises:
             NotATable: a row has another number of cells.
         """
-        spans = [*pairwise([self.start, *(end for end in self.ends if end > self.start)])]
+        spans = [*pairwise([self.start, *(stop for stop in self.stops if stop > self.start)])]
         pieces: list[list[pa.Array]] = []
-        kept: list[tuple[int, int]] = []
+        parsed: list[tuple[int, int]] = []
         rows = 0
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
             try:
                 for span, piece in zip(
                     spans, pool.map(lambda span: self._piece(span, kinds, only), spans), strict=True
                 ):
-                    heard(span[1] / len(self.text))
+                    report(span[1] / len(self.text))
                     rows += len(piece[0])
-                    if len(piece[0]) or (not kept and span == spans[-1]):  # a piece may have blank lines only
+                    if len(piece[0]) or (not parsed and span == spans[-1]):  # a piece may have blank lines only
                         pieces.append(piece)
-                        kept.append(span)
+                        parsed.append(span)
             except pa.ArrowInvalid as error:
                 raise NotATable(_problem(str(error), rows)) from None
         indices = range(self.columns) if only is None else only
-        self._settle(pieces, kept, list(indices))
+        self._unify(pieces, parsed, list(indices))
         columns = []
-        for place in range(len(indices)):
-            columns.append(widest([piece[place] for piece in pieces]))
+        for slot in range(len(indices)):
+            columns.append(widest([piece[slot] for piece in pieces]))
             for piece in pieces:
-                piece[place] = None  # so that it is in memory once
+                piece[slot] = None  # so that it is in memory once
         return pa.Table.from_arrays(columns, [str(index) for index in indices])
 
     def _piece(self, span: tuple[int, int], kinds: Kinds, only: list[int] | None) -> list[pa.Array]:
         """The columns of one piece; whole numbers that may be hexadecimal as text, where pyarrow reads 0x10 as 16."""
         table = self._read(span, kinds, only)
         indices = [int(name) for name in table.column_names]
-        columns = [self._kept(column) for column in table.columns]
+        columns = [self._stored(column) for column in table.columns]
         has_x = any(self.text.find(mark, *span) >= 0 for mark in (b"x", b"X"))  # quick to find
         if has_x and re.compile(rb"0[xX]").search(self.text, *span):
-            whole = [index for index, cells in zip(indices, columns, strict=True) if pa.types.is_integer(cells.type)]
-            words = self._read(span, dict.fromkeys(whole, pa.string()), whole).columns if whole else ()
-            for index, cells in zip(whole, map(self._kept, words), strict=True):
+            numeric = [index for index, cells in zip(indices, columns, strict=True) if pa.types.is_integer(cells.type)]
+            words = self._read(span, dict.fromkeys(numeric, pa.string()), numeric).columns if numeric else ()
+            for index, cells in zip(numeric, map(self._stored, words), strict=True):
                 if compute.any(compute.match_substring_regex(cells, _HEXADECIMAL)).as_py():
                     columns[indices.index(index)] = cells
         return columns
 
-    def _kept(self, column: pa.ChunkedArray) -> pa.Array:
-        """A column of one piece as it is kept."""
+    def _stored(self, column: pa.ChunkedArray) -> pa.Array:
+        """A column of one piece as it is stored."""
         cells = column.combine_chunks()
         return compact(cells) if self.is_compact else cells
 
@@ -168,43 +186,31 @@ class Rows:
             ),
         )
 
-    def _settle(self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int]) -> None:
-        """Give every column one type in all pieces; places in a piece are those in `indices`."""
-        mixed: dict[int, int] = {}  # place → its step of the ladder
-        for place in range(len(indices)):
-            steps = {_step(piece[place].type) for piece in pieces}
-            if len(steps) > 1:
-                mixed[place] = max(steps)
+    def _unify(self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int]) -> None:
+        """Give every column one type in all pieces; its slot in a piece is its position in `indices`."""
+
+        def read_again(steps: dict[int, int]) -> None:
+            """Parse the slots with another type than that of their step again; unchanged if one does not fit."""
+            changed = []
+            for piece, span in zip(pieces, spans, strict=True):
+                slots = [slot for slot, step in steps.items() if _step(piece[slot].type) != step]
+                if slots:
+                    kinds = {indices[slot]: _LADDER[steps[slot]] for slot in slots}
+                    columns = self._read(span, kinds, list(kinds)).columns
+                    changed += [(piece, slot, self._stored(cells)) for slot, cells in zip(slots, columns, strict=True)]
+            for piece, slot, cells in changed:
+                piece[slot] = cells
+
+        steps_of = [{_step(piece[slot].type) for piece in pieces} for slot in range(len(indices))]
+        mixed = {slot: max(steps) for slot, steps in enumerate(steps_of) if len(steps) > 1}
         try:
-            self._read_again(pieces, spans, indices, mixed)
-        except pa.ArrowInvalid:  # a type does not fit: find the one that does, column by column
-            for place, step in mixed.items():
-                self._climb(pieces, spans, indices, place, step)
-
-    def _climb(
-        self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int], place: int, step: int
-    ) -> None:
-        """Parse one column again with the first type from this step on that fits all its pieces."""
-        for higher in range(step, len(_LADDER)):
-            try:
-                return self._read_again(pieces, spans, indices, {place: higher})
-            except pa.ArrowInvalid:
-                continue
-
-    def _read_again(
-        self, pieces: list[list[pa.Array]], spans: list[tuple[int, int]], indices: list[int], steps: dict[int, int]
-    ) -> None:
-        """Parse the places with another type than that of their step again; unchanged if one does not fit."""
-        changed = []
-        for number, span in enumerate(spans):
-            places = [place for place, step in steps.items() if _step(pieces[number][place].type) != step]
-            if places:
-                kinds = {indices[place]: _LADDER[steps[place]] for place in places}
-                read = self._read(span, kinds, list(kinds))
-                columns = map(self._kept, read.columns)
-                changed += [(number, place, cells) for place, cells in zip(places, columns, strict=True)]
-        for number, place, cells in changed:
-            pieces[number][place] = cells
+            read_again(mixed)
+        except pa.ArrowInvalid:  # a type does not fit: find the first that does, column by column
+            for slot, lowest in mixed.items():
+                for step in range(lowest, len(_LADDER)):
+                    with contextlib.suppress(pa.ArrowInvalid):
+                        read_again({slot: step})
+                        break
 
 
 def _step(kind: pa.DataType) -> int:
@@ -212,22 +218,18 @@ def _step(kind: pa.DataType) -> int:
     return _LADDER.index(pa.int64() if pa.types.is_integer(kind) else kind)
 
 
-def _problem(error: str, before: int) -> str:
-    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row.
-
-    Args:
-        before: rows in the pieces above.
-    """
+def _problem(error: str, rows_above: int) -> str:
+    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row."""
     if "invalid UTF8" in error:
         return NO_TEXT
-    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
-    if not found:
+    match = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)
+    if not match:
         return unreadable("a table of text")
-    row, names, cells = found.groups()
-    plural = "" if cells == "1" else "s"
-    where = f", row {int(row) + before}" if row else ""
+    row, names, cells = match.groups()
+    where = f", row {int(row) + rows_above}" if row else ""
     remedy = "Give every row one cell per name"
     if int(cells) == int(names) + 1:
         remedy += "; if the first column holds row names, name it too"
+    noun = plural(int(cells), "cell", "cells")
     names_of_columns = "is 1 name" if names == "1" else f"are {names} names"
-    return f"{where}: the row has {cells} cell{plural}, but there {names_of_columns}. {remedy}."
+    return f"{where}: the row has {cells} {noun}, but there {names_of_columns}. {remedy}."

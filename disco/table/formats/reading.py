@@ -1,10 +1,14 @@
 """How a file of text or a sheet was read, or is to be read."""
 
-from collections.abc import Sequence
+import mmap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from disco.fields import a_thing, anything, is_whole, one_of, options, shown, whole
 from disco.table.formats.limits import MOST_COLUMNS, NotATable
+
+Text = bytes | mmap.mmap  # a mapped file is in memory only where it is looked at
+Report = Callable[[float], None]  # receives the share of the file that has been read
 
 ENCODINGS = {
     "utf-8": "UTF-8",
@@ -100,6 +104,10 @@ class Reading:
         many = (self.genes or "").strip()[:9]
         if many.isdecimal() and not 2 <= int(many) <= MOST_COLUMNS:
             raise NotATable(f": {many} genes cannot be chosen; give 2 to {MOST_COLUMNS:,}.")
+
+
+def silent(share: float) -> None:
+    """A report to nobody."""
 
 
 DETECTED = Reading()

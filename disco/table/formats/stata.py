@@ -7,6 +7,7 @@ import warnings
 import pandas as pd
 import pyarrow as pa
 
+from disco.table.formats.catalogue import Source
 from disco.table.formats.limits import MOST_CELLS, NotATable, check_shape, unreadable
 from disco.table.formats.plain import with_facts
 
@@ -16,16 +17,12 @@ _DAMAGED = (
 )
 
 
-def read(data: bytes) -> pa.Table:
-    """The columns of a Stata file; for labelled values, the values themselves.
-
-    Raises:
-        NotATable: it is damaged or too large.
-    """
+def read(source: Source) -> pa.Table:
+    """The columns of a Stata file; for labelled values, the values. NotATable if it is damaged or too large."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with pd.read_stata(io.BytesIO(data), convert_categoricals=False, iterator=True) as reader:
+            with pd.read_stata(io.BytesIO(source.data[:]), convert_categoricals=False, iterator=True) as reader:
                 columns = len(reader.variable_labels())
                 check_shape(1, columns)
                 frame = reader.read(MOST_CELLS // max(columns, 1) + 1)

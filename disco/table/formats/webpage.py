@@ -8,11 +8,7 @@ from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 
 def table_of(page: bytes) -> bytes:
-    """The largest table of a page as TSV.
-
-    Raises:
-        NotATable: it has none.
-    """
+    """The largest table of a page as TSV; NotATable if it has none."""
     parser = _Tables()
     parser.feed(page.decode("utf-8", errors="replace"))
     parser.close()

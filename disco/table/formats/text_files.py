@@ -1,4 +1,4 @@
-"""Several files of text as one table: beside each other by the names in their first columns, or below each other.
+"""Files of text as one table: a single one, several beside each other by the names in their first columns, or below.
 
 HTSeq, featureCounts, salmon, kallisto and RSEM write a file per sample: lines of a gene, what describes it, and its
 count; STAR writes three counts, one for each meaning of the strand. Beside each other, they are a table with genes as
@@ -12,15 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as compute
 
 from disco.table.formats import text
-from disco.table.formats.archive import DAMAGED, LEAVE_OUT, Archive, not_one, shown, why
-from disco.table.formats.encoding import Text
-from disco.table.formats.folder import labels
+from disco.table.formats.archive import DAMAGED, LEAVE_OUT, Archive, not_one, opened, printable_end, tables, why
+from disco.table.formats.catalogue import NO_STRAND, TABBED, Source
 from disco.table.formats.limits import MOST_BYTES, MOST_CELLS_IN_PIECES, NotATable, check_shape
+from disco.table.formats.matrix_files import labels
 from disco.table.formats.plain import facts_of, with_facts
 from disco.table.formats.reading import STRANDS, Reading, likely_strand
 from disco.words import how_many, listed, plural
 
-NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample."
 _BARE = re.compile(  # a first line of a gene, what describes it, and counts; a sample may be called by a number
     rb"\s*(?!\"?#?((ensembl|gene|transcript|feature|target|tracking)[ _.]?)*"
     rb"(id|name|symbol|gene|transcript|feature|target)s?\"?\s*[\t,;])"
@@ -41,60 +40,64 @@ _LEAST_COMMON = 0.5  # share of the names that are in all files, if these are pu
 _MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
 
-def read(archive: Archive, names: list[str], reading: Reading) -> pa.Table:
-    """The table of several files of text; of STAR's, the counts of one strand.
+def read_single(source: Source) -> pa.Table:
+    """The table of one file of text; NotATable if it holds one sample, or `text.read` refuses it."""
+    data, reading = source.data, source.reading
+    if _UNCOUNTED.match(data[:200]):
+        raise NotATable(_NO_COUNTS)
+    if _OF_STAR.match(data[:100]):
+        totals = _totals_in_words(_totals([_parsed(data[:], Reading())]))
+        raise NotATable(
+            " is STAR's of one sample, and a graph needs many: put the files of all samples in a ZIP or a tar. Its "
+            f"totals are {totals}; the choice is then on Data, or by --read strand=reverse."
+        )
+    if _OF_ONE.match(data[:200]):
+        raise NotATable(" is of one sample, and a graph needs many: put the files of all samples in a ZIP or a tar.")
+    if source.suffix in TABBED and reading.separator is None and b"\t" in data[: text.LOOKED_AT]:
+        reading = replace(reading, separator="\t")
+    return text.read(data, reading, report=source.report)
+
+
+def read(source: Source) -> pa.Table:
+    """The table of an archive with several files of text; of STAR's, the counts of one strand.
 
     Raises:
         NotATable: they do not fit each other, or one is not a table.
     """
-    read = [_read(archive, name, reading) for name in names]
-    tables = [table for table, _ in read]
+    archive, reading = opened(source.file, source.suffix), source.reading
+    names = tables(archive.members)
+    members = [_read(archive, name, reading) for name in names]
+    columns = [table for table, _ in members]
     how, notes, sheets = None, list[str](), list[str]()
-    if all(is_star for _, is_star in read):
-        tables, strand, notes = _of_strand(tables, reading.strand)
+    if all(is_star for _, is_star in members):
+        columns, strand, notes = _of_strand(columns, reading.strand)
         how = Reading(above=0, names=0, below=0, strand=strand)
     elif reading.strand is not None:
         raise NotATable(NO_STRAND)
-    if (joined := _joined(tables)) is None and (places := _alike(tables)):
-        samples = [names[at] for at in places]
-        for name, table in zip(names, tables, strict=True):
+    if (joined := _joined(columns)) is None and (indices := _of_samples(columns)):
+        samples = [names[index] for index in indices]
+        for name, table in zip(names, columns, strict=True):
             if name not in samples:
-                sheets.append(_of_sheet(table, name, samples, tables[places[0]].num_columns))
-        names, joined = samples, _joined([tables[at] for at in places])
+                sheets.append(_of_sheet(table, name, samples, columns[indices[0]].num_columns))
+        names, joined = samples, _joined([columns[index] for index in indices])
+    unread = _unread(archive, names)
     if joined is not None:
-        whole, told = joined
-        beside = f"{len(names)} files such as {shown(names[0])} were put beside each other by the names of their rows."
-        notes = [*notes, beside, *told, *sheets, *_others(archive, names)]
-        return with_facts(whole.rename_columns(["gene", *labels(names)]), notes, how)
-    if len({tuple(table.column_names) for table in tables}) > 1:
+        table, details = joined
+        files = f"{len(names)} files such as {printable_end(names[0])}"
+        notes = [*notes, f"{files} were put beside each other by the names of their rows.", *details, *sheets, *unread]
+        return with_facts(table.rename_columns(["gene", *labels(names)]), notes, how)
+    if len({tuple(table.column_names) for table in columns}) > 1:
         raise NotATable(not_one(names, names))
-    return _below(tables, labels(names), _others(archive, names))
+    return _below(columns, labels(names), unread)
 
 
-def _others(archive: Archive, names: list[str]) -> list[str]:
+def _unread(archive: Archive, names: list[str]) -> list[str]:
     """A note on the files that were not read, if there are any."""
-    others = sorted({*archive.members} - {*names})
-    if not others:
+    unread = sorted({*archive.members} - {*names})
+    if not unread:
         return []
-    files, were = how_many(len(others), "other file"), plural(len(others), "was", "were")
-    return [f"{files} {were} not read: {listed([shown(name) for name in others], 3)}."]
-
-
-def one_sample(data: Text) -> str | None:
-    """Why a sample's file is no table by itself, as the rest of a sentence; None for any other text."""
-    if _UNCOUNTED.match(data[:200]):
-        return _NO_COUNTS
-    is_star = _OF_STAR.match(data[:100])
-    if not is_star and not _OF_ONE.match(data[:200]):
-        return None
-    reason = "STAR's of one sample" if is_star else "of one sample"
-    reason = f" is {reason}, and a graph needs many: put the files of all samples in a ZIP or a tar."
-    if not is_star:
-        return reason
-    return (
-        f"{reason} Its totals are {_totals_in_words(_totals([_parsed(data[:], Reading())]))}; the choice is then on "
-        "Data, or by --read strand=reverse."
-    )
+    files, were = how_many(len(unread), "other file"), plural(len(unread), "was", "were")
+    return [f"{files} {were} not read: {listed([printable_end(name) for name in unread], 3)}."]
 
 
 def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool]:
@@ -111,7 +114,7 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
             raise NotATable(_NO_COUNTS)
         return _parsed(data, reading), bool(_OF_STAR.match(data))
     except NotATable as reason:
-        raise NotATable(f", {shown(name)}{reason} If it is no table of counts, leave it out.") from None
+        raise NotATable(f", {printable_end(name)}{reason} If it is no table of counts, leave it out.") from None
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
@@ -124,10 +127,10 @@ def _joined(tables: list[pa.Table]) -> tuple[pa.Table, list[str]] | None:
     """The names and the counts of files of one sample each, and notes; None if they are not such.
 
     The first column with each name once has the names. The counts are known by their name, or are the only numbers that
-    are not equal in all files, measures such as TPM aside; the other columns describe the names.
+    are not equal in all files, except measures such as TPM; the other columns describe the names.
     """
-    known = [[at for at, name in enumerate(table.column_names) if name in _COUNTED] for table in tables]
-    tables = [table.select([0, *at]) if len(at) == 1 else table for table, at in zip(tables, known, strict=True)]
+    counted = [[at for at, name in enumerate(table.column_names) if name in _COUNTED] for table in tables]
+    tables = [table.select([0, *at]) if len(at) == 1 else table for table, at in zip(tables, counted, strict=True)]
     names, columns = tables[0].column_names, range(tables[0].num_columns)
     if any(table.num_columns != len(columns) for table in tables):
         return None
@@ -136,20 +139,20 @@ def _joined(tables: list[pa.Table]) -> tuple[pa.Table, list[str]] | None:
         return None
     left_out = max(map(len, tables)) - len(common)
     tables = [table.take(compute.index_in(common, _words(table, key).combine_chunks())) for table in tables]
-    others = [at for at in columns if at != key]
-    differ = [at for at in others if not all(_are_equal(table, tables[0], at) for table in tables[1:])]
+    remaining = [at for at in columns if at != key]
+    differ = [at for at in remaining if not all(_are_equal(table, tables[0], at) for table in tables[1:])]
     if len(differ) > 1:
         differ = [at for at in differ if not _MEASURED.fullmatch(names[at])]
-    counted = [at for at in differ or others if all(_is_number(table.schema.types[at]) for table in tables)]
-    if len(differ) > 1 or len(counted) != 1:
+    numeric = [at for at in differ or remaining if all(_is_number(table.schema.types[at]) for table in tables)]
+    if len(differ) > 1 or len(numeric) != 1:
         return None
-    notes = [f'Read were the counts called "{name}".' for at in counted if (name := names[at]) in _COUNTED]
-    if described := [names[at] or "one without a name" for at in others if at not in counted]:
+    notes = [f'Read were the counts called "{name}".' for at in numeric if (name := names[at]) in _COUNTED]
+    if described := [names[at] or "one without a name" for at in remaining if at not in numeric]:
         notes.append(f"Columns that describe the rows, or hold no counts, were left out: {listed(described, 6)}.")
     if left_out:
         notes.append(f"Names that not every file has were left out, up to {left_out:,} of a file.")
     check_shape(len(common), len(tables) + 1)
-    cells = [tables[0].column(key), *(table.column(counted[0]) for table in tables)]
+    cells = [tables[0].column(key), *(table.column(numeric[0]) for table in tables)]
     return pa.table(cells, [str(at) for at in range(len(cells))]), notes
 
 
@@ -175,8 +178,8 @@ def _are_names(table: pa.Table, at: int) -> bool:
     if not pa.types.is_string(kind):
         if at or not pa.types.is_integer(kind) or len(cells) == cells.null_count:
             return False
-        ends = compute.min_max(cells).as_py()
-        if ends["max"] - ends["min"] < 2 * len(cells):
+        span = compute.min_max(cells).as_py()
+        if span["max"] - span["min"] < 2 * len(cells):
             return False
     return bool(compute.count_distinct(cells).as_py() == len(cells))
 
@@ -184,13 +187,13 @@ def _are_names(table: pa.Table, at: int) -> bool:
 def _common(names: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
     """The names that are in all lists, in the order of the first; None if these are few."""
     common = names[0]
-    for others in names[1:]:
-        common = common.filter(compute.is_in(common, others.combine_chunks()))
+    for later in names[1:]:
+        common = common.filter(compute.is_in(common, later.combine_chunks()))
     return common if len(common) >= _LEAST_COMMON * max(map(len, names)) else None
 
 
-def _alike(tables: list[pa.Table]) -> list[int]:
-    """The places of more than half of the tables, which are of one sample each while the others differ; else none.
+def _of_samples(tables: list[pa.Table]) -> list[int]:
+    """The indices of more than half of the tables, which are of one sample each while the others differ; else none.
 
     Tables with the same names of columns may be meant as rows of one, unless they hold one column of counts, and those
     of samples the same genes.
@@ -199,31 +202,25 @@ def _alike(tables: list[pa.Table]) -> list[int]:
         [at for at, table in enumerate(tables) if table is first or _joined([first, table])]
         for first in tables[:_MOST_TRIED]
     ]
-    places = max(groups, key=len)
-    alike = [tables[at] for at in places]
-    if 2 * len(alike) <= len(tables) or (joined := _joined(alike)) is None:
+    indices = max(groups, key=len)
+    group = [tables[at] for at in indices]
+    if 2 * len(group) <= len(tables) or (joined := _joined(group)) is None:
         return []
-    are_of_one = sum(map(_is_number, alike[0].schema.types)) == 1 and {*map(len, alike)} == {len(joined[0])}
-    return places if are_of_one or len({tuple(table.column_names) for table in tables}) > 1 else []
+    are_of_one = sum(map(_is_number, group[0].schema.types)) == 1 and {*map(len, group)} == {len(joined[0])}
+    return indices if are_of_one or len({tuple(table.column_names) for table in tables}) > 1 else []
 
 
 def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> str:
-    """A note on a sheet of samples beside their files, which names them.
-
-    Raises:
-        NotATable: it is none.
-    """
-    wanted = {*labels(samples)}
-    if any(2 * len(wanted & {*_words(table, at).to_pylist()}) > len(wanted) for at in range(table.num_columns)):
-        return f"{shown(name)} looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
-    reason = f"it has {how_many(table.num_columns, 'column')}, and they have {columns}"
-    reason = (
-        reason
-        if table.num_columns != columns
-        else "its names are others, repeated or described otherwise, or it has no counts"
-    )
+    """A note on a sheet of samples beside their files, which names them; NotATable if the table is none."""
+    sample_labels, name = {*labels(samples)}, printable_end(name)
+    matches = (len(sample_labels & {*_words(table, at).to_pylist()}) for at in range(table.num_columns))
+    if any(2 * number > len(sample_labels) for number in matches):
+        return f"{name} looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
+    reason = "its names are others, repeated or described otherwise, or it has no counts"
+    if table.num_columns != columns:
+        reason = f"it has {how_many(table.num_columns, 'column')}, and they have {columns}"
     raise NotATable(
-        f": {len(samples)} files such as {shown(samples[0])} are of one sample each, but {shown(name)} is not: "
+        f": {len(samples)} files such as {printable_end(samples[0])} are of one sample each, but {name} is not: "
         f"{reason}. {LEAVE_OUT}"
     )
 
@@ -235,36 +232,33 @@ def _below(tables: list[pa.Table], named: list[str], notes: list[str]) -> pa.Tab
     name = next(name for name in ("file", "file of the row") if name not in tables[0].column_names)
     files = [pa.array([label] * len(table)) for label, table in zip(named, tables, strict=True)]
     try:
-        whole = pa.concat_tables(
+        stacked = pa.concat_tables(
             [table.append_column(name, file) for table, file in zip(tables, files, strict=True)],
             promote_options="permissive",
         )
     except pa.ArrowException:
         raise NotATable(" holds tables with the same names and other kinds of cells: read each by itself.") from None
     note = f'{len(tables)} files were put below each other; the column "{name}" has the one of each row.'
-    return with_facts(whole, [note, *facts.get("notes", []), *notes], Reading(**facts["reading"]))
+    return with_facts(stacked, [note, *facts.get("notes", []), *notes], Reading(**facts["reading"]))
 
 
 def _of_strand(tables: list[pa.Table], strand: str | None) -> tuple[list[pa.Table], str, list[str]]:
-    """The names and the counts of one strand, this strand, and a note; unless given, it is the one of the totals."""
+    """The names and the counts of one strand, this strand, and a note; None: the likely strand by the totals."""
     totals = _totals(tables)
-    likely, why = likely_strand(*totals[1:])
-    usual, why = (strand, "as chosen") if strand else (likely, f"{why}. If the library is another, choose its strand")
-    note = f"STAR counted by strand, with totals of {_totals_in_words(totals)}. The {usual} ones were read, {why}."
-    return [table.select([0, 1 + [*STRANDS].index(usual)]) for table in tables], usual, [note]
+    likely, reason = likely_strand(*totals[1:])
+    how = "as chosen" if strand else f"{reason}. If the library is another, choose its strand"
+    strand = strand or likely
+    note = f"STAR counted by strand, with totals of {_totals_in_words(totals)}. The {strand} ones were read, {how}."
+    return [table.select([0, 1 + [*STRANDS].index(strand)]) for table in tables], strand, [note]
 
 
 def _totals(tables: list[pa.Table]) -> list[int]:
-    """The counts of all genes of all tables: unstranded, forward, reverse.
-
-    Raises:
-        NotATable: a line of one does not hold a gene and three counts.
-    """
+    """The counts of all genes of all tables: unstranded, forward, reverse."""
     for table in tables:
         if table.num_columns != 4 or not all(map(pa.types.is_integer, table.schema.types[1:])):
             raise NotATable(" has lines that STAR would not write: each holds a gene and three counts.")
     genes = [table.filter(compute.invert(compute.match_substring_regex(table.column(0), _SUMMARY))) for table in tables]
-    return [sum(compute.sum(table.column(place)).as_py() or 0 for table in genes) for place in (1, 2, 3)]
+    return [sum(compute.sum(table.column(at)).as_py() or 0 for table in genes) for at in (1, 2, 3)]
 
 
 def _totals_in_words(totals: list[int]) -> str:

@@ -12,8 +12,17 @@ from typing import BinaryIO
 
 from disco.files import open_regular
 from disco.system import temporary_file
-from disco.table.formats import packing
-from disco.table.formats.archive import VOCABULARY, WORDS, check_case, encodable, has_matrix, is_called, shown, tables
+from disco.table.formats.archive import (
+    VOCABULARY,
+    WORDS,
+    check_case,
+    encodable,
+    has_matrix,
+    is_called,
+    printable_end,
+    split,
+    tables,
+)
 from disco.table.formats.limits import MOST_BYTES_IN_PIECES, MOST_MATRICES, MOST_MEMBERS, NotATable
 
 _NEEDED = (
@@ -28,12 +37,12 @@ _DEEPEST = 4  # folders below the one that is read, as in sample/outs/filtered_f
 
 
 @dataclass(frozen=True)
-class Parts:
+class MatrixFiles:
     """The files of one matrix.
 
     Attributes:
         matrix, features, barcodes: their names; a bag of words has no list of its documents.
-        label: what sets them apart from those of other matrices.
+        label: what distinguishes them from those of other matrices.
         are_cells_first: whether the name says that the lines of the matrix are cells, as kb writes it.
     """
 
@@ -52,7 +61,7 @@ class _Name:
     kind: str
 
 
-def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
+def matrices(names: Iterable[str]) -> tuple[list[MatrixFiles], list[str]]:
     """The matrices among some files, and notes.
 
     The files of one matrix are in one folder, with the same text before their names; a list that is the only one there
@@ -64,69 +73,70 @@ def matrices(names: Iterable[str]) -> tuple[list[Parts], list[str]]:
     files = [*names]
     words, vocabularies = ([name for name in files if is_called(name, what)] for what in (WORDS, VOCABULARY))
     if len(words) == len(vocabularies) == 1:
-        return [Parts(words[0], vocabularies[0], "", are_cells_first=True)], []
-    found = _named(files, _MATRIX)
-    found = [file for file in found if file.kind] or found
+        return [MatrixFiles(words[0], vocabularies[0], "", are_cells_first=True)], []
+    named = _named(files, _MATRIX)
+    named = [file for file in named if file.kind] or named
     notes = []
-    rest = [file for file in found if not _RAW.search(file.name)]
-    if len(rest) < len(found) and rest and all(_FILTERED.search(file.name) for file in rest):
-        found, notes = rest, ["Matrices of all droplets, raw, were left out, since there are filtered ones."]
-    if not found:
+    filtered = [file for file in named if not _RAW.search(file.name)]
+    if len(filtered) < len(named) and filtered and all(_FILTERED.search(file.name) for file in filtered):
+        named, notes = filtered, ["Matrices of all droplets, raw, were left out, since there are filtered ones."]
+    if not named:
         raise NotATable(f" has no matrix.mtx: {_NEEDED}.")
-    if len(found) > MOST_MATRICES:
-        raise NotATable(f" has {len(found):,} matrices; at most {MOST_MATRICES:,} become one table. Give fewer.")
+    if len(named) > MOST_MATRICES:
+        raise NotATable(f" has {len(named):,} matrices; at most {MOST_MATRICES:,} become one table. Give fewer.")
     lists = _named(files, _NAMES)
-    parts = [
-        Parts(
+    features, barcodes = ([name for name in lists if (name.kind == "barcodes") == is_it] for is_it in (False, True))
+    matrices = [
+        MatrixFiles(
             file.name,
-            _beside(file, [name for name in lists if name.kind != "barcodes"], "features.tsv or genes.tsv"),
-            _beside(file, [name for name in lists if name.kind == "barcodes"], "barcodes.tsv"),
+            _list_of(file, features, "features.tsv or genes.tsv"),
+            _list_of(file, barcodes, "barcodes.tsv"),
             label,
             file.prefix == "cells_x_genes",
         )
-        for file, label in zip(found, _apart([(*file.folder.parts, file.prefix) for file in found]), strict=True)
+        for file, label in zip(named, _differing([(*file.folder.parts, file.prefix) for file in named]), strict=True)
     ]
-    if len({part.barcodes for part in parts}) < len(parts):
-        some = ", ".join(shown(PurePosixPath(part.matrix).name) for part in parts[:5])
-        raise NotATable(f" has several matrices of the same cells, {some}: give one of them with its lists alone.")
-    return parts, notes
+    if len({files.barcodes for files in matrices}) < len(matrices):
+        listed = ", ".join(printable_end(PurePosixPath(files.matrix).name) for files in matrices[:5])
+        raise NotATable(f" has several matrices of the same cells, {listed}: give one of them with its lists alone.")
+    return matrices, notes
 
 
 def _named(names: list[str], pattern: re.Pattern) -> list[_Name]:
     """The files whose names have a form; one that is there packed and unpacked counts once."""
-    found: dict[str, _Name] = {}
-    for name in sorted(names, key=lambda name: packing.split(name.lower())[1]):
-        inner = name[: len(packing.split(name.lower())[0])]
+    named: dict[str, _Name] = {}
+    for name in sorted(names, key=lambda name: split(name)[1]):
+        inner = split(name)[0]
         if match := pattern.fullmatch(PurePosixPath(inner).name):
             prefix, kind = match["prefix"].strip(_BETWEEN), (match["kind"] or "").lower()
-            found[inner.lower()] = _Name(name, PurePosixPath(name).parent, prefix, kind)
-    check_case([name for name in names if name[: len(packing.split(name.lower())[0])].lower() in found])
-    return sorted(found.values(), key=lambda file: file.name)
+            named[inner.lower()] = _Name(name, PurePosixPath(name).parent, prefix, kind)
+    check_case([name for name in names if split(name)[0].lower() in named])
+    return sorted(named.values(), key=lambda file: file.name)
 
 
-def _beside(matrix: _Name, lists: list[_Name], what: str) -> str:
+def _list_of(matrix: _Name, lists: list[_Name], what: str) -> str:
     """The name of the list that belongs to a matrix."""
-    there = [file for file in lists if file.folder == matrix.folder]
-    alike = [file for file in there if file.prefix == matrix.prefix] or there
-    if len(alike) != 1:
-        has = f"{len(alike):,}" if alike else "no"
-        raise NotATable(f" has {has} {what} beside {shown(PurePosixPath(matrix.name).name)}: {_NEEDED}.")
-    return alike[0].name
+    near = [file for file in lists if file.folder == matrix.folder]
+    fitting = [file for file in near if file.prefix == matrix.prefix] or near
+    if len(fitting) != 1:
+        number = f"{len(fitting):,}" if fitting else "no"
+        name = printable_end(PurePosixPath(matrix.name).name)
+        raise NotATable(f" has {number} {what} beside {name}: {_NEEDED}.")
+    return fitting[0].name
 
 
 def labels(names: list[str]) -> list[str]:
-    """What sets files apart: the folders that differ, and the files' names without the ending that they share."""
-    ends = [PurePosixPath(name[: len(packing.split(name.lower())[0])]).name for name in names]
-    shared = os.path.commonprefix([end[::-1] for end in ends])[::-1]
-    ending = min((shared.find(mark) for mark in _BETWEEN if mark in shared), default=len(shared))
-    cut = len(shared) - ending
-    return _apart(
-        [(*PurePosixPath(name).parent.parts, end[: len(end) - cut]) for name, end in zip(names, ends, strict=True)]
+    """What distinguishes files: the folders that differ, and the files' names without the ending that they share."""
+    stems = [PurePosixPath(split(name)[0]).name for name in names]
+    shared = os.path.commonprefix([stem[::-1] for stem in stems])[::-1]
+    cut = len(shared) - min((shared.find(mark) for mark in _BETWEEN if mark in shared), default=len(shared))
+    return _differing(
+        [(*PurePosixPath(name).parent.parts, stem[: len(stem) - cut]) for name, stem in zip(names, stems, strict=True)]
     )
 
 
-def _apart(paths: list[tuple[str, ...]]) -> list[str]:
-    """The parts in which paths differ; the last parts are compared with each other."""
+def _differing(paths: list[tuple[str, ...]]) -> list[str]:
+    """The steps in which paths differ; their last steps are compared with each other."""
     depth = max(map(len, paths))
     paths = [(*path[:-1], *[""] * (depth - len(path)), path[-1]) for path in paths]
     differ = [index for index in range(depth) if len({path[index] for path in paths}) > 1]
@@ -143,13 +153,11 @@ def packed(folder: Path) -> BinaryIO:
     names = list(islice(_files(folder), MOST_MEMBERS + 1))
     if len(names) > MOST_MEMBERS:
         raise NotATable(f" is a folder of more than {MOST_MEMBERS:,} files: give the one that holds the table.")
-    parts = matrices(names)[0] if has_matrix(names) else []
-    wanted = {name for part in parts for name in (part.matrix, part.features, part.barcodes) if name} or {
-        *tables(names)
-    }
+    matrix_files = matrices(names)[0] if has_matrix(names) else []
+    members = {name for files in matrix_files for name in (files.matrix, files.features, files.barcodes) if name}
     target = temporary_file()
     with zipfile.ZipFile(target, "w") as archive:
-        for name in sorted(wanted):
+        for name in sorted(members or tables(names)):
             with (
                 open_regular(folder / name, MOST_BYTES_IN_PIECES) as source,
                 archive.open(encodable(name), "w", force_zip64=True) as member,
