@@ -17,9 +17,9 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.runs import Run
 from disco.settings import Settings
+from pages.shared.compute.facts import kept as kept_results
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
-from pages.shared.work.facts import kept as kept_results
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (

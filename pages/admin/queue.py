@@ -8,8 +8,8 @@ from disco.users import roots
 from disco.words import ago, how_many, roughly
 from disco.work import everyone, jobs
 from disco.work.everyone import Job
-from pages.shared.frame import errors, redraw, table
-from pages.shared.frame.names import shown
+from pages.shared.widgets import errors, redraw, table
+from pages.shared.widgets.names import shown
 
 _SECONDS = 3.0
 

@@ -9,8 +9,8 @@ from disco.server import log
 from disco.users import roots
 from disco.users.roots import User
 from disco.words import how_many, size
-from pages.shared.frame import errors, table
-from pages.shared.frame.names import code, distinct, plain, shown
+from pages.shared.widgets import errors, table
+from pages.shared.widgets.names import code, distinct, plain, shown
 
 
 def section(own: User) -> None:

@@ -12,11 +12,11 @@ from disco.work.forecast import about, crowding
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.answers import forget, lasting
-from pages.shared.frame.bound import widget
-from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import forget, lasting
+from pages.shared.widgets.bound import widget
+from pages.shared.widgets.names import code, plain
 from pages.shared.work import fit_start, search_time
 
 _USUAL = ("refined", "boss", "ods-poisson", "sort-mean", "sort-excess")

@@ -15,8 +15,8 @@ from disco.metrics.several import Comparison
 from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
 from disco.words import series
+from pages.shared.compute.facts import fact
 from pages.shared.result.known import Known
-from pages.shared.work.facts import fact
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does

@@ -12,12 +12,12 @@ from disco.runs.about import about
 from disco.words import number
 from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
 from pages.shared.result import truth
 from pages.shared.result.known import Known
+from pages.shared.widgets import figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 _METRICS = {  # label, format, term of the glossary
     "f1": ("F1", "%.3f", "F1"),

@@ -9,8 +9,8 @@ from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import Asked
 from disco.words import duration
 from pages.compare.comparison import label
-from pages.shared.frame import redraw, table
-from pages.shared.frame.names import shown
+from pages.shared.widgets import redraw, table
+from pages.shared.widgets.names import shown
 from pages.shared.work.monitor import Monitored
 
 _DRAWN = "compare_drawn"

@@ -12,9 +12,9 @@ from disco.methods import METHODS, options_of
 from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
-from pages.shared.frame import table
-from pages.shared.frame.answers import lasting
-from pages.shared.frame.names import plain
+from pages.shared.widgets import table
+from pages.shared.widgets.answers import lasting
+from pages.shared.widgets.names import plain
 
 Options = dict[str, dict[str, Any]]
 

@@ -12,10 +12,10 @@ from disco.figures import compared as figures
 from disco.runs.about import about
 from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads, paired
+from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 
 def agreement(found: Compared) -> None:

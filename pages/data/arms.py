@@ -9,10 +9,10 @@ from disco.table.interventions import FEWEST, LIKE_CONTROLS, found_in, labels, m
 from disco.table.role_columns import plain
 from disco.words import how_many, plural
 from pages.shared import session
-from pages.shared.frame.names import code, shown
-from pages.shared.frame.words import bullets
+from pages.shared.compute.facts import fact
 from pages.shared.table.drafts import Draft, with_names
-from pages.shared.work.facts import fact
+from pages.shared.widgets.names import code, shown
+from pages.shared.widgets.words import bullets
 
 _VERSION = "arms_version"
 _CONTROL = "(control)"

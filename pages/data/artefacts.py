@@ -16,11 +16,11 @@ from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import artefacts as shown
+from pages.shared.compute import background
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import artefacts as shown
 from pages.shared.work import artefacts as looking
-from pages.shared.work import background
 
 _NAMED = 5
 _STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}

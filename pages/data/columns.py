@@ -11,11 +11,11 @@ from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.role_columns import kind_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain, shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain, shown
 
 _MOST_NAMED = 2  # on a button
 _VERSION, _PROBLEM = "columns_version", "columns_problem"

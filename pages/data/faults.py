@@ -14,10 +14,10 @@ from disco.table.problem import named
 from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import table
-from pages.shared.frame.names import code
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import table
+from pages.shared.widgets.names import code
 
 _MOST_LISTED = 1000
 _NAMED = 5

@@ -15,11 +15,12 @@ from pages.data import (
     truth_file,
 )
 from pages.shared import session
-from pages.shared.frame import artefacts, intro
-from pages.shared.frame.names import plain
+from pages.shared.frame import intro
 from pages.shared.result import truth
 from pages.shared.table import computed, preview
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import artefacts
+from pages.shared.widgets.names import plain
 from pages.shared.work import artefacts as looking
 from pages.shared.work import finding
 

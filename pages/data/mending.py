@@ -12,11 +12,11 @@ from disco.table.read import MATRIX, NOTES, READING, SHEETS
 from disco.words import how_many, listed, plural
 from pages.data import artefacts, columns, faults, genes, rereading, reshaping, roles, screening
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
-from pages.shared.table import computed, problem_list
+from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors, problem_list
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import bullets
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
 _MOST_STEPS, _MOST_SAID = 6, 5  # in sight

@@ -17,12 +17,12 @@ from disco.table.quality import Quality, quality
 from disco.words import how_many
 from pages.data import columns, faults
 from pages.shared import session
-from pages.shared.frame import answers, figure
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import bullets
+from pages.shared.compute import background
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.work import background
+from pages.shared.widgets import answers, figure
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.words import bullets
 
 _AT_ONCE = 200_000  # cells that are checked in a second or two
 _ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above

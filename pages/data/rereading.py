@@ -11,10 +11,10 @@ from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, SEPARATORS,
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.bound import widget
-from pages.shared.frame.names import shown
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.bound import widget
+from pages.shared.widgets.names import shown
 
 PROBLEM = "reading_problem"
 _TEXT, _LINES = ("encoding", "separator", "decimal", "thousands"), ("above", "names", "below")

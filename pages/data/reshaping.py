@@ -12,11 +12,11 @@ from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.gene_rows import MOST_VARIED
 from pages.data import columns, rereading
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain, shown
-from pages.shared.frame.words import STOPS, WARNS, bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import code, plain, shown
+from pages.shared.widgets.words import STOPS, WARNS, bullets
 
 _PROBLEM = "reshaping_problem"
 _TURN, _NAMES = "transposed", computed.about(kinds.NAMES)  # the questions

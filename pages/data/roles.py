@@ -9,10 +9,10 @@ from disco.table.roles import RATIOS, TOTAL
 from disco.words import how_many, listed, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
-from pages.shared.frame.names import code, plain, shown
-from pages.shared.frame.words import STOPS, WARNS, bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import code, plain, shown
+from pages.shared.widgets.words import STOPS, WARNS, bullets
 
 _OF_SEVERAL = {"has": "have", "is": "are", "looks": "look", "says": "say", "describes": "describe", "marks": "mark"}
 _MOST = 8

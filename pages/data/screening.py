@@ -8,10 +8,10 @@ from disco.table.screening import Screen
 from disco.words import how_many, listed, number, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
-from pages.shared.frame.names import code
-from pages.shared.frame.words import bullets
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import code
+from pages.shared.widgets.words import bullets
 
 _NAMED = 12
 _WIDE = 2  # fewer rows per column than this are too few

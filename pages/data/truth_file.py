@@ -5,9 +5,9 @@ import streamlit as st
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 

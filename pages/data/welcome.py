@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from pages.shared import session
-from pages.shared.frame import errors
+from pages.shared.widgets import errors
 
 
 def greet() -> None:

@@ -12,9 +12,9 @@ import pandas as pd
 
 from disco.progress import Callback, Event, Reporter
 from disco.runs import Run
-from pages.shared.refined import asking
-from pages.shared.work import background
-from pages.shared.work.facts import fact
+from pages.shared.compute import background
+from pages.shared.compute.facts import fact
+from pages.shared.evidence import asking
 
 if TYPE_CHECKING:
     from disco.effects.answers import Effect

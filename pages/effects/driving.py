@@ -9,12 +9,12 @@ from disco.figures import outcomes
 from disco.runs.about import about
 from disco.words import how_many, of_graphs
 from pages.effects import answering, question
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
+from pages.shared.evidence import asking
 from pages.shared.graph import downloads
-from pages.shared.refined import asking
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 
 def section(found: Refinement, outcome: str, where: str) -> None:

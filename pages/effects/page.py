@@ -4,8 +4,9 @@ import streamlit as st
 
 from pages.effects import driving, question, sections, start
 from pages.shared import session
+from pages.shared.evidence import asking
 from pages.shared.frame import intro
-from pages.shared.refined import asking, refinement
+from pages.shared.result import refinement
 from pages.shared.work import finding
 
 intro.page_intro(

@@ -15,11 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from disco.words import number
 from pages.effects import answering
 from pages.shared import session
-from pages.shared.frame import answers
-from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.evidence import modelled
 from pages.shared.graph import picked
-from pages.shared.refined import modelled
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import answers
+from pages.shared.widgets.names import distinct, plain, shown
 
 _KEPT = "effects_asked"
 

@@ -16,13 +16,13 @@ from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
 from pages.effects.question import Asked, Places
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
+from pages.shared.evidence import asking, evidence_words, hidden_causes, modelled, next_experiment
 from pages.shared.graph import downloads
-from pages.shared.refined import asking, evidence_words, hidden_causes, modelled, next_experiment
-from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 _MOST_PATHS = 8
 

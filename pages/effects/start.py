@@ -4,8 +4,8 @@ import streamlit as st
 
 from disco.runs import Run, stamps
 from pages.shared.frame import empty
-from pages.shared.frame.names import code
 from pages.shared.session import address
+from pages.shared.widgets.names import code
 from pages.shared.work import finding
 
 

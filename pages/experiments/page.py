@@ -5,8 +5,9 @@ import streamlit as st
 from disco.experiments import named
 from pages.experiments import sections, start
 from pages.shared import session
+from pages.shared.evidence import next_experiment, shown_by_experiment
 from pages.shared.frame import intro
-from pages.shared.refined import next_experiment, refinement, shown_by_experiment
+from pages.shared.result import refinement
 from pages.shared.work import finding
 
 intro.page_intro(

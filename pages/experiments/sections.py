@@ -10,11 +10,11 @@ from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
 from disco.words import how_many, series
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.names import plain, shown
-from pages.shared.refined import shown_by_experiment
-from pages.shared.refined.refinement import Refinement
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
+from pages.shared.evidence import shown_by_experiment
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets.names import plain, shown
 
 _ALL = "All arms"
 

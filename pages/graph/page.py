@@ -8,12 +8,11 @@ from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
+from pages.shared.evidence import misfit, next_experiment, so_far
 from pages.shared.frame import empty, intro
-from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, contexts, downloads
-from pages.shared.parents import sparse
-from pages.shared.refined import misfit, next_experiment, refinement, so_far
-from pages.shared.result import fit, truth
+from pages.shared.result import fit, refinement, sparse, truth
+from pages.shared.widgets.names import code
 from pages.shared.work import finding
 
 st.title("Graph", anchor=False)

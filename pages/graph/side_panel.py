@@ -13,12 +13,13 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
-from pages.shared.frame import answers, empty, figure
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, distinct, plain, shown
+from pages.shared.evidence import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
+from pages.shared.frame import empty
 from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
-from pages.shared.refined import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
 from pages.shared.result.known import Known
+from pages.shared.widgets import answers, figure
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, distinct, plain, shown
 from pages.shared.work import finding
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}

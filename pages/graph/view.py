@@ -15,12 +15,11 @@ from disco.words import share
 from pages.shared import session
 from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
-from pages.shared.parents import selectors
-from pages.shared.parents.selectors import Selection
-from pages.shared.refined.refinement import Refinement
-from pages.shared.result import fit
+from pages.shared.result import fit, selectors
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
+from pages.shared.result.refinement import Refinement
+from pages.shared.result.selectors import Selection
 
 _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 

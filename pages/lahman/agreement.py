@@ -11,9 +11,9 @@ from disco.refine import Refined
 from disco.refine.limits import BOUND, decided_means
 from disco.studies import agreement
 from disco.studies.lahman import PUBLISHED, REFERENCES
-from pages.shared.frame import answers, figure, table
-from pages.shared.frame.glossary import define, entries
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, figure, table
+from pages.shared.widgets.glossary import define, entries
+from pages.shared.widgets.names import plain
 
 _CAUTION = (
     "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "

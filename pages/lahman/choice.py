@@ -5,10 +5,10 @@ import streamlit as st
 
 from disco.settings import PRESETS
 from disco.studies import lahman
-from pages.shared.frame import answers
-from pages.shared.frame.glossary import define
-from pages.shared.frame.words import bullets
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
+from pages.shared.widgets import answers
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.words import bullets
 
 SEEDS = list(range(10))
 _FIRST = 1955  # intentional walks and sacrifice flies are counted from then on

@@ -5,11 +5,10 @@ import streamlit as st
 from disco import verdicts
 from disco.words import how_many
 from pages.ordering import sections
+from pages.shared.evidence import misfit
 from pages.shared.frame import empty, intro
-from pages.shared.frame.names import code
-from pages.shared.parents import thresholds
-from pages.shared.refined import misfit, refinement
-from pages.shared.result import fit, truth
+from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.widgets.names import code
 
 intro.page_intro(
     "Ordering",

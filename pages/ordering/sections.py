@@ -15,16 +15,16 @@ from disco.score import removals
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import answers, errors, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
+from pages.shared.compute.facts import fact
+from pages.shared.evidence import evidence_words
 from pages.shared.graph import downloads, picked
-from pages.shared.refined import evidence_words
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
+from pages.shared.widgets import answers, errors, figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
 from pages.shared.work import variants
-from pages.shared.work.facts import fact
 
 MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one

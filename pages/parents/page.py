@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from pages.parents import sections, side_by_side
-from pages.shared.frame import answers, empty, intro
-from pages.shared.parents import selectors
-from pages.shared.result import fit, truth
+from pages.shared.frame import empty, intro
+from pages.shared.result import fit, selectors, truth
+from pages.shared.widgets import answers
 
 intro.page_intro(
     "Parents",

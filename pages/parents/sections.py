@@ -17,15 +17,16 @@ from disco.graph import DISCO
 from disco.parents.selectors import WORDS
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, columns, figure, intro
-from pages.shared.frame.names import code
-from pages.shared.frame.table import Csv, show
+from pages.shared.evidence import misfit
+from pages.shared.frame import intro
 from pages.shared.graph import against_truth, canvas, picked, strongest
-from pages.shared.parents import selectors, sparse
-from pages.shared.parents.selectors import Selection
-from pages.shared.refined import misfit, refinement
+from pages.shared.result import refinement, selectors, sparse
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
+from pages.shared.result.selectors import Selection
+from pages.shared.widgets import answers, columns, figure
+from pages.shared.widgets.names import code
+from pages.shared.widgets.table import Csv, show
 
 VALUES = {item.name: item.label for item in (OCS, CURVATURE, Z)}
 _SCALES = {

@@ -9,13 +9,13 @@ from disco.parents.selectors import AGREEMENT, SELECTORS, WORDS, compared
 from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.answers import heard
-from pages.shared.frame.glossary import define
-from pages.shared.parents import selecting, selectors
-from pages.shared.refined.evidence_words import SAME_ROWS
+from pages.shared.evidence.evidence_words import SAME_ROWS
+from pages.shared.result import selecting, selectors
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
+from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets.answers import heard
+from pages.shared.widgets.glossary import define
 
 
 def section(result: Result, known: Known | None, shown: str) -> None:

@@ -6,8 +6,8 @@ import streamlit as st
 from disco.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
-from pages.shared.frame import answers, errors
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
+from pages.shared.widgets import answers, errors
 
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 

@@ -15,10 +15,10 @@ from disco.runs import Run
 from disco.studies import portal
 from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
-from pages.shared.frame import errors, figure, table
-from pages.shared.refined import refinement
+from pages.shared.compute.facts import fact
+from pages.shared.result import refinement
+from pages.shared.widgets import errors, figure, table
 from pages.shared.work import group
-from pages.shared.work.facts import fact
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
 _NAMED = 4  # species in a title

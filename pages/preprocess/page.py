@@ -5,7 +5,8 @@ import streamlit as st
 from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import empty, intro
-from pages.shared.table import computed, problem_list
+from pages.shared.table import computed
+from pages.shared.widgets import problem_list
 
 intro.page_intro(
     "Preprocess",

@@ -6,11 +6,11 @@ import streamlit as st
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.words import plural
-from pages.shared.frame import table
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
 from pages.shared.table import computed, preview
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import table
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import bullets
 from pages.shared.work import choices
 
 _MOST_LOST = 5

@@ -11,10 +11,10 @@ from disco.progress import Callback
 from disco.refine import again
 from disco.runs import Run
 from disco.words import how_many
-from pages.shared.frame import table
-from pages.shared.frame.names import plain
+from pages.shared.compute import background, machine
 from pages.shared.graph import paired
-from pages.shared.work import background, machine
+from pages.shared.widgets import table
+from pages.shared.widgets.names import plain
 
 _FAILURE = "The searches failed"
 

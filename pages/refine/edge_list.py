@@ -12,14 +12,14 @@ from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
-from pages.shared.frame import columns
-from pages.shared.frame import table as tables
-from pages.shared.frame.answers import agreeing, heard, is_left
-from pages.shared.frame.names import code, shown
+from pages.shared.evidence import evidence_panel, evidence_words, hidden_causes, next_rules
 from pages.shared.graph import canvas, contexts, downloads, picked, strongest
-from pages.shared.refined import evidence_panel, evidence_words, hidden_causes, next_rules
-from pages.shared.refined.refinement import Refinement
 from pages.shared.result.known import Known
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns
+from pages.shared.widgets import table as tables
+from pages.shared.widgets.answers import agreeing, heard, is_left
+from pages.shared.widgets.names import code, shown
 
 CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"

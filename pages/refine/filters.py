@@ -7,9 +7,9 @@ import streamlit as st
 
 from disco.columns import GAIN, STABILITY
 from disco.refine.limits import decided_means
-from pages.shared.frame import columns
-from pages.shared.refined import evidence_words
-from pages.shared.refined.refinement import Refinement
+from pages.shared.evidence import evidence_words
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns
 
 _GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
 

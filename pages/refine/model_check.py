@@ -15,11 +15,11 @@ from disco.refine.limits import ASSUMED
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
-from pages.shared.frame import figure
-from pages.shared.frame.answers import segments
-from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.refined import modelled
-from pages.shared.work import background, machine
+from pages.shared.compute import background, machine
+from pages.shared.evidence import modelled
+from pages.shared.widgets import figure
+from pages.shared.widgets.answers import segments
+from pages.shared.widgets.names import distinct, plain, shown
 
 FAILURE = "The model could not be checked"
 _STAGES = {

@@ -7,11 +7,10 @@ import streamlit as st
 from disco import metrics, runs
 from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
 from pages.shared import session
+from pages.shared.evidence import so_far
 from pages.shared.frame import empty, intro
-from pages.shared.parents import thresholds
-from pages.shared.refined import quick_look, refinement, so_far
-from pages.shared.result import fit, truth
-from pages.shared.work import monitor, refine_monitor
+from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.work import monitor, quick_look, refine_monitor
 
 intro.page_intro(
     "Refine",

@@ -8,9 +8,9 @@ import streamlit as st
 from disco.progress import Callback
 from disco.refine import Choice, again
 from disco.runs import Run
-from pages.shared.frame import table
-from pages.shared.frame.names import plain
-from pages.shared.work import background, machine
+from pages.shared.compute import background, machine
+from pages.shared.widgets import table
+from pages.shared.widgets.names import plain
 
 _FAILURE = "The costs could not be computed"
 _STAGES = {"search": "Searching with all rules", "rules": "Searching without each rule"}

@@ -11,13 +11,13 @@ from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
-from pages.shared.refined import evidence_words, misfit
-from pages.shared.refined.refinement import Refinement
+from pages.shared.evidence import evidence_words, misfit
 from pages.shared.result.known import Known
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import bullets
 
 _NOTES_IN_SIGHT = 5
 _SAID_ABOVE = (EARLY, POOR)  # kinds of notes

@@ -11,8 +11,8 @@ from disco.fields import Option, options
 from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
-from pages.shared.frame import errors
-from pages.shared.frame.bound import widget
+from pages.shared.widgets import errors
+from pages.shared.widgets.bound import widget
 from pages.shared.work import search_time
 
 _IN_SIGHT = ("starts", "bootstrap")

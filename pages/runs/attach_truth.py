@@ -7,7 +7,7 @@ from disco.runs import Run, compared
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, errors
+from pages.shared.widgets import answers, errors
 
 
 def section(run: Run) -> None:

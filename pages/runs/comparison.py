@@ -6,11 +6,11 @@ from disco.errors import InputError
 from disco.runs import Run, found, stamps
 from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.words import how_many, plural
-from pages.shared.frame import table
-from pages.shared.frame.names import code, plain
+from pages.shared.compute.facts import fact
 from pages.shared.graph import paired
+from pages.shared.widgets import table
+from pages.shared.widgets.names import code, plain
 from pages.shared.work import setting_words
-from pages.shared.work.facts import fact
 
 _MOST_NAMED = 12
 

@@ -6,9 +6,9 @@ from disco.errors import InputError
 from disco.runs import COMPARE, REFINE, Run, Unreadable
 from disco.words import how_many, plural
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import bullets
 
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 _WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages that cancel work other than a fit

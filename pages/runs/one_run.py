@@ -15,11 +15,11 @@ from disco.runs.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import plain
-from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
 from pages.shared.result import script
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.table import Csv
 from pages.shared.work import waiting
 
 _LONGEST = 200

@@ -8,9 +8,9 @@ from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
 from disco.words import how_many, size
 from pages.shared import session
-from pages.shared.frame import table
-from pages.shared.frame.names import shown
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
+from pages.shared.widgets import table
+from pages.shared.widgets.names import shown
 
 _SEARCH = "runs_search"
 _FIT = {

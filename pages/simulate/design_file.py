@@ -6,8 +6,8 @@ from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import LARGEST_DESIGN
 from disco.simulate.examples import EXAMPLES
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 from pages.simulate import form
 
 _FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_example"

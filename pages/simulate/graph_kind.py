@@ -8,8 +8,8 @@ from disco.files import check_size
 from disco.simulate import read_edges
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.graphs import own_graph
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 from pages.simulate import form, sketch
 
 _K = {

@@ -14,9 +14,9 @@ from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, known
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
 from pages.shared import session
-from pages.shared.frame import figure, table
-from pages.shared.frame.names import code, distinct, shown
 from pages.shared.graph import canvas
+from pages.shared.widgets import figure, table
+from pages.shared.widgets.names import code, distinct, shown
 from pages.simulate import board, form, sketch
 
 AT_ONCE = 2_000_000  # cells that are drawn at once, without asking

@@ -10,10 +10,10 @@ from disco.knowledge import Knowledge
 from disco.knowledge.files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _FILE = "knowledge_file"
 _TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"

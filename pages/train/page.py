@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.shared import session
 from pages.shared.frame import empty, intro
-from pages.shared.refined import quick_look
-from pages.shared.table import computed, problem_list
-from pages.shared.work import fit_monitor, fit_start, monitor
+from pages.shared.table import computed
+from pages.shared.widgets import problem_list
+from pages.shared.work import fit_monitor, fit_start, monitor, quick_look
 from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(

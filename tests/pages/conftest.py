@@ -4,7 +4,8 @@ import pytest
 
 from disco.runs import Run, Work
 from disco.work import jobs
-from pages.shared.work import machine, search_time
+from pages.shared.compute import machine
+from pages.shared.work import search_time
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
-from pages.shared.work import background
-from pages.shared.work.background import Computation
+from pages.shared.compute import background
+from pages.shared.compute.background import Computation
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +119,7 @@ def page():
     """A page that offers a computation, and another that it begins itself and tells in one line."""
     import streamlit as st
 
-    from pages.shared.work import background
+    from pages.shared.compute import background
 
     background.panel(
         ("asked", 1), lambda: (lambda hear: 7) if st.button("Compute", key="compute") else None,
@@ -156,7 +156,7 @@ def page_that_waits():
     """A page with a button below what ends while the whole page is drawn."""
     import streamlit as st
 
-    from pages.shared.work import background, machine
+    from pages.shared.compute import background, machine
 
     looks = iter([False, True])
     machine.once(lambda: next(looks), "Measuring", lambda: st.markdown("measured"))

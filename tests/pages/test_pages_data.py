@@ -9,7 +9,7 @@ from disco import runs
 from disco.runs import making
 from disco.studies import lahman
 from pages.data import columns
-from pages.shared.frame.names import code
+from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
 

@@ -21,8 +21,8 @@ from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
-from pages.shared.refined import asking
-from pages.shared.work import background, machine
+from pages.shared.compute import background, machine
+from pages.shared.evidence import asking
 
 PAGE = "pages/effects/page.py"
 NAMES = ["a", "b", "c", "d"]

@@ -14,7 +14,7 @@ from disco.runs.refined import save
 from disco.settings import Settings
 from disco.table.roles import Roles
 from pages.shared.graph import canvas, contexts, strongest
-from pages.shared.refined import refinement
+from pages.shared.result import refinement
 
 PAGE = "pages/experiments/page.py"
 FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)

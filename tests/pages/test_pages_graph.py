@@ -9,8 +9,8 @@ from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from pages.graph import side_panel
-from pages.shared.refined import asking
-from pages.shared.work import machine
+from pages.shared.compute import machine
+from pages.shared.evidence import asking
 
 PAGE = "pages/graph/page.py"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from pages.shared.work.kept import Kept, bytes_of
+from pages.shared.compute.kept import Kept, bytes_of
 
 MB = 1_000_000
 

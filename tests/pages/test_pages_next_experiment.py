@@ -12,8 +12,8 @@ from disco.graph import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.refine.orientations import Class
 from disco.runs import refined
-from pages.shared.refined import asking, next_experiment
-from pages.shared.work import background, machine
+from pages.shared.compute import background, machine
+from pages.shared.evidence import asking, next_experiment
 
 NAMES = ["x1", "x2", "x3", "x4"]
 

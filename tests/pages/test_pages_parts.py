@@ -14,10 +14,10 @@ from disco.knowledge import Knowledge
 from disco.settings import Settings
 from disco.table import spreadsheets
 from disco.table.roles import Roles
-from pages.shared.frame import answers, errors, figure, names, table
-from pages.shared.frame.words import bullets
+from pages.shared.compute.facts import fact
 from pages.shared.table import drafts
-from pages.shared.work.facts import fact
+from pages.shared.widgets import answers, errors, figure, names, table
+from pages.shared.widgets.words import bullets
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -8,7 +8,8 @@ from made_up import refine_by_hand
 from disco.progress import Event
 from disco.table.quality import quality
 from pages.data import quality as section
-from pages.shared.work import background, fit_start
+from pages.shared.compute import background
+from pages.shared.work import fit_start
 
 
 @pytest.fixture(autouse=True)

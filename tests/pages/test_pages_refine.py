@@ -29,8 +29,9 @@ from disco.settings import Settings
 from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
 from disco.work.turns import Ticket, Wait
+from pages.shared.compute import background, machine
 from pages.shared.frame import run_list
-from pages.shared.work import background, machine, waiting
+from pages.shared.work import waiting
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]

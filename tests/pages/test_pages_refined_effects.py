@@ -18,10 +18,10 @@ from disco.refine import Choice, Refined
 from disco.runs import refined as stored
 from disco.runs import stamps
 from disco.settings import Settings
-from pages.shared.frame.names import code
-from pages.shared.refined import evidence_words
-from pages.shared.work import machine
-from pages.shared.work.facts import kept
+from pages.shared.compute import machine
+from pages.shared.compute.facts import kept
+from pages.shared.evidence import evidence_words
+from pages.shared.widgets.names import code
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
 
@@ -71,7 +71,7 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
         from disco.runs import Run
         from disco.runs.refined import read_refined
         from pages.refine import model_check
-        from pages.shared.refined import evidence_panel
+        from pages.shared.evidence import evidence_panel
 
         run, parts = Run(Path(path)), model_check if function == "model_check" else evidence_panel
         getattr(parts, function)(run, read_refined(run), *arguments)
@@ -263,7 +263,7 @@ def quick(monkeypatch):
 
 def begin(run: runs.Run) -> None:
     from pages.refine import model_check
-    from pages.shared.work import background
+    from pages.shared.compute import background
 
     work = model_check.work(run, stored.read_refined(run))
     background.begin(model_check.key_of(run), work, model_check.FAILURE)

@@ -15,8 +15,8 @@ from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.settings import Settings
 from disco.simulate import Design, simulate
-from pages.shared.refined.evidence_words import SAME_ROWS
-from pages.shared.work import background
+from pages.shared.compute import background
+from pages.shared.evidence.evidence_words import SAME_ROWS
 
 PAGE = "pages/parents/page.py"
 ORDER = [f"x{k}" for k in range(1, 9)]

@@ -16,7 +16,7 @@ from disco.refine import Choice
 from disco.score.plan import Plan
 from disco.settings import Settings
 from disco.work import jobs, order_so_far, where
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 from pages.shared.work import setting_words
 
 pytestmark = pytest.mark.usefixtures("single_threaded")

@@ -10,8 +10,7 @@ from made_up import finished_run, refine_by_hand
 from disco.errors import InputError
 from disco.runs import Run, find_examples, list_runs, open_run
 from disco.users import roots, shares
-from pages.shared.refined import refinement
-from pages.shared.result import fit
+from pages.shared.result import fit, refinement
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, DraftStore
 

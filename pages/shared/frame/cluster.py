@@ -5,7 +5,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.words import how_many
 from disco.work import where
-from pages.shared.frame.names import code, plain
+from pages.shared.widgets.names import code, plain
 
 _ADDRESS = "cluster_address"
 _HELP = (

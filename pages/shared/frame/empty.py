@@ -10,10 +10,10 @@ from disco.runs import stamps
 from disco.words import ago
 from pages.shared import session
 from pages.shared.frame import intro
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import STATES
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import STATES
 
 
 def require_run() -> runs.Run:

@@ -8,8 +8,8 @@ from disco.errors import InputError
 from disco.runs.packing import pack, unpack
 from disco.users import roots
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain
 
 _LOGIN, _LOGOUT, _NAME, _PROBLEM = "gate_login", "gate_logout", "gate_name", "gate_problem"
 _OWN = "Nobody but you and the admins sees your runs, unless you share one."

@@ -8,9 +8,9 @@ from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame.artefacts import dismissed, doubts, lines
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
+from pages.shared.widgets.artefacts import dismissed, doubts, lines
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
 
 # Red is left for errors: a direction that cannot be known is no fault of the table.
 _LOOKS = {

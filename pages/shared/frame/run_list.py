@@ -9,10 +9,10 @@ from disco.errors import InputError
 from disco.runs import COMPARE, REFINE
 from disco.words import clock, how_many
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.answers import agreeing, is_left
-from pages.shared.frame.names import distinct, shown
 from pages.shared.result import script, sharing
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import agreeing, is_left
+from pages.shared.widgets.names import distinct, shown
 
 _NAME = "run_picker"
 

@@ -5,9 +5,9 @@ import streamlit as st
 from disco.users import roots
 from disco.words import size
 from disco.work import serving
+from pages.shared.compute import machine
 from pages.shared.frame import cluster, gate, run_list
-from pages.shared.frame.names import code
-from pages.shared.work import machine
+from pages.shared.widgets.names import code
 
 _MOST_LOOKS = 600  # short waits; half a minute in total
 

@@ -4,10 +4,10 @@ import networkx as nx
 import streamlit as st
 
 from disco.words import how_many, number, plural
-from pages.shared.frame import figure
-from pages.shared.frame.glossary import define
 from pages.shared.result import truth
 from pages.shared.result.known import Known
+from pages.shared.widgets import figure
+from pages.shared.widgets.glossary import define
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
 TELL = {"truth": "the truth", "folds": "the scores"}

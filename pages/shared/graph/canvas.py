@@ -17,9 +17,9 @@ from disco.figures import roles
 from disco.figures.lines import BOTH_ENDS
 from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
 from disco.words import how_many, listed
-from pages.shared.frame.names import code
 from pages.shared.graph import arranging, layout, picked
 from pages.shared.graph.layout import Placed
+from pages.shared.widgets.names import code
 
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"

@@ -8,11 +8,11 @@ from disco.graph import with_contexts
 from disco.runs import Run
 from disco.table.adjustment import RANDOMISED
 from disco.words import how_many, number, plural, series
-from pages.shared.frame.names import code
-from pages.shared.frame.words import bullets
 from pages.shared.graph import picked
 from pages.shared.graph.layout import Placed, Places
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets.names import code
+from pages.shared.widgets.words import bullets
 
 _NONE = "No node was found on which it acts."
 

@@ -18,12 +18,12 @@ from disco.found import placed
 from disco.runs import Run
 from disco.runs.about import about
 from disco.table import spreadsheets
-from pages.shared.frame.table import Csv
 from pages.shared.graph import canvas, layout, picked, standalone
 from pages.shared.graph.layout import Placed
 from pages.shared.result import script
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
+from pages.shared.widgets.table import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."
 KINDS = {

@@ -14,8 +14,8 @@ from disco.figures import graph as drawing
 from disco.figures import placing
 from disco.metrics.several import Comparison
 from disco.words import how_many, number
-from pages.shared.frame import columns, figure, table
 from pages.shared.graph import canvas
+from pages.shared.widgets import columns, figure, table
 
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}

@@ -8,8 +8,8 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.frame.answers import agreeing, heard
-from pages.shared.frame.names import distinct, shown
+from pages.shared.widgets.answers import agreeing, heard
+from pages.shared.widgets.names import distinct, shown
 
 _KEY, _EDGE, _OTHER = "shared_picked", "shared_picked_edge", "shared_picked_other"
 

@@ -15,9 +15,9 @@ from disco.parents.ocs import frequencies, means, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
-from pages.shared.frame.names import plain
+from pages.shared.compute.facts import fact
 from pages.shared.result.known import Known
-from pages.shared.work.facts import fact
+from pages.shared.widgets.names import plain
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
 

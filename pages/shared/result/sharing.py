@@ -8,7 +8,7 @@ from disco.runs import Run, stamps
 from disco.server import log
 from disco.users import roots, shares
 from disco.words import how_many
-from pages.shared.frame import errors
+from pages.shared.widgets import errors
 
 _LINK = "shared_link_{}"
 

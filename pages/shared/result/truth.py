@@ -12,11 +12,11 @@ import streamlit as st
 
 from disco.runs import Run
 from disco.words import how_many, number, share
-from pages.shared.frame import figure
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code
 from pages.shared.result.known import Known
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import figure
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code
 
 _REVEALED = "truth_revealed"
 

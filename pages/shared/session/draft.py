@@ -22,10 +22,10 @@ from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, row
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import stretches
-from pages.shared.frame.names import plain
 from pages.shared.session import address, run
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, File, Step, with_names
+from pages.shared.widgets.names import plain
 
 _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
 

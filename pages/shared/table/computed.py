@@ -22,8 +22,8 @@ from disco.table.role_checks import unusable_rows
 from disco.table.suggestions import Suggestion
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
+from pages.shared.compute.facts import fact
 from pages.shared.table.drafts import Draft
-from pages.shared.work.facts import fact
 
 # The key of each fact; the draft's key stands for its table.
 

@@ -7,10 +7,10 @@ from pandas.api.types import is_object_dtype
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.table.rows import row_numbers
-from pages.shared.frame import table
-from pages.shared.frame.names import distinct, shown
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import table
+from pages.shared.widgets.names import distinct, shown
 
 _ROWS, _COLUMNS = 50, 60
 

@@ -6,9 +6,9 @@ from functools import partial
 
 from disco.hidden.artefacts import AT_ONCE, Artefacts, looked_for
 from disco.progress import Callback
+from pages.shared.compute import background
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.work import background
 
 FAILURE = "The table could not be checked for what creates edges"
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from disco.settings import Settings
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.bound import Bound
+from pages.shared.widgets import errors
+from pages.shared.widgets.bound import Bound
 
 _PROBLEM = "choice_problem"
 _ALONG = {("folds_by", "counts"): {"folds": 2, "disjoint_rows": False}}  # settings that a choice changes too

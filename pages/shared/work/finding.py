@@ -7,10 +7,10 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import series
 from disco.work import jobs
 from pages.shared import session
-from pages.shared.frame import errors, redraw
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import why
 from pages.shared.table.drafts import Draft, own_settings
+from pages.shared.widgets import errors, redraw
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.words import why
 from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, setting_words, waiting
 
 _SECONDS = 1.0

@@ -15,9 +15,9 @@ from disco.words import number, series, shortened, size
 from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
-from pages.shared.frame import answers
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import STAGES
+from pages.shared.widgets import answers
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import STAGES
 from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 

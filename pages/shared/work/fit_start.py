@@ -14,13 +14,14 @@ from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, about, estimate, middle, span
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.answers import lasting
-from pages.shared.frame.names import plain, shown
-from pages.shared.frame.words import STAGES
+from pages.shared.compute import machine
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, next_number, run_name
-from pages.shared.work import artefacts, choices, machine, search_time
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import lasting
+from pages.shared.widgets.names import plain, shown
+from pages.shared.widgets.words import STAGES
+from pages.shared.work import artefacts, choices, search_time
 
 _LOADING = "Loading the networks' engine"
 

@@ -19,11 +19,12 @@ from disco.words import duration, size
 from disco.work import jobs
 from disco.work.forecast import about, estimate
 from pages.shared import session
-from pages.shared.frame import errors, redraw
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing, why
+from pages.shared.compute import machine
 from pages.shared.result import script
-from pages.shared.work import fit_monitor, machine, refine_monitor, waiting
+from pages.shared.widgets import errors, redraw
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.words import standing, why
+from pages.shared.work import fit_monitor, refine_monitor, waiting
 from pages.shared.work.monitor import Monitored, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened

@@ -14,10 +14,11 @@ from disco.runs import Run, Status, Work
 from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
-from pages.shared.frame import redraw
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing, why
-from pages.shared.work import machine, waiting
+from pages.shared.compute import machine
+from pages.shared.widgets import redraw
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.words import standing, why
+from pages.shared.work import waiting
 from pages.shared.work.waiting import act
 
 _SECONDS = 1.0

@@ -6,7 +6,7 @@ from disco.figures import refined as figures
 from disco.runs import REFINE, Run, Status
 from disco.runs.refined import choice_from
 from disco.work import refining
-from pages.shared.frame import figure
+from pages.shared.widgets import figure
 from pages.shared.work.monitor import Monitored
 from pages.shared.work.waiting import act
 

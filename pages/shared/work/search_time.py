@@ -13,9 +13,9 @@ from disco.words import size
 from disco.work import refine_forecast
 from disco.work.forecast import about
 from disco.work.refine_forecast import Trial
+from pages.shared.compute import background, machine
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.work import background, machine
 
 LONG_SECONDS = 120.0  # above which a page says what to do
 SHORTER = "Fewer columns or rows make it shorter."

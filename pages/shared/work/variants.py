@@ -12,8 +12,8 @@ from disco.progress import Callback, Event
 from disco.runs import Run, stamps
 from disco.work import serving
 from pages.shared import session
+from pages.shared.compute import background
 from pages.shared.result.fit import VARIANT_WORDS
-from pages.shared.work import background
 
 Wanted = tuple[Run, str]  # and the name of a variant
 

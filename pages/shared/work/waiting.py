@@ -8,8 +8,8 @@ import streamlit as st
 from disco.runs import COMPARE, FIT, REFINE, Run, Work
 from disco.users import limits
 from disco.work import jobs
-from pages.shared.frame import errors, redraw
-from pages.shared.frame.names import plain
+from pages.shared.widgets import errors, redraw
+from pages.shared.widgets.names import plain
 
 _SECONDS = 1.0
 

@@ -14,11 +14,11 @@ from disco.graph import has_direction
 from disco.refine import Refined
 from disco.runs import Run
 from disco.words import how_many
-from pages.shared.frame import columns, errors, table
-from pages.shared.frame.names import code
-from pages.shared.frame.words import bullets
-from pages.shared.refined import modelled
-from pages.shared.work import machine
+from pages.shared.compute import machine
+from pages.shared.evidence import modelled
+from pages.shared.widgets import columns, errors, table
+from pages.shared.widgets.names import code
+from pages.shared.widgets.words import bullets
 
 _MOST = 6  # columns in each group of sentences; each may need a fitted node
 _NONE = "No column is joined to it in this graph."

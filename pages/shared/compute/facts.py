@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 import streamlit as st
 
 from disco.users import roots
-from pages.shared.work.kept import Kept, budget
+from pages.shared.compute.kept import Kept, budget
 
 P = ParamSpec("P")
 T = TypeVar("T")

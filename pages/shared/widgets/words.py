@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from disco.runs import FIT, Status, Work
-from pages.shared.frame.names import code
+from pages.shared.widgets.names import code
 
 STOPS, WARNS = ":red[:material/error:]", ":orange[:material/warning:]"  # a finding before which nothing starts, or not
 STATES = {

@@ -17,9 +17,9 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx
 
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Callback, Event
-from pages.shared.frame import redraw
-from pages.shared.frame.names import plain
-from pages.shared.work.facts import kept
+from pages.shared.compute.facts import kept
+from pages.shared.widgets import redraw
+from pages.shared.widgets.names import plain
 
 SECONDS = 0.5  # between two checks of a running computation
 _starting = threading.Lock()

@@ -14,7 +14,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.progress import Callback
 from disco.runs import Run, stamps
-from pages.shared.work import background, machine
+from pages.shared.compute import background, machine
 
 if TYPE_CHECKING:
     from disco.effects.fitted import FittedGraphs

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from disco.errors import InputError
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 
 _ICON = ":material/error:"
 

@@ -6,9 +6,9 @@ from disco.parents import jackknife
 from disco.parents.ocs import reaches
 from disco.words import share
 from pages.shared import session
-from pages.shared.frame.answers import heard
-from pages.shared.frame.glossary import define
 from pages.shared.result.fit import Result
+from pages.shared.widgets.answers import heard
+from pages.shared.widgets.glossary import define
 
 HIGHEST = 5.0  # of the slider; a higher Z passes any sensible threshold
 RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}

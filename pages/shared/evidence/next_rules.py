@@ -12,9 +12,9 @@ from disco.refine import QUICK
 from disco.runs import REFINE, Run
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, distinct, plain, shown
 from pages.shared.table import drafts
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import code, distinct, plain, shown
 from pages.shared.work import fit_start, search_time
 
 _RULES = "rules_next"  # by the run's id: all rules of the run to come

@@ -6,8 +6,8 @@ import streamlit as st
 
 from disco.table.problem import Problem, in_lines
 from disco.words import plural
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import bullets
 
 _IN_SIGHT, _MOST = 5, 200
 

@@ -14,9 +14,9 @@ from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, r
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
 from disco.words import number, plural
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code
 from pages.shared.result import fit
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code
 
 # Numbers that may be missing, as named in a sentence.
 NUMBERS = {column.name: column.label[0].lower() + column.label[1:] for column in MAY_BE_MISSING}

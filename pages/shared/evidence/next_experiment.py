@@ -9,12 +9,12 @@ from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
 from disco.runs import Run, stamps
 from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
-from pages.shared.frame import columns, errors, table
-from pages.shared.frame.names import code
-from pages.shared.refined import asking
-from pages.shared.refined.refinement import Refinement
-from pages.shared.work import machine
-from pages.shared.work.facts import fact
+from pages.shared.compute import machine
+from pages.shared.compute.facts import fact
+from pages.shared.evidence import asking
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns, errors, table
+from pages.shared.widgets.names import code
 
 _MOST_PAIRS = 6
 _COMPARING = "Comparing the graphs that the rows leave"

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from disco.fields import Option, options
-from pages.shared.frame import answers
-from pages.shared.frame.glossary import define
+from pages.shared.widgets import answers
+from pages.shared.widgets.glossary import define
 
 _LARGEST = (1 << 53) - 1  # that a browser can hold
 _TERM = re.compile(r"\{([^}]*)\}")

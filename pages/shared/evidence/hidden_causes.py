@@ -15,11 +15,11 @@ from disco.figures.lines import TIES
 from disco.progress import Callback, Reporter
 from disco.runs import Run
 from disco.words import how_many, number
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
-from pages.shared.refined import asking
-from pages.shared.refined.refinement import Refinement
-from pages.shared.work import background
+from pages.shared.compute import background
+from pages.shared.evidence import asking
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 if TYPE_CHECKING:
     from disco.effects.hidden import Signs

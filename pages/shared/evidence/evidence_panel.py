@@ -17,10 +17,8 @@ from disco.refine.limits import ASSUMED, decided_means
 from disco.runs import Run
 from disco.runs.refined import choice_from, choice_of
 from disco.words import number
-from pages.shared.frame import columns, errors, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
-from pages.shared.refined import (
+from pages.shared.compute import machine
+from pages.shared.evidence import (
     asking,
     evidence_words,
     hidden_causes,
@@ -29,7 +27,9 @@ from pages.shared.refined import (
     neighbours,
     shown_by_experiment,
 )
-from pages.shared.work import machine
+from pages.shared.widgets import columns, errors, figure, table
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from disco.figures import roles, theme
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 
 
 class Ready(NamedTuple):

@@ -14,11 +14,11 @@ from disco.parents.selectors import CUTS, SELECTORS, WORDS
 from disco.runs.parents import path_of, read_candidates
 from disco.words import share
 from pages.shared import session
-from pages.shared.frame import answers
-from pages.shared.frame.glossary import define
-from pages.shared.parents import selecting, thresholds
+from pages.shared.compute.facts import fact
+from pages.shared.result import selecting, thresholds
 from pages.shared.result.fit import Result
-from pages.shared.work.facts import fact
+from pages.shared.widgets import answers
+from pages.shared.widgets.glossary import define
 
 CHOICES = {
     "cam": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),

@@ -15,7 +15,7 @@ import streamlit as st
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
 from disco.server.start import ENGINE
-from pages.shared.frame import redraw
+from pages.shared.widgets import redraw
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
 _SECONDS = 0.5  # between two checks

@@ -5,8 +5,8 @@ import streamlit as st
 from disco.refine import QUICK
 from disco.runs import REFINE
 from pages.shared import session
-from pages.shared.frame import errors
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
 from pages.shared.work import fit_start, search_time
 
 

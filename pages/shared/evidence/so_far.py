@@ -14,9 +14,9 @@ from disco.found import Found
 from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining
-from pages.shared.frame import errors
 from pages.shared.graph import canvas, layout, strongest
 from pages.shared.graph.layout import Placed, Places
+from pages.shared.widgets import errors
 from pages.shared.work import monitor as monitors
 from pages.shared.work.refine_monitor import KIND
 

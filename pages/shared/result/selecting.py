@@ -9,8 +9,8 @@ from disco.parents.selectors import WORDS
 from disco.progress import Callback
 from disco.runs import Run
 from disco.runs.parents import compute_candidates
+from pages.shared.compute import background, machine
 from pages.shared.result.fit import Result
-from pages.shared.work import background, machine
 
 
 def compute(run: Run, variant: str, selector: str, hear: Callback) -> None:

@@ -7,8 +7,8 @@ import streamlit as st
 from disco.runs.artefacts import LONGEST_REASON
 from disco.table.finding import Finding
 from disco.words import how_many
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import WARNS
+from pages.shared.widgets.names import code, plain
+from pages.shared.widgets.words import WARNS
 
 _MEANING = (
     "Until this is cured or dismissed, the graph's pages warn of it, and no direction is decided. The reason is kept "

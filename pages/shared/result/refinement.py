@@ -14,10 +14,10 @@ from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
-from pages.shared.frame.figure import Ready, ready
-from pages.shared.frame.names import plain
+from pages.shared.compute.facts import fact
 from pages.shared.result.known import Known
-from pages.shared.work.facts import fact
+from pages.shared.widgets.figure import Ready, ready
+from pages.shared.widgets.names import plain
 
 _NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
 _NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]

@@ -9,11 +9,11 @@ from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
 from disco.words import how_many, listed, nats, number, plural
-from pages.shared.frame import columns, errors, figure, table
-from pages.shared.frame.names import code
-from pages.shared.refined import modelled
-from pages.shared.refined.refinement import Refinement
-from pages.shared.work import machine
+from pages.shared.compute import machine
+from pages.shared.evidence import modelled
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import columns, errors, figure, table
+from pages.shared.widgets.names import code
 
 _MOST_NAMED = 6
 # What an earlier rule called decided, misfit or not, between columns whose order in time is certain.

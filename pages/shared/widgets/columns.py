@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import NATS, WORDS, Column
-from pages.shared.frame.glossary import define
+from pages.shared.widgets.glossary import define
 
 _PINNED = ("parent", "child", "context")  # these stay in sight where a wide table scrolls
 

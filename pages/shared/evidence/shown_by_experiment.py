@@ -6,8 +6,8 @@ import pandas as pd
 
 from disco.runs import Run
 from disco.table.prepared import Prepared
-from pages.shared.frame.names import code
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
+from pages.shared.widgets.names import code
 
 
 @fact(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")

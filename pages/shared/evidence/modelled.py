@@ -12,7 +12,7 @@ from disco.figures import effects
 from disco.refine import Refined
 from disco.runs import Run, stamps
 from disco.table.adjustment import Adjustment
-from pages.shared.work.facts import fact
+from pages.shared.compute.facts import fact
 
 if TYPE_CHECKING:
     from disco.likelihood.kinds import Kind
