@@ -17,7 +17,7 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.runs import Run
 from disco.settings import Settings
-from pages.shared.compute.facts import kept as kept_results
+from pages.shared.compute import cache
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
 
@@ -31,8 +31,7 @@ TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hid
 
 def forget_results() -> None:
     """Leave out all that pages have read and computed so far."""
-    for key in [*kept_results._results]:
-        kept_results.drop(key)
+    cache.results.clear()
 
 
 def booted(page: str = "data", **address: str) -> AppTest:

@@ -15,7 +15,7 @@ from disco.metrics.several import Comparison
 from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
 from disco.words import series
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.result.known import Known
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
@@ -119,7 +119,7 @@ def _key(run: Run) -> tuple[str | int, ...]:
     return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
-@fact(_key)
+@cached(_key)
 def _read(run: Run) -> Compared:
     ended = sorted(compared.read_all(run), key=lambda one: GROUPS.index(group(one.method)))
     return Compared(run, [*_own(run), *ended])
@@ -172,6 +172,6 @@ def _left_out(names: Sequence[str], every: Compared) -> None:
         st.caption(f"Left out: {'; '.join(told)}.")
 
 
-@fact(lambda every, names: (_key(every.run), names))
+@cached(lambda every, names: (_key(every.run), names))
 def _among(every: Compared, names: tuple[str, ...]) -> Compared:
     return every.among(names)

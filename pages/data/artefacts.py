@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from disco.hidden.adjusting import ROLE
-from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.edits import AddKinds
@@ -16,14 +15,12 @@ from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.compute import background
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import artefacts as shown
 from pages.shared.work import artefacts as looking
 
 _NAMED = 5
-_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
@@ -31,18 +28,14 @@ def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
     if computed.whole(draft) is None:
         return
-    looking.begin(draft)
-    background.panel(
-        looking.key_of(draft),
-        lambda: looking.work(draft) if st.button("Look for what creates edges", key="artefacts_again") else None,
-        lambda _: _show(draft),
-        lambda stage: f"Looking for what creates edges: {_STAGES[stage]} …",
-        looking.FAILURE,
-    )
+    search = looking.search(draft)
+    if search.result is not None and looking.current(draft) is None:  # a dismissal makes another search due
+        search.begin(anew=True)
+    search.panel(lambda _: _show(draft))
 
 
 def _show(draft: Draft) -> None:
-    told = looking.found(draft)
+    told = looking.current(draft)
     if told is None:
         return
     if told.standing:

@@ -66,7 +66,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     finding.times(draft)
-    if not why_not and (told := looking.found(draft)) is not None:
+    if not why_not and (told := looking.current(draft)) is not None:
         artefacts.doubts(told.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

@@ -12,8 +12,8 @@ import pandas as pd
 
 from disco.progress import Callback, Event, Reporter
 from disco.runs import Run
-from pages.shared.compute import background
-from pages.shared.compute.facts import fact
+from pages.shared.compute.background import Slow
+from pages.shared.compute.cache import cached
 from pages.shared.evidence import asking
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ class Found(NamedTuple):
     where: dict[str, str]
 
 
-@fact(asking.key)
+@cached(asking.key)
 def usual(run: Run, node: str) -> "Usual":
     """The range of a node, and two values to compare."""
     from disco.effects.asking import usual
 
-    return usual(asking.fitted(run)[0], node)
+    return usual(asking.graphs(run).value()[0], node)
 
 
-@fact(asking.key)
+@cached(asking.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
     beside = run.adjustment
@@ -61,17 +61,17 @@ def levels(run: Run) -> dict[str, dict[str, str]]:
     return {f"{one.name}:{level}": {one.name: level} for one in every for level in one.levels}
 
 
-def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> background.Key:
-    """Begin to answer a question; the key of the computation, whose result is a `Found`.
+def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> Slow[Found]:
+    """The answer to a question.
 
     Args:
         on: the outcome.
         do, against: the values in question and those compared with, by set node.
         where: one of `levels`, or empty: over all rows.
     """
-    every, lock = asking.fitted(run)
+    rows = levels(run).get(where, {})
 
-    def work(hear: Callback) -> Found:
+    def work(graphs: "asking.Graphs", callback: Callback) -> Found:
         from disco.effects import curve
         from disco.effects.asking import among
         from disco.effects.distribution import distribution
@@ -81,11 +81,12 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
         calls = count()
 
         def counted(event: Event) -> bool | str | None:
-            return hear(replace(event, progress=min(next(calls) / _DRAWS, 1.0)))
+            return callback(replace(event, progress=min(next(calls) / _DRAWS, 1.0)))
 
         reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
+        every, lock = graphs
         with lock:
-            fitted = among(every, held := levels(run).get(where, {}))
+            fitted = among(every, rows)
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
@@ -95,20 +96,21 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             # Where a node is set, no path goes through it.
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
-            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, held)
+            return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows)
 
-    return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items(), where)), work)
+    question = on, *do.items(), *against.items(), where
+    return asking.question("effects_answer", run, "Computing the effect", work, *question)
 
 
-def drivers(run: Run, on: str, where: str = "") -> background.Key:
-    """Begin to rank what drives a node; the key of the computation, whose result is a table."""
-    graphs, _ = asking.fitted(run)
+def drivers(run: Run, on: str, where: str = "") -> Slow[pd.DataFrame]:
+    """The ranking of what drives a node, as a table."""
+    rows = levels(run).get(where, {})
 
-    def work(hear: Callback) -> pd.DataFrame:
+    def work(graphs: "asking.Graphs", callback: Callback) -> pd.DataFrame:
         from disco.effects.asking import among
         from disco.effects.drivers import drivers
 
         # Fits of its own: a question need not wait for it.
-        return drivers(among(graphs.afresh(), levels(run).get(where, {})), on, hear)
+        return drivers(among(graphs[0].afresh(), rows), on, callback)
 
-    return asking.begun(("effects_drivers", *asking.key(run, on, where)), work)
+    return asking.question("effects_drivers", run, "Computing every effect on it", work, on, where)

@@ -9,7 +9,6 @@ from disco.figures import outcomes
 from disco.runs.about import about
 from disco.words import how_many, of_graphs
 from pages.effects import answering, question
-from pages.shared.evidence import asking
 from pages.shared.graph import downloads
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import figure, table
@@ -20,8 +19,7 @@ from pages.shared.widgets.names import plain
 def section(found: Refinement, outcome: str, where: str) -> None:
     """The ranking, computed in the background, over all rows or those with a level (`answering.levels`)."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
-    key = answering.drivers(found.run, outcome, where)
-    asking.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
+    answering.drivers(found.run, outcome, where).panel(partial(_ranked, found, outcome))
 
 
 def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:

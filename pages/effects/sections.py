@@ -16,7 +16,7 @@ from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
 from pages.effects.question import Asked, Places
-from pages.shared.evidence import asking, evidence_words, hidden_causes, modelled, next_experiment
+from pages.shared.evidence import evidence_words, hidden_causes, modelled, next_experiment
 from pages.shared.graph import downloads
 from pages.shared.result import script
 from pages.shared.result.refinement import Refinement
@@ -34,8 +34,8 @@ def answered(found: Refinement, asked: Asked, places: Places) -> bool:
         places: of the boxes for the values.
     """
     asked = question.values(found, asked, places)
-    key = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
-    return asking.panel(key, "Computing the effect", partial(_answer, found))
+    answer = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
+    return answer.panel(partial(_answer, found))
 
 
 def _answer(found: Refinement, answer: Found) -> None:

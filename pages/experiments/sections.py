@@ -10,7 +10,7 @@ from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
 from disco.words import how_many, series
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.evidence import shown_by_experiment
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import columns, figure, table
@@ -37,7 +37,7 @@ def margin(run: Run, refinement: Refinement | None) -> float:
     return chosen / 100
 
 
-@fact(lambda run, _found: str(run.path))
+@cached(lambda run, _found: str(run.path))
 def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
     return experiments.remarks(shown_by_experiment.given(run), found)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.settings import PRESETS
 from disco.studies import lahman
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.widgets import answers
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.words import bullets
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     return years, levels, preset, sorted(seeds)
 
 
-@fact(lambda years: years, "Reading the batting table …")
+@cached(lambda years: years, "Reading the batting table …")
 def table(years: tuple[int, int]) -> pd.DataFrame:
     """The counts of a cohort."""
     return lahman.cohort(*years)

@@ -15,7 +15,7 @@ from disco.score import removals
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import downloads, picked
 from pages.shared.result import truth
@@ -245,7 +245,7 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     st.caption("  \n".join(said) + "  \nBars: mean of a rank ± one standard deviation." + faint)
 
 
-@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which))
+@cached(lambda run, *which: (str(run.path), stamps.networks(run), *which))
 def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
     return serving.fitted(run).curvature(node, remaining)
 

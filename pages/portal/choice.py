@@ -6,7 +6,7 @@ import streamlit as st
 from disco.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.widgets import answers, errors
 
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
@@ -46,7 +46,7 @@ def table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame | No
     return None
 
 
-_table = fact(lambda *chosen: chosen)(portal.table)
+_table = cached(lambda *chosen: chosen)(portal.table)
 
 
 def _species(name: str) -> str:

@@ -15,7 +15,7 @@ from disco.runs import Run
 from disco.studies import portal
 from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.result import refinement
 from pages.shared.widgets import errors, figure, table
 from pages.shared.work import group
@@ -128,12 +128,12 @@ def _title(found: pd.DataFrame, where: str) -> str:
     return text[0].upper() + text[1:]
 
 
-@fact(lambda comparison, species: (comparison, species))
+@cached(lambda comparison, species: (comparison, species))
 def _example(comparison: str, species: tuple[str, ...]) -> dict[str, Any]:
     return portal.example(comparison, species)
 
 
-@fact(lambda comparison, species: (comparison, species))
+@cached(lambda comparison, species: (comparison, species))
 def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
     found = experiments.contrasts(prepare(*portal.trial(comparison, species)))
     return found.sort_values(["q_value", "p_value"], ignore_index=True)

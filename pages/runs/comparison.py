@@ -6,7 +6,7 @@ from disco.errors import InputError
 from disco.runs import Run, found, stamps
 from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.words import how_many, plural
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
 from pages.shared.widgets import table
 from pages.shared.widgets.names import code, plain
@@ -73,7 +73,7 @@ def _key(first: Run, second: Run, chosen: tuple[str, str]) -> tuple:
     return *((run.key, stamps.fit(run), stamps.refinement(run)) for run in (first, second)), chosen
 
 
-@fact(_key, "Comparing …")
+@cached(_key, "Comparing …")
 def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
     return compare((first, chosen[0]), (second, chosen[1]))
 

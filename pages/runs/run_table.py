@@ -8,7 +8,7 @@ from disco.runs import Run, stamps
 from disco.runs.summary import Summary, edge_counts
 from disco.words import how_many, size
 from pages.shared import session
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.widgets import table
 from pages.shared.widgets.names import shown
 
@@ -115,7 +115,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     )
 
 
-@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)))
+@cached(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)))
 def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 

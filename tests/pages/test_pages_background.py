@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
 from pages.shared.compute import background
-from pages.shared.compute.background import Computation
+from pages.shared.compute.background import Computation, Slow
 
 
 @pytest.fixture(autouse=True)
@@ -73,16 +73,51 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
         threads.append(threading.current_thread())
         may_end.wait(60)
 
-    before, key = set(threading.enumerate()), ("test", 1)
-    first = background.begin(key, work, "It could not be done")
+    before = set(threading.enumerate())
+    slow, same, different = (Slow(("test", key), work, "Working", "It failed") for key in (1, 1, 2))
+    first = slow.begin()
     (thread,) = set(threading.enumerate()) - before
-    assert background.begin(key, work, "It could not be done") is first is background.find(key)
-    assert background.find(("test", 2)) is None and first.is_running
+    assert same.begin() is same.begin(anew=True) is first is slow.find()
+    assert different.find() is None and first.is_running
     may_end.set()
     thread.join(60)
     assert not thread.is_alive() and first.state == "done" and threads == [thread]
-    again = background.begin(key, work, "It could not be done")
-    assert again is not first and again is background.find(key)
+    assert same.begin() is first
+    again = same.begin(anew=True)
+    assert again is not first and again is slow.find()
+
+
+def test_what_takes_a_moment_is_done_at_once_in_the_session_and_its_error_is_not_cached():
+    threads, errors = [], [InputError("The column is empty.")]
+
+    def work(table, hear):
+        threads.append(threading.current_thread())
+        if errors:
+            raise errors.pop()
+        return len(table)
+
+    slow = Slow(("test", "at once"), work, "Working", "It failed", lambda: ("abc",), at_once=True)
+    failed = slow.begin()
+    assert (failed.state, failed.error, slow.find()) == ("failed", "The column is empty.", None)
+    assert slow.value() == 3 == slow.begin().result and threads == 2 * [threading.current_thread()]
+
+
+def test_work_that_needs_the_result_of_another_waits_for_it_and_tries_again():
+    may_end, calls = threading.Event(), []
+
+    def work(hear):
+        calls.append(hear)
+        may_end.wait(60)
+        if len(calls) == 1:
+            raise InputError("The run is damaged.")
+        return 7
+
+    slow = Slow(("test", "value"), work, "Working", "It failed")
+    slow.begin()
+    may_end.set()
+    while slow.find().is_running:
+        pass
+    assert slow.find().error == "The run is damaged." and slow.value() == 7 and len(calls) == 2
 
 
 def test_what_is_running_stops_when_the_server_ends():
@@ -94,7 +129,7 @@ def test_what_is_running_stops_when_the_server_ends():
             pass
         raise FitStopped("Stopped.")
 
-    job = background.begin(("long",), work, "It could not be done")
+    job = Slow(("long",), work, "Working", "It could not be done").begin()
     assert at_work.wait(60)
     background._end()
     assert job.state == "stopped" and not any(thread.is_alive() for thread in background._threads)
@@ -119,23 +154,23 @@ def page():
     """A page that offers a computation, and another that it begins itself and tells in one line."""
     import streamlit as st
 
-    from pages.shared.compute import background
+    from pages.shared.compute.background import Slow
 
-    background.panel(
-        ("asked", 1), lambda: (lambda hear: 7) if st.button("Compute", key="compute") else None,
-        lambda found: st.markdown(f"found {found}"), {"first": "The first part"}.__getitem__, "It could not be done",
-    )  # fmt: skip # a table
-    looking = {"": "Looking"}.__getitem__
-    background.panel(("quiet", 1), lambda: None, lambda found: None, looking, "It failed", is_quiet=True)
+    words = {"first": "The first part"}.__getitem__
+    Slow(("asked", 1), lambda hear: 7, words, "It could not be done").panel(
+        lambda found: st.markdown(f"found {found}"), lambda: st.button("Compute", key="compute")
+    )
+    Slow(("quiet", 1), lambda hear: None, "Looking", "It failed", is_quiet=True).panel(lambda found: None)
 
 
 def test_a_page_offers_a_computation_tells_how_far_it_is_and_how_it_ended(monkeypatch):
-    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, Computation()))
-    quiet = background.keep(("quiet", 1), Computation())
+    monkeypatch.setattr(Slow, "begin", lambda slow, anew=False: slow.keep(Computation()))
+    slow, quiet = (Slow((name, 1), int, "", "") for name in ("asked", "quiet"))
+    quiet = quiet.begin()
     app = AppTest.from_function(page).run()
     assert [line.value for line in app.caption] == ["Looking …"]
     app.button(key="compute").click().run()
-    job = background.find(("asked", 1))
+    job = slow.find()
     job.hear(Event("first", 1, 2, 0.5))
     app.run()
     assert [button.key for button in app.button] == ["asked_cancel"]
@@ -156,11 +191,12 @@ def page_that_waits():
     """A page with a button below what ends while the whole page is drawn."""
     import streamlit as st
 
-    from pages.shared.compute import background, machine
+    from pages.shared.compute import machine
+    from pages.shared.compute.background import Slow
 
     looks = iter([False, True])
     machine.once(lambda: next(looks), "Measuring", lambda: st.markdown("measured"))
-    background.panel(("quiet", 1), lambda: None, lambda found: None, str, "It failed", is_quiet=True)
+    Slow(("quiet", 1), lambda hear: None, "Looking", "It failed", is_quiet=True).panel(lambda found: None)
     if st.button("Read", key="read"):
         st.markdown("read")
 
@@ -168,7 +204,7 @@ def page_that_waits():
 def test_a_click_counts_when_work_ends_while_the_page_is_drawn(monkeypatch):
     looks = iter([True, True, True, False])
     monkeypatch.setattr(Computation, "is_running", property(lambda job: next(looks)))
-    monkeypatch.setattr(background, "find", lambda key: Computation())
+    monkeypatch.setattr(Slow, "find", lambda slow: Computation())
     app = AppTest.from_function(page_that_waits).run()
     assert app.caption[0].value == ":material/hourglass_top: Measuring …"
     app.button(key="read").click().run()

@@ -21,7 +21,9 @@ from disco.runs.script import Facts, python, shell
 from disco.settings import Settings
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
-from pages.shared.compute import background, machine
+from pages.effects import answering
+from pages.shared.compute import machine
+from pages.shared.compute.background import Computation
 from pages.shared.evidence import asking
 
 PAGE = "pages/effects/page.py"
@@ -93,7 +95,7 @@ def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_canc
 
 
 def _until_read(run: Run) -> None:
-    while asking._reading(run).is_running:
+    while asking.graphs(run).find().is_running:
         time.sleep(0.01)
 
 
@@ -164,8 +166,7 @@ def test_a_bad_value_is_a_sentence(value, words):
 
 def test_what_was_cancelled_is_computed_when_asked():
     run = made()
-    key = ("effects_drivers", *asking.key(run, "c", ""))
-    background.keep(key, background.Computation(state="stopped"))
+    answering.drivers(run, "c").keep(Computation(state="stopped"))
     at = asked(run)
     assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
     button(at, "Compute it").click().run()

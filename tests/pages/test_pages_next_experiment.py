@@ -70,7 +70,6 @@ def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(
         return heard(*asked)
 
     monkeypatch.setattr(Class, "graphs", waiting)
-    key = "graph_next", *asking.key(run, True)
     at = unfold(booted("graph", run=run.id), "graph_next")
     assert begun.wait(60)
     at.run()
@@ -78,12 +77,12 @@ def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(
     assert share > 0 and "Set `" not in texts(at)
     button(at, "Cancel").click().run()
     may_end.set()
-    ended(key)
+    ended()
     press(at.run(), "Compute it")
-    ended(key)
+    ended()
     assert "of 3 open directions on average" in texts(at.run()) and not at.exception
 
 
-def ended(key):
-    while background.find(key).is_running:
+def ended():
+    while background._running:
         time.sleep(0.01)

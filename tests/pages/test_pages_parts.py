@@ -14,7 +14,7 @@ from disco.knowledge import Knowledge
 from disco.settings import Settings
 from disco.table import spreadsheets
 from disco.table.roles import Roles
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.table import drafts
 from pages.shared.widgets import answers, errors, figure, names, table
 from pages.shared.widgets.words import bullets
@@ -106,12 +106,12 @@ def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_as
 def test_a_fact_is_computed_once_until_what_it_comes_from_changes():
     asked = []
 
-    @fact(lambda path, stamp, rows: (path, stamp))
+    @cached(lambda path, stamp, rows: (path, stamp))
     def first(path, stamp, rows):
         asked.append(("first", path, stamp))
         return len(rows)
 
-    @fact(lambda path, stamp, rows: (path, stamp))
+    @cached(lambda path, stamp, rows: (path, stamp))
     def second(path, stamp, rows):
         asked.append(("second", path, stamp))
         return -len(rows)

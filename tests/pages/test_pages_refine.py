@@ -29,7 +29,8 @@ from disco.settings import Settings
 from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
 from disco.work.turns import Ticket, Wait
-from pages.shared.compute import background, machine
+from pages.shared.compute import machine
+from pages.shared.compute.background import Computation, Slow
 from pages.shared.frame import run_list
 from pages.shared.work import waiting
 
@@ -330,8 +331,8 @@ def test_files_hold_the_edges_shown(monkeypatch):
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     monkeypatch.setattr(refine_forecast, "crowding", lambda device: 1.0)
     for pairs, is_long in ((20, False), (5000, True)):
-        done = background.Computation(state="done", result=Trial(1000, 10, pairs, 12, 9.0, pace=1.0, threads=1))
-        monkeypatch.setattr(background, "begin", lambda key, work, failure, done=done: background.keep(key, done))
+        done = Computation(state="done", result=Trial(1000, 10, pairs, 12, 9.0, pace=1.0, threads=1))
+        monkeypatch.setattr(Slow, "begin", lambda slow, done=done: slow.keep(done))
         app = opened(finished_run(4), PAGE)
         (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
         assert ("Fewer columns or rows make it shorter. Set Bootstrap tables" in said) == is_long
@@ -340,8 +341,8 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
 
 @pytest.mark.timed
 def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
-    done = background.Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
-    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
+    done = Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
+    monkeypatch.setattr(Slow, "begin", lambda slow: slow.keep(done))
     monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
     (said,) = opened(finished_run(4), PAGE).error
     assert said.value == "It needs about 62 MB of memory, but 10 MB are free. Use fewer columns or rows."

@@ -19,7 +19,8 @@ from disco.runs import refined as stored
 from disco.runs import stamps
 from disco.settings import Settings
 from pages.shared.compute import machine
-from pages.shared.compute.facts import kept
+from pages.shared.compute.background import Computation
+from pages.shared.compute.cache import results
 from pages.shared.evidence import evidence_words
 from pages.shared.widgets.names import code
 
@@ -243,7 +244,9 @@ def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monke
     part("node_details", run, NAMES[1])
     own, effect = [NAMES[1], NAMES[0]], [NAMES[2], NAMES[1], NAMES[0]]
     assert asked == [own, effect, own]
-    sizes = {key[0].rpartition(".")[2]: size for key, size in kept._sizes.items() if str(run.path) in map(str, key[1])}
+    sizes = {
+        key[0].rpartition(".")[2]: size for key, size in results._sizes.items() if str(run.path) in map(str, key[1])
+    }
     assert {"_curves", "kind"} <= set(sizes) and sizes["_curves"] + sizes["kind"] < 50_000  # without the fitted model
     before = stamps.refinement(run)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined again
@@ -263,17 +266,15 @@ def quick(monkeypatch):
 
 def begin(run: runs.Run) -> None:
     from pages.refine import model_check
-    from pages.shared.compute import background
 
-    work = model_check.work(run, stored.read_refined(run))
-    background.begin(model_check.key_of(run), work, model_check.FAILURE)
+    model_check.check_of(run, stored.read_refined(run)).begin()
 
 
 def ended(run: runs.Run):
     from pages.refine import model_check
 
     for _ in range(6000):
-        job = model_check.at_work(run)
+        job = model_check.check_of(run, stored.read_refined(run)).find()
         if not job.is_running:
             return job
         time.sleep(0.05)
@@ -298,11 +299,14 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     from pages.refine import model_check
 
+    def found() -> Computation | None:
+        return model_check.check_of(run, stored.read_refined(run)).find()
+
     run = refined_run(fitted=True)
     begin(run)
     result = ended(run).result
     forget_results()
-    kept = model_check.at_work(run).result
+    kept = found().result
     for name in ("columns", "pairs", "margins", "scores", "differences"):
         pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
     assert (kept.unseen, kept.simulations, kept.note) == (result.unseen, result.simulations, result.note)
@@ -310,10 +314,10 @@ def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     assert figures(app) == 4 and not app.exception
     (run.path / "refined_check.json").write_text("{torn")
     forget_results()
-    assert model_check.at_work(run) is None
+    assert found() is None
     stored.save_check(run, result)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
-    assert model_check.at_work(run) is None
+    assert found() is None
 
 
 def test_without_a_fit_its_graph_is_left_out(quick):

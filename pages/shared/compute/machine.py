@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -86,19 +86,16 @@ def compiled() -> bool:
     return _compilation().wait(_PATIENCE)
 
 
-def once_compiled(work: Callable[[Callback], T]) -> Callable[[Callback], T]:
-    """Background work that first waits until the likelihood is compiled.
-
-    Args:
-        work: takes a callback, as in `background.begin`.
-    """
+def once_compiled(work: Callable[..., T]) -> Callable[..., T]:
+    """Background work (`background.Slow`) that first waits until the likelihood is compiled."""
     is_over = _compilation()
 
-    def waiting(hear: Callback) -> T:
+    def waiting(*arguments: Any) -> T:
+        hear: Callback = arguments[-1]
         while not is_over.wait(_PATIENCE):
             if hear(Event("", 0, 1, 0.0, message=PREPARING)) is False:
                 raise FitStopped("stopped while the likelihood was compiled")
-        return work(hear)
+        return work(*arguments)
 
     return waiting
 

@@ -4,26 +4,23 @@ Asking never changes a run. What computes the answers is slow to import, so it i
 """
 
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import streamlit as st
-
-from disco.errors import InputError
 from disco.progress import Callback
 from disco.runs import Run, stamps
-from pages.shared.compute import background, machine
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow, Work
 
 if TYPE_CHECKING:
     from disco.effects.fitted import FittedGraphs
 
+    Graphs = tuple[FittedGraphs, threading.Lock]  # with the fits made so far, and the lock for whoever fits
+
 PATIENCE = 1.5  # seconds that a page waits before it shows the progress
 MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
-_FAILURE = "The answer could not be computed"
-_READING = "Reading the graphs that the rows leave"
 
 
 def key(run: Run, *question: object) -> tuple:
@@ -31,77 +28,51 @@ def key(run: Run, *question: object) -> tuple:
     return str(run.path), stamps.refinement(run), *question
 
 
-def fitted(run: Run) -> tuple["FittedGraphs", threading.Lock]:
-    """The graphs that the rows leave with the fits made so far, and the lock of whoever fits.
+def question(name: str, run: Run, words: str, work: Work, *arguments: object, is_quiet: bool = False) -> Slow:
+    """A question to the graphs.
 
-    Raises:
-        InputError: they cannot be read.
+    Args:
+        name: of the question; it begins the names of its elements.
+        words: beside the progress.
+        work: takes the graphs with their lock, and a callback.
+        arguments: what identifies the question beside its name and the run.
     """
-    job = _reading(run)
-    while job.is_running:  # not where `once` was asked first
-        time.sleep(PATIENCE)
-    if job.result is None:
-        background.forget(_graphs(run))  # the next call tries again
-        raise InputError(job.error or STOPPED)
-    return job.result
+    return Slow(
+        (name, *key(run, *arguments)),
+        work,
+        words,
+        "The answer could not be computed",
+        lambda: (graphs(run).value(),),
+        patience=PATIENCE,
+        is_quiet=is_quiet,
+    )
+
+
+def graphs(run: Run) -> "Slow[Graphs]":
+    """The graphs that the rows of a run leave; read at once where that takes a moment."""
+
+    def work(callback: Callback) -> "Graphs":
+        from disco.runs import effects
+
+        return effects.fitted(run, callback), threading.Lock()
+
+    words, failure = "Reading the graphs that the rows leave", "The answer could not be computed"
+    return Slow(("effects_graphs", *key(run)), work, words, failure, at_once=len(run.nodes) <= MOST_AT_ONCE)
 
 
 def once(run: Run, draw: Callable[[], None]) -> None:
     """Draw what asks the graphs, once they are read and a node can be fitted; until then, the progress of that.
 
-    Read at once where that takes a moment.
+    Raises:
+        InputError: they cannot be read.
     """
     machine.once(machine.compiled, machine.PREPARING, partial(_once_read, run, draw))
 
 
 def _once_read(run: Run, draw: Callable[[], None]) -> None:
-    if _reading(run).state in ("running", "stopped"):
-        panel(_graphs(run), _READING, lambda _: draw())
+    reading = graphs(run)
+    if reading.begin().state in ("running", "stopped"):
+        reading.panel(lambda _: draw())
     else:
+        reading.value()
         draw()
-
-
-def _reading(run: Run) -> background.Computation[tuple["FittedGraphs", threading.Lock]]:
-
-    def work(hear: Callback) -> tuple["FittedGraphs", threading.Lock]:
-        from disco.runs import effects
-
-        return effects.fitted(run, hear), threading.Lock()
-
-    job = background.find(_graphs(run))
-    if job is None:
-        with st.spinner(f"{_READING} …"):
-            job = background.begin(_graphs(run), work, _FAILURE, at_once=len(run.nodes) <= MOST_AT_ONCE)
-    return job
-
-
-def _graphs(run: Run) -> background.Key:
-    return "effects_graphs", *key(run)
-
-
-def begun(key: background.Key, work: Callable[[Callback], object]) -> background.Key:
-    """Begin to answer a question unless that was done; return the key of the computation."""
-    if background.find(key) is None:
-        with st.spinner("Computing …"):
-            background.begin(key, work, _FAILURE, patience=PATIENCE)
-    return key
-
-
-def panel(key: background.Key, words: str, shown: Callable[[Any], None], is_quiet: bool = False) -> bool:
-    """The result of a computation, its progress with a button to cancel, or why there is none; whether it has ended.
-
-    Args:
-        words: beside the progress.
-        shown: draws the result.
-        is_quiet: one line instead of the bar and the button.
-    """
-    job = background.find(key)
-    has_ended = job is None or not job.is_running  # before it is drawn: the end of a running one is drawn later
-    background.panel(key, partial(_again, key), shown, lambda _: words, _FAILURE, is_quiet)
-    return has_ended
-
-
-def _again(key: background.Key) -> None:
-    job = background.find(key)
-    if job is not None and job.state == "stopped":
-        st.button("Compute it", key=f"{key[0]}_again", on_click=background.forget, args=(key,))

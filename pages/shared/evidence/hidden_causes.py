@@ -15,7 +15,7 @@ from disco.figures.lines import TIES
 from disco.progress import Callback, Reporter
 from disco.runs import Run
 from disco.words import how_many, number
-from pages.shared.compute import background
+from pages.shared.compute.background import Slow
 from pages.shared.evidence import asking
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets.glossary import define
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _CHOICE = "shared_ties"
 _MOST = 4  # signs said beside the graph
-_LOOKING = "Looking for signs of hidden causes"
 _HELP = (
     "Pairs of nodes without an edge that still go along with each other more than the graph explains, at a false "
     "discovery rate of 10 %. Where an edge joins two nodes, a hidden cause of both leaves no trace."
@@ -35,7 +34,7 @@ _HELP = (
 
 def signs(run: Run) -> None:
     """The signs of hidden causes of a run in sentences, once they are looked for."""
-    asking.panel(_begun(run), _LOOKING, lambda result: _write(result.sentences))
+    _signs(run).panel(lambda result: _write(result.sentences))
 
 
 def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
@@ -48,7 +47,7 @@ def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph
     """
     run = refinement.run
     switches = st.session_state.setdefault(_CHOICE, {})
-    result = _result(run)
+    result = _signs(run).result
     st.session_state[key] = switches.get(run.id, result is not None and bool(result.ties["tied"].any()))
     st.toggle(
         "Show pairs that a hidden cause may tie",
@@ -58,8 +57,8 @@ def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph
     )
     if not st.session_state[key]:
         return graph
-    asking.once(run, lambda: asking.panel(_begun(run), _LOOKING, _pairs))
-    if (result := _result(run)) is None:
+    asking.once(run, lambda: _signs(run).panel(_pairs))
+    if (result := _signs(run).result) is None:
         return graph
     tied_graph = graph.copy()
     tied = result.ties[result.ties["tied"]]
@@ -69,18 +68,17 @@ def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph
 
 def strength(run: Run, parent: str, child: str) -> None:
     """How strong a hidden cause of both nodes would have to be to make an edge, once it is computed."""
-    graphs, lock = asking.fitted(run)
 
-    def work(_: Callback) -> float:
+    def work(graphs: "asking.Graphs", _: Callback) -> float:
         from disco.effects.strength import strength
 
+        fitted, lock = graphs
         with lock:
-            return strength(graphs, parent, child)
+            return strength(fitted, parent, child)
 
-    key = asking.begun(("effects_strength", *asking.key(run, parent, child)), work)
-    asking.panel(
-        key, "Computing how strong a hidden cause would have to be", partial(strength_told, parent, child), True
-    )
+    words = "Computing how strong a hidden cause would have to be"
+    computed = asking.question("effects_strength", run, words, work, parent, child, is_quiet=True)
+    computed.panel(partial(strength_told, parent, child))
 
 
 def strength_told(parent: str, child: str, times: float) -> None:
@@ -95,25 +93,14 @@ def strength_told(parent: str, child: str, times: float) -> None:
     )
 
 
-def _begun(run: Run) -> background.Key:
-    graphs, _ = asking.fitted(run)
-
-    def work(hear: Callback) -> "Signs":
+def _signs(run: Run) -> "Slow[Signs]":
+    def work(graphs: "asking.Graphs", callback: Callback) -> "Signs":
         from disco.effects.hidden import signs
 
         # Fits of its own: it need not wait for other questions.
-        return signs(graphs.afresh(), Reporter(hear, {"hidden": 1.0}, asking.STOPPED))
+        return signs(graphs[0].afresh(), Reporter(callback, {"hidden": 1.0}, asking.STOPPED))
 
-    return asking.begun(_key(run), work)
-
-
-def _key(run: Run) -> background.Key:
-    return "effects_hidden", *asking.key(run)
-
-
-def _result(run: Run) -> "Signs | None":
-    job = background.find(_key(run))
-    return None if job is None else job.result
+    return asking.question("effects_hidden", run, "Looking for signs of hidden causes", work)
 
 
 def _pairs(result: "Signs") -> None:

@@ -12,7 +12,7 @@ from disco.figures import effects
 from disco.refine import Refined
 from disco.runs import Run, stamps
 from disco.table.adjustment import Adjustment
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 
 if TYPE_CHECKING:
     from disco.likelihood.kinds import Kind
@@ -24,7 +24,7 @@ def _node(run: Run, refined: Refined, node: str) -> tuple:
     return str(run.path), stamps.refinement(run), node, tuple(parents_of(refined.edges).get(node, ()))
 
 
-@fact(lambda run: str(run.path))
+@cached(lambda run: str(run.path))
 def _seen(run: Run) -> tuple[pd.DataFrame, Adjustment | None]:
     from disco.likelihood.covariates import seen
 
@@ -76,7 +76,7 @@ def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataF
     return _curves(run, refined, child)[parent]
 
 
-@fact(_node)
+@cached(_node)
 def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     """Of each edge into a node, by parent."""
     from disco.likelihood.covariates import rates
@@ -90,7 +90,7 @@ def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFr
     return curves
 
 
-@fact(_node)
+@cached(_node)
 def kind(run: Run, refined: Refined, node: str) -> "Kind":
     """What kind of count a node is."""
     from disco.likelihood.kinds import describe

@@ -6,18 +6,17 @@ import streamlit as st
 
 from disco.columns import NEXT
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
-from disco.runs import Run, stamps
+from disco.runs import Run
 from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
 from pages.shared.compute import machine
-from pages.shared.compute.facts import fact
+from pages.shared.compute.background import Slow
 from pages.shared.evidence import asking
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns, errors, table
+from pages.shared.widgets import columns, table
 from pages.shared.widgets.names import code
 
 _MOST_PAIRS = 6
-_COMPARING = "Comparing the graphs that the rows leave"
 _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
 
 
@@ -40,20 +39,16 @@ def section(run: Run, refinement: Refinement | None) -> None:
             st.caption("`disco next RUN` also predicts how many rows each experiment needs.")
 
 
-# A run refined again has another stamp.
-@fact(lambda run, with_rows: (str(run.path), stamps.refinement(run), with_rows), f"{_COMPARING} …")
-def _result(run: Run, with_rows: bool) -> Next:
-    return engine.of(run, with_rows=with_rows)
-
-
 def _draw(run: Run, with_rows: bool) -> None:
     """What setting each node would settle; of a large table computed in the background."""
-    if len(run.nodes) <= asking.MOST_AT_ONCE:
-        with errors.said():
-            _write(_result(run, with_rows))
-        return
-    key = ("graph_next", *asking.key(run, with_rows))
-    asking.panel(asking.begun(key, lambda hear: engine.of(run, with_rows=with_rows, callback=hear)), _COMPARING, _write)
+    Slow(
+        ("graph_next", *asking.key(run, with_rows)),
+        lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
+        "Comparing the graphs that the rows leave",
+        "The experiments could not be compared",
+        at_once=len(run.nodes) <= asking.MOST_AT_ONCE,
+        patience=asking.PATIENCE,
+    ).panel(_write)
 
 
 def _write(result: Next) -> None:

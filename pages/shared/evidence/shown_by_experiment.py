@@ -6,11 +6,11 @@ import pandas as pd
 
 from disco.runs import Run
 from disco.table.prepared import Prepared
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.widgets.names import code
 
 
-@fact(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")
+@cached(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")
 def contrasted(run: Run, margin: float) -> pd.DataFrame:
     """The run's contrasts, the surest first."""
     from disco.experiments import contrasts  # imports scipy.stats

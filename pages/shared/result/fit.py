@@ -15,7 +15,7 @@ from disco.parents.ocs import frequencies, means, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.result.known import Known
 from pages.shared.widgets.names import plain
 
@@ -142,7 +142,7 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
 
 
 # The stamps ensure that a variant recovered again, or a run with another truth, is read again.
-@fact(lambda run, *which: (run.key, *which, stamps.truth(run)))
+@cached(lambda run, *which: (run.key, *which, stamps.truth(run)))
 def _read(run: Run, variant: str, rule: str, _stamp: int) -> Result:
     order, ccs, ocs = run.order(variant), run.ccs(variant), run.ocs(variant)
     if rule != run.settings.parent_rule:

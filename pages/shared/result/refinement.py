@@ -14,7 +14,7 @@ from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.result.known import Known
 from pages.shared.widgets.figure import Ready, ready
 from pages.shared.widgets.names import plain
@@ -130,7 +130,7 @@ def readable(run: Run) -> Refinement | None:
 
 
 # The stamps ensure that a run that was refined again, or has another truth, is read again.
-@fact(lambda run, stamp: (run.key, stamp, stamps.truth(run)))
+@cached(lambda run, stamp: (run.key, stamp, stamps.truth(run)))
 def _read(run: Run, _stamp: int) -> Refinement:
     refined = read_refined(run)
     # Strongest first, whoever wrote the file; edges without a gain last.

@@ -14,7 +14,7 @@ from disco.parents.selectors import CUTS, SELECTORS, WORDS
 from disco.runs.parents import path_of, read_candidates
 from disco.words import share
 from pages.shared import session
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.result import selecting, thresholds
 from pages.shared.result.fit import Result
 from pages.shared.widgets import answers
@@ -52,7 +52,7 @@ def _stamp(result: Result, selector: str) -> tuple:
     return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
 
 
-@fact(_stamp)
+@cached(_stamp)
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     """Every candidate of cam, pcm or evidence, with its OCS, Z and frequency; None if not yet computed."""
     found = read_candidates(result.run, selector, result.variant)

@@ -22,7 +22,7 @@ from disco.table.role_checks import unusable_rows
 from disco.table.suggestions import Suggestion
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
-from pages.shared.compute.facts import fact
+from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft
 
 # The key of each fact; the draft's key stands for its table.
@@ -42,7 +42,7 @@ def _with_roles(draft: Draft) -> tuple:
     return *_chosen(draft), draft.beside, repr(draft.roles.needed())
 
 
-@fact(_whole, "Describing the columns …")
+@cached(_whole, "Describing the columns …")
 def described(draft: Draft) -> pd.DataFrame:
     """`disco.table.counts.describe` of the whole table."""
     return counts.describe(draft.table)
@@ -53,7 +53,7 @@ def problems(draft: Draft) -> list[Problem]:
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
-@fact(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
+@cached(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
 def _of_counts(draft: Draft) -> list[Problem]:
     part, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     part.attrs = draft.table.attrs
@@ -89,7 +89,7 @@ def _of_rows(name: str, bad: np.ndarray, first: object) -> Problem:
     return Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
+@cached(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
 def _why_not(draft: Draft) -> str | None:
     part, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
     try:
@@ -102,7 +102,7 @@ def _why_not(draft: Draft) -> str | None:
     return None
 
 
-@fact(lambda draft: (draft.key, draft.rows_left_out))
+@cached(lambda draft: (draft.key, draft.rows_left_out))
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and its first problem or note in words."""
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
@@ -140,7 +140,7 @@ def aside(draft: Draft) -> dict[int, Guess]:
     return {at: one for at, one in _guesses(draft).items() if at not in taken and one.role in ("covariate", "group")}
 
 
-@fact(lambda draft: (*_chosen(draft), draft.settings.folds))
+@cached(lambda draft: (*_chosen(draft), draft.settings.folds))
 def _counts(draft: Draft) -> pd.DataFrame | None:
     try:
         return prepare(draft.table.iloc[:, list(draft.columns)], folds=draft.settings.folds).counts
@@ -148,7 +148,7 @@ def _counts(draft: Draft) -> pd.DataFrame | None:
         return None
 
 
-@fact(_chosen)
+@cached(_chosen)
 def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
     part = draft.table.iloc[:, list(draft.columns)]
@@ -178,12 +178,12 @@ def has_guesses(draft: Draft) -> bool:
     return bool(_guesses(draft))
 
 
-@fact(_whole)
+@cached(_whole)
 def _guesses(draft: Draft) -> dict[int, Guess]:
     return guess_roles(draft.table)
 
 
-@fact(_with_roles)
+@cached(_with_roles)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
     """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
@@ -202,7 +202,7 @@ def about(kind: str) -> str:
     return f"{LAYOUT} {kind}"
 
 
-@fact(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
+@cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
 def _suggestions(draft: Draft) -> list[Suggestion]:
     found: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
@@ -211,13 +211,13 @@ def _suggestions(draft: Draft) -> list[Suggestion]:
     return found
 
 
-@fact(_whole)
+@cached(_whole)
 def index_like(draft: Draft) -> dict[int, str]:
     """The columns of the whole table that look like an index: position → why."""
     return identifiers(draft.table)
 
 
-@fact(_chosen)
+@cached(_chosen)
 def mends(draft: Draft) -> rows.Proposal:
     """What to leave out of the chosen columns, by their positions among them."""
     return rows.proposal(draft.table.iloc[:, list(draft.columns)])
@@ -228,12 +228,12 @@ def spreads(draft: Draft) -> pd.DataFrame:
     return _spreads(draft).iloc[list(draft.columns)]
 
 
-@fact(_whole)
+@cached(_whole)
 def _spreads(draft: Draft) -> pd.DataFrame:
     return screening.spreads(draft.table)
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings))
+@cached(lambda draft: (*_with_roles(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
     settings, part = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
@@ -244,7 +244,7 @@ def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     return given.counts, ranks.transform_table(given, settings), fold
 
 
-@fact(lambda draft: (*_with_roles(draft), draft.settings), "Counting rows per level …")
+@cached(lambda draft: (*_with_roles(draft), draft.settings), "Counting rows per level …")
 def support(draft: Draft) -> pd.DataFrame:
     """`level_support` and `merged_counts` of the chosen columns."""
     before, after, fold = coded(draft)

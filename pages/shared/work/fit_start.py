@@ -76,7 +76,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, aside],
         dismissed=draft.dismissed,
-        spoilt=artefacts.found(draft),
+        spoilt=artefacts.current(draft),
         origin=draft.made({*draft.columns, *draft.beside, *aside}),
     )
 

@@ -6,14 +6,14 @@ from functools import partial
 import streamlit as st
 
 from disco.cluster import free_bytes
-from disco.progress import Callback
 from disco.refine import QUICK, Choice
 from disco.runs import Run
 from disco.words import size
 from disco.work import refine_forecast
 from disco.work.forecast import about
 from disco.work.refine_forecast import Trial
-from pages.shared.compute import background, machine
+from pages.shared.compute import machine
+from pages.shared.compute.background import Key, Slow, Work
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 
@@ -24,49 +24,42 @@ _QUICK_FIRST = "Set Bootstrap tables and Parts left out to 0 for a quick look fi
 
 def of_run(run: Run, choice: Choice) -> None:
     """One line with the range of times of a refinement of a run."""
-    _line(_key_of_run(run), partial(refine_forecast.of_run, run), choice)
+    _line(_trial_of_run(run), choice)
 
 
 def of_draft(draft: Draft) -> None:
     """The same of a quick look at the loaded table; nothing while the table cannot be used."""
-    table = computed.whole(draft)
-    if table is not None:
-        work = partial(refine_forecast.trial, table, draft.settings, draft.roles.needed(), draft.knowledge)
-        _line(_key_of_draft(draft), work, QUICK)
+    if computed.whole(draft) is not None:
+        _line(_trial_of_draft(draft), QUICK)
 
 
 def trial_of_run(run: Run) -> Trial | None:
     """The trial behind that line; None while it goes on, or if there was none."""
-    return _result(_key_of_run(run))
+    return _trial_of_run(run).result
 
 
 def trial_of_draft(draft: Draft) -> Trial | None:
     """The same of the loaded table."""
-    return _result(_key_of_draft(draft))
+    return _trial_of_draft(draft).result
 
 
-def _key_of_run(run: Run) -> background.Key:
-    return "search_trial", str(run.path)
+def _trial_of_run(run: Run) -> Slow[Trial]:
+    return _trial((str(run.path),), refine_forecast.of_run, lambda: (run,))
 
 
-def _key_of_draft(draft: Draft) -> background.Key:
-    given = repr(draft.roles.needed()), repr(draft.knowledge), draft.settings.transform, draft.settings.levels
-    return "search_trial", draft.key, hash((draft.columns, *given))
+def _trial_of_draft(draft: Draft) -> Slow[Trial]:
+    roles, settings = draft.roles.needed(), draft.settings
+    key = draft.key, draft.columns, repr(roles), repr(draft.knowledge), settings.transform, settings.levels
+    return _trial(key, refine_forecast.trial, lambda: (computed.whole(draft), settings, roles, draft.knowledge))
 
 
-def _result(key: background.Key) -> Trial | None:
-    found = background.find(key)
-    return None if found is None else found.result
+def _trial(key: Key, work: Work[Trial], inputs: Callable[[], tuple]) -> Slow[Trial]:
+    failure, words = "The time could not be estimated", "Estimating the time"
+    return Slow(("search_trial", *key), machine.once_compiled(work), words, failure, inputs, is_quiet=True)
 
 
-def _line(key: background.Key, work: Callable[[Callback], Trial], choice: Choice) -> None:
-    """Start the trial of a table, which a key stands for, at the first call; then say its result."""
-    failure = "The time could not be estimated"
-    if background.find(key) is None:
-        background.begin(key, machine.once_compiled(work), failure)
-    background.panel(
-        key, lambda: None, partial(_takes, choice), lambda stage: "Estimating the time", failure, is_quiet=True
-    )
+def _line(trial: Slow[Trial], choice: Choice) -> None:
+    trial.panel(partial(_takes, choice))
 
 
 def _takes(choice: Choice, found: Trial) -> None:

@@ -1,4 +1,4 @@
-"""What pages keep for all sessions: made once, bounded in bytes, the least recently used out first."""
+"""What pages keep for all sessions: computed once, bounded in bytes, the least recently used out first."""
 
 import threading
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import torch
 
-from pages.shared.compute.kept import Kept, bytes_of
+from pages.shared.compute.cache import Cache, bytes_of
 
 MB = 1_000_000
 
 
 def test_what_several_sessions_ask_at_once_is_made_once():
-    kept, may_end, made = Kept(MB), threading.Event(), []
+    cache, may_end, made = Cache(MB), threading.Event(), []
 
     def make():
         made.append(1)
@@ -23,7 +23,7 @@ def test_what_several_sessions_ask_at_once_is_made_once():
         return "result"
 
     found = []
-    threads = [threading.Thread(target=lambda: found.append(kept.get("key", make))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: found.append(cache.get("key", make))) for _ in range(5)]
     for thread in threads:
         thread.start()
     may_end.set()
@@ -32,43 +32,43 @@ def test_what_several_sessions_ask_at_once_is_made_once():
     assert found == ["result"] * 5 and made == [1]
 
 
-def test_what_failed_is_not_kept_and_tried_again():
-    kept = Kept(MB)
+def test_what_failed_is_not_cache_and_tried_again():
+    cache = Cache(MB)
     with pytest.raises(ValueError, match="once"):
-        kept.get("key", lambda: (_ for _ in ()).throw(ValueError("once")))
-    assert kept.get("key", lambda: None) is None
-    assert kept.get("key", lambda: "again") is None  # None is a result too
+        cache.get("key", lambda: (_ for _ in ()).throw(ValueError("once")))
+    assert cache.get("key", lambda: None) is None
+    assert cache.get("key", lambda: "again") is None  # None is a result too
 
 
 def test_the_least_recently_used_goes_first_and_the_last_one_stays():
-    kept = Kept(3 * MB + 1000)
+    cache = Cache(3 * MB + 1000)
     for key in "abc":
-        kept.put(key, np.zeros(MB, np.uint8))
-    assert kept.find("a") is not None
-    kept.put("d", np.zeros(MB // 2, np.uint8))
-    assert kept.find("b") is None and kept.find("c") is not None and kept.bytes < 3 * MB
-    kept.put("large", np.zeros(9 * MB, np.uint8))
-    assert kept.find("large") is not None and kept.find("a") is None
-    assert kept.bytes == pytest.approx(9 * MB, rel=0.01)
-    kept.drop("large")
-    assert kept.bytes == 0 and kept.find("large", "gone") == "gone"
+        cache.put(key, np.zeros(MB, np.uint8))
+    assert cache.find("a") is not None
+    cache.put("d", np.zeros(MB // 2, np.uint8))
+    assert cache.find("b") is None and cache.find("c") is not None and cache.bytes < 3 * MB
+    cache.put("large", np.zeros(9 * MB, np.uint8))
+    assert cache.find("large") is not None and cache.find("a") is None
+    assert cache.bytes == pytest.approx(9 * MB, rel=0.01)
+    cache.drop("large")
+    assert cache.bytes == 0 and cache.find("large", "gone") == "gone"
 
 
 def test_what_nobody_uses_for_long_goes_unless_it_is_the_last_one(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    kept = Kept(MB, idle=lambda: 10.0)
+    cache = Cache(MB, idle=lambda: 10.0)
     for key in "abc":
-        kept.put(key, "text")
+        cache.put(key, "text")
     now[0] = 8.0
-    assert kept.find("a") is not None
+    assert cache.find("a") is not None
     now[0] = 11.0
-    kept.put("d", "text")
-    assert [kept.find(key) for key in "abcd"] == ["text", None, None, "text"]
+    cache.put("d", "text")
+    assert [cache.find(key) for key in "abcd"] == ["text", None, None, "text"]
     now[0] = 99.0
-    kept.put("e", "text")
-    assert [kept.find(key) for key in "ade"] == [None, None, "text"]
-    assert kept.bytes == bytes_of("text")
+    cache.put("e", "text")
+    assert [cache.find(key) for key in "ade"] == [None, None, "text"]
+    assert cache.bytes == bytes_of("text")
 
 
 @dataclass
@@ -79,13 +79,13 @@ class Growing:
 
 
 def test_a_result_that_grew_is_measured_again():
-    kept, one = Kept(3 * MB, again=0.0), Growing()
-    kept.put("old", "text")
-    kept.put("growing", one)
+    cache, one = Cache(3 * MB, remeasure_after=0.0), Growing()
+    cache.put("old", "text")
+    cache.put("growing", one)
     one.parts.append(np.zeros(4 * MB, np.uint8))
-    assert kept.find("growing") is one
-    kept.put("new", "text")
-    assert kept.find("old") is None and kept.find("growing") is None and kept.find("new") == "text"
+    assert cache.find("growing") is one
+    cache.put("new", "text")
+    assert cache.find("old") is None and cache.find("growing") is None and cache.find("new") == "text"
 
 
 def test_bytes_are_those_of_the_data():
@@ -101,4 +101,4 @@ def test_bytes_are_those_of_the_data():
     around.append(around)
     assert bytes_of(around) == pytest.approx(MB, rel=0.01)
     assert bytes_of(nx.DiGraph([(number, number + 1) for number in range(1000)])) > 100_000
-    assert bytes_of((lambda: None, Kept, threading)) < 1000
+    assert bytes_of((lambda: None, Cache, threading)) < 1000
