@@ -9,7 +9,7 @@ from disco.server import log
 from disco.users import roots
 from disco.users.roots import User
 from disco.words import how_many, size
-from pages.shared.widgets import errors, table
+from pages.shared.widgets import errors, tables
 from pages.shared.widgets.names import code, distinct, plain, shown
 
 
@@ -29,7 +29,7 @@ def section(own: User) -> None:
     }
     room_column = st.column_config.NumberColumn("MB", format="%.1f")
     columns = {"user": "User", "runs": "Runs", "megabytes": room_column, "folder": "Folder"}
-    table.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, most=480)
+    tables.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, most=480)
     user = st.selectbox(
         "User", users, format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
     )

@@ -15,7 +15,7 @@ from pages.compare.monitoring import WORDS
 from pages.shared.graph import downloads
 from pages.shared.result import truth
 from pages.shared.result.known import Known
-from pages.shared.widgets import figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
 
@@ -55,12 +55,12 @@ def section(found: Compared, known: Known | None) -> None:
     unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
-    table.show(
+    tables.show(
         told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
         most=420,
-        csv=table.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
+        csv=tables.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
         key="compare_methods",
         placeholder="–",
     )

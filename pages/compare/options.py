@@ -12,7 +12,7 @@ from disco.methods import METHODS, options_of
 from disco.methods.written import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import Asked
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.answers import lasting
 from pages.shared.widgets.names import plain
 
@@ -38,7 +38,7 @@ def section(run: Run, chosen: list[str], last: Asked | None) -> Options | None:
         except InputError as error:
             refused, found = error, None
         if chosen:
-            table.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
+            tables.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
         else:
             st.caption("Choose methods above to see their options here.")
     if found is None:

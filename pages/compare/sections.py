@@ -13,7 +13,7 @@ from disco.runs.about import about
 from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
 from pages.shared.graph import canvas, downloads, paired
-from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
 
@@ -77,18 +77,18 @@ def edges(found: Compared) -> None:
         f"{downloads.file_name(found.run)}_edges_of_methods.csv",
         "Every edge of any method, and what each method found.",
     )
-    table.show(
+    tables.show(
         rows,
         "Edges of every method",
         {
-            **columns.config((*ENDS, METHODS)),
+            **tables.config((*ENDS, METHODS)),
             "forward": column.NumberColumn("→", help="Methods with this direction."),
             "backward": column.NumberColumn("←", help="Methods with the reverse direction."),
             "open": column.NumberColumn("—", help="Methods that leave the direction open."),
         },
         most=460,
         empty="None of the methods shown has an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')}, CSV",
             name,
             "compare_edges_csv",

@@ -11,8 +11,7 @@ from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft, with_names
-from pages.shared.widgets.names import code, shown
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, code, shown
 
 _VERSION = "arms_version"
 _CONTROL = "(control)"

@@ -17,7 +17,7 @@ from pages.data import columns
 from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import artefacts as shown
+from pages.shared.widgets import findings
 from pages.shared.work import artefacts as looking
 
 _NAMED = 5
@@ -40,8 +40,8 @@ def _show(draft: Draft) -> None:
         return
     if told.standing:
         with st.container(border=True, key="artefacts"):
-            shown.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    shown.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
+            findings.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    findings.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
 
 
 def _cure(draft: Draft, one: Finding) -> None:

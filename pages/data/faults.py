@@ -16,7 +16,7 @@ from pages.data import columns
 from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import code
 
 _MOST_LISTED = 1000
@@ -123,7 +123,7 @@ def _list(cells: pd.DataFrame) -> None:
             "cell": st.column_config.TextColumn("Cell"),
             "why": st.column_config.TextColumn("Why"),
         }
-        table.show(cells, "Cells that are not counts", columns, most=320)
+        tables.show(cells, "Cells that are not counts", columns, most=320)
 
 
 def _texts(draft: Draft, found: rows.Proposal) -> None:

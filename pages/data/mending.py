@@ -14,9 +14,8 @@ from pages.data import artefacts, columns, faults, genes, rereading, reshaping, 
 from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import errors, problem_list
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets import errors, findings
+from pages.shared.widgets.names import bullets, code, plain
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
 _MOST_STEPS, _MOST_SAID = 6, 5  # in sight
@@ -39,7 +38,7 @@ def first(draft: Draft) -> None:
     found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
     if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):
         with st.container(border=True, key="settle"):
-            problem_list.problem_list(found, _way_out(draft))
+            findings.problem_list(found, _way_out(draft))
             faults.panel(draft)
             roles.panel(draft)
             roles.unusable(draft)

@@ -21,8 +21,7 @@ from pages.shared.compute.background import Slow
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, figure
-from pages.shared.widgets.names import plain
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, plain
 
 _AT_ONCE = 200_000  # cells that are checked in a second or two
 _ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above

@@ -15,8 +15,7 @@ from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
-from pages.shared.widgets.names import code, plain, shown
-from pages.shared.widgets.words import STOPS, WARNS, bullets
+from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
 
 _PROBLEM = "reshaping_problem"
 _TURN, _NAMES = "transposed", computed.about(kinds.NAMES)  # the questions

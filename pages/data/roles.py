@@ -11,8 +11,7 @@ from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets.names import code, plain, shown
-from pages.shared.widgets.words import STOPS, WARNS, bullets
+from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
 
 _OF_SEVERAL = {"has": "have", "is": "are", "looks": "look", "says": "say", "describes": "describe", "marks": "mark"}
 _MOST = 8

@@ -10,8 +10,7 @@ from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets.names import code
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, code
 
 _NAMED = 12
 _WIDE = 2  # fewer rows per column than this are too few

@@ -11,7 +11,7 @@ from disco.words import how_many, of_graphs
 from pages.effects import answering, question
 from pages.shared.graph import downloads
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
 
@@ -45,7 +45,7 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         columns |= {name: column.TextColumn(label, help=define("graphs left")) for name, label in _GRAPHS.items()}
         name = f"{downloads.file_name(found.run)}_drivers.csv"
         facts = partial(about, found.run, "effects", outcome=outcome)
-        csv = table.Csv(
+        csv = tables.Csv(
             "Download CSV",
             name,
             "effects_csv",
@@ -54,7 +54,7 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
             facts,
         )
         shown = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _GRAPHS})
-        table.show(shown, "The effect of every node on the outcome", columns, csv=csv)
+        tables.show(shown, "The effect of every node on the outcome", columns, csv=csv)
 
 
 _NUMBERS = {

@@ -20,7 +20,7 @@ from pages.shared.evidence import evidence_words, hidden_causes, modelled, next_
 from pages.shared.graph import downloads
 from pages.shared.result import script
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
 
@@ -86,7 +86,7 @@ def _numbers(effect: Effect) -> None:
         "difference": text("Difference", help="Of the means, with its 90 % interval.", width=130),
     }
     frame = pd.DataFrame(rows, columns=list(columns))
-    table.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
+    tables.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
 
 
 def _told(one: Interval) -> str:
@@ -112,7 +112,7 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     }
     names = f"{series(list(map(plain, effect.do)))} to {plain(effect.on)}"
     none = f"No path leads from {names} in any graph left."
-    table.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
+    tables.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
     if len(routes) > _MOST_PATHS:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
 

@@ -13,7 +13,7 @@ from disco.words import how_many, series
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import shown_by_experiment
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.names import plain, shown
 
 _ALL = "All arms"
@@ -105,7 +105,7 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
     )
     text = st.column_config.TextColumn
     config = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
-    table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, most=320)
+    tables.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, most=320)
 
 
 def contexts(effects: pd.DataFrame | None) -> None:
@@ -123,7 +123,7 @@ def contexts(effects: pd.DataFrame | None) -> None:
             "gain_nats": effects["gain_nats"],
         }
     )
-    table.show(rows, "What contexts act on in the graph", columns.config(REFINED_CONTEXTS.columns), most=320)
+    tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), most=320)
 
 
 def every(found: pd.DataFrame) -> None:
@@ -135,8 +135,8 @@ def every(found: pd.DataFrame) -> None:
         number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
         config = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
         whole = found.assign(targets=[";".join(names) for names in found["targets"]])
-        csv = table.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
-        table.show(rows, "Every arm against the controls, by node", config, csv=csv)
+        csv = tables.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
+        tables.show(rows, "Every arm against the controls, by node", config, csv=csv)
 
 
 _NUMBERS = {

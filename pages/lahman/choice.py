@@ -8,7 +8,7 @@ from disco.studies import lahman
 from pages.shared.compute.cache import cached
 from pages.shared.widgets import answers
 from pages.shared.widgets.glossary import define
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets
 
 SEEDS = list(range(10))
 _FIRST = 1955  # intentional walks and sacrifice flies are counted from then on

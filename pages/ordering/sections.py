@@ -21,7 +21,7 @@ from pages.shared.graph import downloads, picked
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.known import Known
-from pages.shared.widgets import answers, errors, figure, table
+from pages.shared.widgets import answers, errors, figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, plain
 from pages.shared.work import variants
@@ -99,7 +99,7 @@ def knowledge(result: Result) -> None:
             "rank": column.NumberColumn("Its rank", help="By score among the nodes left; the first has rank 1."),
             "first": column.TextColumn("First by score"),
         }
-        table.show(cost, f"Steps at which {what} overruled the scores", columns)
+        tables.show(cost, f"Steps at which {what} overruled the scores", columns)
 
 
 def sections(result: Result, known: Known | None) -> None:

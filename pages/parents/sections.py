@@ -24,9 +24,9 @@ from pages.shared.result import refinement, selectors, sparse
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
 from pages.shared.result.selectors import Selection
-from pages.shared.widgets import answers, columns, figure
+from pages.shared.widgets import answers, figure, tables
 from pages.shared.widgets.names import code
-from pages.shared.widgets.table import Csv, show
+from pages.shared.widgets.tables import Csv, show
 
 VALUES = {item.name: item.label for item in (OCS, CURVATURE, Z)}
 _SCALES = {
@@ -230,5 +230,5 @@ def _columns(selector: str) -> dict[str, Any]:
         *(*ENDS, replace(SCORE, label=WORDS[selector].score, help=score[selector]), P_OF_SELECTOR, SELECTED),
         *(OCS, replace(Z, name="ocs_z", label="Z of the OCS"), VERDICT),
     )
-    means = {name: f"{columns.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
-    return columns.config(shown, means)
+    means = {name: f"{tables.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
+    return tables.config(shown, means)

@@ -13,7 +13,7 @@ from pages.shared.evidence.evidence_words import SAME_ROWS
 from pages.shared.result import selecting, selectors
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
-from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.answers import heard
 from pages.shared.widgets.glossary import define
 
@@ -88,18 +88,18 @@ def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
     column = st.column_config
     scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
-    table.show(
+    tables.show(
         rows,
         "Edges that either selector keeps",
         {
-            **columns.config((*ENDS, VERDICT)),
+            **tables.config((*ENDS, VERDICT)),
             "score_one": column.NumberColumn(scores[0], format="%.4g", help=define(WORDS[pair[0]].name)),
             "score_other": column.NumberColumn(scores[1], format="%.4g", help=define(WORDS[pair[1]].name)),
             "selected_by": column.TextColumn("Selected by"),
         },
         most=320,
         empty="Neither keeps an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')} of either, CSV", f"parents_{pair[0]}_{pair[1]}.csv", "compared_csv", named
         ),
     )

@@ -17,7 +17,7 @@ from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
 from pages.shared.compute.cache import cached
 from pages.shared.result import refinement
-from pages.shared.widgets import errors, figure, table
+from pages.shared.widgets import errors, figure, tables
 from pages.shared.work import group
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
@@ -91,7 +91,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         )
     rows["experiment"] = list(map(_ratio, found.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
-    table.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
+    tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 

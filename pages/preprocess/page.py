@@ -6,7 +6,7 @@ from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.table import computed
-from pages.shared.widgets import problem_list
+from pages.shared.widgets import findings
 
 intro.page_intro(
     "Preprocess",
@@ -17,7 +17,7 @@ draft = session.draft.current()
 if draft is None:
     empty.no_table()
 if computed.chosen_counts(draft) is None:
-    problem_list.problem_list(computed.problems(draft))
+    findings.problem_list(computed.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
         session.address.go("data")
     st.stop()

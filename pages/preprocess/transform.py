@@ -8,9 +8,8 @@ from disco.figures.theme import plotly_config
 from disco.words import plural
 from pages.shared.table import computed, preview
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import table
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import bullets, code, plain
 from pages.shared.work import choices
 
 _MOST_LOST = 5
@@ -78,7 +77,7 @@ def all_columns(draft: Draft) -> None:
     if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
         st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
     with st.expander("As a table"):
-        table.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
+        tables.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
 
 
 def _rows_per_level(support: pd.DataFrame, least: int) -> None:

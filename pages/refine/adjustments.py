@@ -13,7 +13,7 @@ from disco.words import how_many
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.graph import paired
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import plain
 
 
@@ -60,5 +60,5 @@ def _results(run: Run, graphs: dict[str, Found]) -> None:
     rows = results.edges[["parent", "child", *graphs]]
     help = "Every edge of any search, and its direction in each."
     name = f"{run.id}_adjustments.csv"
-    csv = table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, help)
-    table.show(rows, "Edges of every search", csv=csv)
+    csv = tables.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, help)
+    tables.show(rows, "Edges of every search", csv=csv)

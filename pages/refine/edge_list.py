@@ -16,8 +16,7 @@ from pages.shared.evidence import evidence_panel, evidence_words, hidden_causes,
 from pages.shared.graph import canvas, contexts, downloads, picked, strongest
 from pages.shared.result.known import Known
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns
-from pages.shared.widgets import table as tables
+from pages.shared.widgets import tables
 from pages.shared.widgets.answers import agreeing, heard, is_left
 from pages.shared.widgets.names import code, shown
 
@@ -133,7 +132,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
     facts = partial(about, refinement.run, METHOD, **refinement.choices, **shares)
     tables.show(
-        columns.rounded(table, REFINED_EDGES.columns)[names],
+        tables.rounded(table, REFINED_EDGES.columns)[names],
         "The edges shown, strongest first",
         _columns(refinement),
         most=420,
@@ -150,7 +149,7 @@ def _columns(refinement: Refinement) -> dict[str, object]:
     choice, text = refinement.choice, st.column_config.TextColumn
     helps = {"decided": decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
     return {
-        **columns.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
+        **tables.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
         "disco": text("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
         "unavailable": text("Not available", width=96, help="Numbers that could not be computed for this edge."),
     }
@@ -174,7 +173,7 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     if box.open:
         with box:
             rows = gone[["parent", "child", "ocs", "z"]]
-            tables.show(rows, "Edges of the DISCO graph dropped", columns.config((*ENDS, OCS, Z)), key="refine_dropped")
+            tables.show(rows, "Edges of the DISCO graph dropped", tables.config((*ENDS, OCS, Z)), key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:

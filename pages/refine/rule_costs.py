@@ -8,7 +8,7 @@ from disco.refine import Choice, again
 from disco.runs import Run
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import plain
 
 _STAGES = {"search": "Searching with all rules", "rules": "Searching without each rule"}
@@ -51,6 +51,6 @@ def _results(costs: pd.DataFrame) -> None:
         "nats": column.NumberColumn("Nats", format="%.1f", help="How much the best graph gains without this rule."),
         "edges": column.NumberColumn("Edges", help="How many edges would change."),
     }
-    table.show(costs, "Rules and what they cost", columns)
+    tables.show(costs, "Rules and what they cost", columns)
     if len(costs) == again.MOST_RULES:
         st.caption(f"The first {again.MOST_RULES} rules.")

@@ -14,10 +14,9 @@ from pages.refine import start
 from pages.shared.evidence import evidence_words, misfit
 from pages.shared.result.known import Known
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, code, plain
 
 _NOTES_IN_SIGHT = 5
 _SAID_ABOVE = (EARLY, POOR)  # kinds of notes
@@ -140,8 +139,8 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         if moved.empty:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
-        config = columns.config(REFINED_MOVES.columns, is_narrow=True)
-        table.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
+        config = tables.config(REFINED_MOVES.columns, is_narrow=True)
+        tables.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
@@ -162,7 +161,7 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     text = st.column_config.TextColumn
     config = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
     config |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
-    table.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
+    tables.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
     st.caption("Sorting fits nothing: compare every result with it.")
 
 

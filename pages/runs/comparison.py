@@ -8,7 +8,7 @@ from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.words import how_many, plural
 from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import code, plain
 from pages.shared.work import setting_words
 
@@ -102,4 +102,4 @@ def _settings(both: TwoRuns) -> None:
     names = both.settings["setting"]
     values = {side: [*map(setting_words.value, names, both.settings[side])] for side in (FIRST, SECOND)}
     rows = both.settings.assign(setting=names.map(setting_words.label), **values)
-    table.show(rows, "Settings that differ", config)
+    tables.show(rows, "Settings that differ", config)

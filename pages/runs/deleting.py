@@ -7,8 +7,7 @@ from disco.runs import COMPARE, REFINE, Run, Unreadable
 from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.widgets import errors
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, code, plain
 
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 _WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages that cancel work other than a fit

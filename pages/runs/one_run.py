@@ -19,8 +19,8 @@ from pages.shared.graph import downloads
 from pages.shared.result import script
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
-from pages.shared.widgets.table import Csv
-from pages.shared.work import waiting
+from pages.shared.widgets.tables import Csv
+from pages.shared.work import monitor
 
 _LONGEST = 200
 
@@ -30,7 +30,7 @@ def section(run: Run) -> None:
     st.subheader(plain(run.name), anchor=False)
     if run.source:
         st.caption(plain(printable(run.source, 300)))
-    waiting.section(run)
+    monitor.queued(run)
     with st.container(horizontal=True, gap="small"):
         _open(run)
         _rename(run)

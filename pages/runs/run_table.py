@@ -9,7 +9,7 @@ from disco.runs.summary import Summary, edge_counts
 from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.compute.cache import cached
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import shown
 
 _SEARCH = "runs_search"
@@ -74,7 +74,7 @@ def _ticked(view: list[Summary]) -> list[int]:
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
-    answer = table.show(frame, alt, _config(max(map(len, frame["name"]))), most=480, **choice)
+    answer = tables.show(frame, alt, _config(max(map(len, frame["name"]))), most=480, **choice)
     return list(answer["selection"]["rows"])
 
 

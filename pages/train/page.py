@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.table import computed
-from pages.shared.widgets import problem_list
+from pages.shared.widgets import findings
 from pages.shared.work import fit_monitor, fit_start, monitor, quick_look
 from pages.train import fit_settings, knowledge_box
 
@@ -33,7 +33,7 @@ with box:
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
     if computed.chosen_counts(draft) is None:
-        problem_list.problem_list(computed.problems(draft))
+        findings.problem_list(computed.problems(draft))
         # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
         st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
         st.stop()

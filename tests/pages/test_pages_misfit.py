@@ -17,7 +17,7 @@ from disco.refine.finished import _missed
 from disco.runs.refined import read_refined, save
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import canvas
-from pages.shared.widgets.columns import meaning
+from pages.shared.widgets.tables import meaning
 
 GRAPH = "pages/graph/page.py"
 BAD = {"x2": 152.0, "x5": 31.0}

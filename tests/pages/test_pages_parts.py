@@ -16,8 +16,8 @@ from disco.table import spreadsheets
 from disco.table.roles import Roles
 from pages.shared.compute.cache import cached
 from pages.shared.table import drafts
-from pages.shared.widgets import answers, errors, figure, names, table
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets import answers, errors, figure, names, tables
+from pages.shared.widgets.names import bullets
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -90,14 +90,14 @@ def test_what_a_callback_could_not_do_is_told_once(monkeypatch):
 
 def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_asked(monkeypatch):
     drawn, files, said = [], [], []
-    monkeypatch.setattr(table.st, "dataframe", lambda rows, **more: drawn.append(more))
-    monkeypatch.setattr(table.st, "download_button", lambda label, data, *given, **more: files.append((data, more)))
-    monkeypatch.setattr(table.st, "caption", said.append)
+    monkeypatch.setattr(tables.st, "dataframe", lambda rows, **more: drawn.append(more))
+    monkeypatch.setattr(tables.st, "download_button", lambda label, data, *given, **more: files.append((data, more)))
+    monkeypatch.setattr(tables.st, "caption", said.append)
     rows = pd.DataFrame({"name": ["=1+1"]})
-    csv = table.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
-    table.show(rows, "Rows", empty="No rows.", csv=csv)
-    table.show(pd.concat([rows] * 99), "Rows", most=200)
-    table.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
+    csv = tables.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
+    tables.show(rows, "Rows", empty="No rows.", csv=csv)
+    tables.show(pd.concat([rows] * 99), "Rows", most=200)
+    tables.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
     assert [one["height"] for one in drawn] == [73, 200] and said == ["No rows."]
     ((data, more),) = files
     assert data() == spreadsheets.to_csv(rows) and more["help"] == f"All rows. {spreadsheets.NOTE}"

@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
 from pages.shared.compute.cache import results
-from pages.shared.widgets import redraw
+from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
 
 _SECONDS = 0.5  # between two checks of a running computation
@@ -237,7 +237,7 @@ class Slow(Generic[T]):
     def _progress(self) -> None:
         computation = self.find()
         if computation is None or not computation.is_running:
-            redraw.page()
+            errors.redraw()
             return
         words = computation.waits_for or "Starting"
         if not computation.waits_for and (computation.stage or self.is_quiet):

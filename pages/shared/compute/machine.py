@@ -15,7 +15,7 @@ import streamlit as st
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
 from disco.server.start import ENGINE
-from pages.shared.widgets import redraw
+from pages.shared.widgets import errors
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready
 _SECONDS = 0.5  # between two checks
@@ -110,7 +110,7 @@ def once(is_ready: Callable[[], bool], words: str | Callable[[], str], draw: Cal
 
 def _wait(is_ready: Callable[[], bool], words: str | Callable[[], str]) -> None:
     if is_ready():
-        redraw.page()
+        errors.redraw()
     st.caption(f":material/hourglass_top: {words if isinstance(words, str) else words()} …")
 
 

@@ -27,7 +27,7 @@ from pages.shared.evidence import (
     neighbours,
     shown_by_experiment,
 )
-from pages.shared.widgets import columns, errors, figure, table
+from pages.shared.widgets import errors, figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, plain
 
@@ -80,9 +80,9 @@ def _numbers(row: dict, choice: Choice) -> None:
     share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
     more_numbers = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
     figure.metrics(
-        *((item.short, number(row[item.name]), columns.help_of(item)) for item in EDGE_LINE),
+        *((item.short, number(row[item.name]), tables.help_of(item)) for item in EDGE_LINE),
         (STABILITY.label, share, evidence_words.stability(choice)),
-        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([columns.meaning(P_VALUE), *more_numbers])),
+        (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([tables.meaning(P_VALUE), *more_numbers])),
     )
 
 
@@ -94,7 +94,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     }
     rows = evidence_words.breakdown(run, refined, row)
     options = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
-    table.show(rows, "Evidence on the direction, part by part", config, **options)
+    tables.show(rows, "Evidence on the direction, part by part", config, **options)
     st.caption(f"{decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
     misfit.forwards_and_reversed(run, refined, row["parent"], row["child"])
 

@@ -12,7 +12,7 @@ from disco.words import how_many, listed, nats, number, plural
 from pages.shared.compute import machine
 from pages.shared.evidence import modelled
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns, errors, figure, table
+from pages.shared.widgets import errors, figure, tables
 from pages.shared.widgets.names import code
 
 _MOST_NAMED = 6
@@ -58,7 +58,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
         return
     row = refined.nodes.set_index("node").loc[node]
     figure.metrics(
-        *((item.label, number(row[item.name]), columns.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
+        *((item.label, number(row[item.name]), tables.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
     )
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
@@ -101,14 +101,14 @@ def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -
 def _show_reversed(misfits: pd.DataFrame) -> None:
     column = st.column_config
     config = {
-        "node": column.TextColumn(MISFIT.label, width=160, help=columns.meaning(MISFIT)),
+        "node": column.TextColumn(MISFIT.label, width=160, help=tables.meaning(MISFIT)),
         "forwards": column.NumberColumn("As found", format="%.1f", width=90, help="With the edge as found."),
         "reversed": column.NumberColumn(
             "Reversed", format="%.1f", width=90, help="With the edge reversed; all other parents stay."
         ),
     }
     options = {"key": "refined_reversed", "width": "content", "placeholder": "not available"}
-    table.show(misfits, "Misfit of both nodes, with the edge as found and reversed", config, **options)
+    tables.show(misfits, "Misfit of both nodes, with the edge as found and reversed", config, **options)
     st.caption(
         "If the model fits in neither direction, its direction evidence says little. A better fit in one direction is "
         "a hint, not proof."

@@ -16,9 +16,8 @@ from disco.runs import Run
 from disco.words import how_many
 from pages.shared.compute import machine
 from pages.shared.evidence import modelled
-from pages.shared.widgets import columns, errors, table
-from pages.shared.widgets.names import code
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets import errors, tables
+from pages.shared.widgets.names import bullets, code
 
 _MOST = 6  # columns in each group of sentences; each may need a fitted node
 _NONE = "No column is joined to it in this graph."
@@ -63,13 +62,13 @@ def details(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
         "node": text("Column", width=76),
         "is": text("Is its", width=72, help="Cause or effect, if the direction of the edge is known."),
         "verdict": text(VERDICT.label, width=74, help=VERDICT.help),
-        **columns.config(values, is_narrow=True),
+        **tables.config(values, is_narrow=True),
     }
     if missing := sum(row.get("verdict") == "missing" for row in rows):
         st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
-        frame = columns.rounded(pd.DataFrame(rows).reindex(columns=names), values)
-        table.show(frame, "The columns joined to the node", config, most=260, placeholder="–")
+        frame = tables.rounded(pd.DataFrame(rows).reindex(columns=names), values)
+        tables.show(frame, "The columns joined to the node", config, most=260, placeholder="–")
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:

@@ -13,7 +13,7 @@ from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.evidence import asking
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import columns, table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import code
 
 _MOST_PAIRS = 6
@@ -65,7 +65,7 @@ def _write(result: Next) -> None:
 
 def _table(result: Next) -> None:
     text = st.column_config.TextColumn
-    config = columns.config(NEXT[:3]) | {
+    config = tables.config(NEXT[:3]) | {
         "pairs": text("Which", width="large"),
         "rows": text(
             "Rows per arm", help="To see the predicted change in its neighbours, with power .8: median and range."
@@ -76,5 +76,5 @@ def _table(result: Next) -> None:
     rows = result.nodes[["node", "settled", "settled_if_hidden"]].assign(
         pairs=result.nodes["node"].map(by_node), rows=list(map(rows_in_words, result.nodes.itertuples()))
     )
-    csv = table.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", result.nodes)
-    table.show(rows, "What setting each node would settle", config, key="graph_next_nodes", csv=csv)
+    csv = tables.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", result.nodes)
+    tables.show(rows, "What setting each node would settle", config, key="graph_next_nodes", csv=csv)

@@ -12,8 +12,7 @@ from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import STATES
+from pages.shared.widgets.names import STATES, code, plain
 
 
 def require_run() -> runs.Run:

@@ -17,7 +17,7 @@ from disco.figures import roles
 from disco.figures.lines import BOTH_ENDS
 from disco.graph import CONTEXT, CONTEXTS, has_direction, joined
 from disco.words import how_many, listed
-from pages.shared.graph import arranging, layout, picked
+from pages.shared.graph import layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.widgets.names import code
 
@@ -95,7 +95,7 @@ def graph_view(
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")
 
     def changed() -> None:
-        if arranging.change(result, st.session_state[key].get("changed")):
+        if layout.act_on(result, st.session_state[key].get("changed")):
             picked.pick(None)  # the picked node is always drawn
 
     answers = {"picked": clicked, "picked_edge": clicked_edge, "picked_pair": clicked_pair}
@@ -221,7 +221,7 @@ def _data(
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
     boxes = [*layout.now(result).groups]
     return shown_data(result.order, seen, layout.positions(result, seen), widest, boxes) | {
-        **arranging.told(result, list(graph)),
+        **layout.for_buttons(result, list(graph)),
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),

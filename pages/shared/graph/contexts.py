@@ -11,8 +11,7 @@ from disco.words import how_many, number, plural, series
 from pages.shared.graph import picked
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets.names import code
-from pages.shared.widgets.words import bullets
+from pages.shared.widgets.names import bullets, code
 
 _NONE = "No node was found on which it acts."
 

@@ -3,9 +3,12 @@
 A file is written when its button is pressed, so redrawing the page at every move of a threshold does not wait for it.
 """
 
+import html
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 import networkx as nx
 import streamlit as st
@@ -18,12 +21,12 @@ from disco.found import placed
 from disco.runs import Run
 from disco.runs.about import about
 from disco.table import spreadsheets
-from pages.shared.graph import canvas, layout, picked, standalone
+from pages.shared.graph import canvas, layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result import script
 from pages.shared.result.fit import Result
 from pages.shared.result.known import Known
-from pages.shared.widgets.table import Csv
+from pages.shared.widgets.tables import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."
 KINDS = {
@@ -98,7 +101,7 @@ def files(
         return drawing.svg(seen, positions, strength, title, facts())
 
     def interactive() -> str:
-        return standalone.page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
+        return standalone_page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
 
     def written(kind: str) -> str:
         return graphs.export(found, kind, facts())
@@ -155,3 +158,42 @@ def _found(graph: nx.DiGraph) -> nx.DiGraph:
         if values.get("verdict") not in ("missing", "dropped"):
             found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
     return found
+
+
+_ASSETS = Path(__file__).resolve().parents[3] / "assets"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, object]) -> str:
+    """The file's content.
+
+    Args:
+        data: what `assets/graph_draw.js` draws.
+        title: shown above the graph.
+        about: what the graph is and how it was found, shown below it.
+    """
+    facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
+    # In a script only "<" could end the data, so every "<" in a name is escaped.
+    held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{_safe(title)}</title>",
+            f"<style>\n{_asset('standalone.css')}{_asset('graph_view.css')}</style>\n</head>\n<body>",
+            f"<h1>{_safe(title)}</h1>",
+            _asset("graph_view.html"),
+            f"<details><summary>How this graph was found</summary><dl>{facts}</dl></details>",
+            f'<script type="application/json" id="graph">{held}</script>',
+            f"<script>\n{_asset('graph_draw.js')}{_asset('graph_tools.js')}{_asset('standalone.js')}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _safe(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ positions, or by its order if it has too many nodes to be laid out: pages that d
 another order or run starts with its own.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.figures import placing
+from disco.figures import folding, placing
 from disco.figures.folding import folded
 from disco.figures.lines import TIES
 from disco.graph import CONTEXT
@@ -243,3 +244,59 @@ def _keep(result: Placed, steps: list[Arrangement]) -> None:
 
 def _layout(result: Placed) -> int:
     return hash(tuple(result.positions.items() if is_laid_out(result.order) else result.order))
+
+
+_MOST_OFFERED = 30  # groups; a longer list is not read
+_ASKED = re.compile(r"(hide|fold|unfold|group):(\d{1,7}(?:,\d{1,7})*)", re.ASCII)
+
+
+def act_on(result: Placed, answer: object) -> bool:
+    """Do what the browser asks; anything else is ignored. Return whether nodes were hidden or folded.
+
+    Args:
+        answer: "undo", "all", or an action with places among the nodes and boxes: "hide:3", "fold:1,4,5", "unfold:20";
+            or with a place among the groups offered: "group:0".
+    """
+    if answer == "undo":
+        undo(result)
+    elif answer == "all":
+        show_all(result)
+    elif found := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
+        return _do_action(result, found[1], [int(place) for place in found[2].split(",")])
+    return False
+
+
+def _do_action(result: Placed, action: str, places: list[int]) -> bool:
+    if action == "group":
+        groups = list(offered(result).items())
+        if places[0] < len(groups):
+            fold(result, groups[places[0]][1], groups[places[0]][0])
+        return True
+    nodes = names(result)
+    chosen = [nodes[place] for place in places if place < len(nodes)]
+    if action == "unfold":
+        for name in chosen:
+            unfold(result, name)
+        return False
+    (hide if action == "hide" else fold)(result, chosen)
+    return True
+
+
+def offered(result: Placed) -> dict[str, list[str]]:
+    """The groups of columns whose names begin alike, largest first, without those that are folded."""
+    groups = folding.prefixes(result.order)
+    folded = {frozenset(members) for members in now(result).groups.values()}
+    new = [(start, members) for start, members in groups.items() if frozenset(members) not in folded]
+    return dict(sorted(new, key=lambda group: -len(group[1]))[:_MOST_OFFERED])
+
+
+def for_buttons(result: Placed, shown: Sequence[str]) -> dict[str, object]:
+    """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
+
+    Args:
+        shown: the nodes of the graph before any were hidden.
+    """
+    arranged = now(result)
+    away = len(arranged.hidden & {*shown}) + sum(len({*members} & {*shown}) for members in arranged.groups.values())
+    groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
+    return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}

@@ -15,7 +15,7 @@ from disco.figures import placing
 from disco.metrics.several import Comparison
 from disco.words import how_many, number
 from pages.shared.graph import canvas
-from pages.shared.widgets import columns, figure, table
+from pages.shared.widgets import figure, tables
 
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
@@ -142,13 +142,13 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
         rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
     rows = shown = rows.assign(change=rows["change"].map(pair.labels))
     for word in pair.words:
-        shown = columns.rounded(shown, OF_EDGES.values(), word)
-    table.show(
+        shown = tables.rounded(shown, OF_EDGES.values(), word)
+    tables.show(
         shown,
         "Edges of either graph with their numbers in both",
         _config(rows, pair.words),
         empty="Neither graph has an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')}, CSV",
             file_name,
             f"{key}_csv",
@@ -165,7 +165,7 @@ def _named(name: str, end: str, word: str) -> str:
 
 def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, Any]:
     change = st.column_config.TextColumn("Change", help="From the first graph to the second.")
-    config = columns.config(ENDS) | {"change": change}
+    config = tables.config(ENDS) | {"change": change}
     for word in words:
-        config |= columns.config(OF_EDGES.values(), hides=True, word=word)
+        config |= tables.config(OF_EDGES.values(), hides=True, word=word)
     return {name: item for name, item in config.items() if name in rows}

@@ -9,7 +9,7 @@ from disco.figures.theme import plotly_config
 from disco.table.rows import row_numbers
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import table
+from pages.shared.widgets import tables
 from pages.shared.widgets.names import distinct, shown
 
 _ROWS, _COLUMNS = 50, 60
@@ -70,6 +70,6 @@ def _first_rows(draft: Draft) -> None:
     else:
         part.index = pd.Index([shown(name) for name in part.index])
     part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
-    table.show(part, "The first rows", hide_index=False, height=320)
+    tables.show(part, "The first rows", hide_index=False, height=320)
     if len(positions) > _COLUMNS:
         st.caption(f"The first {_COLUMNS} of {len(positions):,} columns used.")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from disco.errors import InputError
 from pages.shared.widgets.names import plain
@@ -34,3 +35,14 @@ def tell(key: str, more: str = "") -> None:
     """Show, once, the sentence that was kept."""
     if problem := st.session_state.pop(key, None):
         st.error(plain(problem) + more, icon=_ICON)
+
+
+def redraw() -> None:
+    """Draw the whole page anew, from a part of it that draws itself again every second.
+
+    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The part asks
+    again soon after.
+    """
+    context = get_script_run_ctx()
+    if context is not None and context.fragment_ids_this_run:
+        st.rerun()

@@ -4,8 +4,9 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from disco.runs import FIT, Status, Work
 from disco.words import shortened
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
@@ -41,3 +42,41 @@ def distinct(labels: Iterable[str]) -> list[str]:
             one = f"{label} ({number})"
         found[one] = None
     return list(found)
+
+
+STOPS, WARNS = ":red[:material/error:]", ":orange[:material/warning:]"  # a finding before which nothing starts, or not
+STATES = {
+    "unfitted": "has not been fitted",
+    "none": "has not been started",
+    "queued": "is queued",
+    "running": "is running",
+    "done": "finished",
+    "cancelled": "was cancelled",
+    "failed": "failed",
+    "interrupted": "was interrupted",
+}
+STAGES = {
+    "joint": "Joint network",
+    "projection": "Projection network",
+    "ordering": "Causal order",
+    "parents": "Parents",
+    "selector": "Parents by the selector",
+}
+
+
+def standing(name: str, work: Work, status: Status) -> str:
+    """The state of a run's work: `NAME` is running, The refinement of `NAME` was cancelled."""
+    it = code(name) if work == FIT else f"The {work.noun} of {code(name)}"
+    return f"{it} {STATES[status.state]}"
+
+
+def why(status: Status) -> str:
+    """Why work failed or was interrupted, one sentence; empty for other states."""
+    lost = "Its process ended early, as when the computer is restarted or memory runs out."
+    return status.error or (lost if status.state == "interrupted" else "")
+
+
+def bullets(lines: Sequence[str], most: int | None = None, rest: str = "more.") -> str:
+    """A list in Markdown; beyond `most` lines, the number of others, followed by `rest`."""
+    more = 0 if most is None else len(lines) - most
+    return "\n".join(f"- {line}" for line in [*lines[:most], *([f"and {more:,} {rest}"] if more > 0 else [])])

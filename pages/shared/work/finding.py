@@ -8,10 +8,9 @@ from disco.words import series
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.table.drafts import Draft, own_settings
-from pages.shared.widgets import errors, redraw
-from pages.shared.widgets.names import plain
-from pages.shared.widgets.words import why
-from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, setting_words, waiting
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain, why
+from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, setting_words
 
 _SECONDS = 1.0
 _KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
@@ -71,7 +70,7 @@ def _live(run: Run, before: dict) -> None:
     now = {kind: run.status(kind) for kind in _KINDS}
     is_pressed = st.session_state.get("cancel_finding", False)  # pressed while the search ends, it means the fit
     if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
-        redraw.page()
+        errors.redraw()
     row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
     for kind, status in now.items():
         if status.active:
@@ -79,12 +78,12 @@ def _live(run: Run, before: dict) -> None:
             shown_kind, title = _KINDS[kind]
             part.caption(f"**{title}**")
             monitor.bar(part, run, shown_kind, status)
-            waiting.start_now(row, run, kind)
+            monitor.start_now(row, run, kind)
     active = next((kind for kind, status in now.items() if status.active), None)
     if active is not None:
-        waiting.cancel(row, run, active, "cancel_finding")
+        monitor.cancel(row, run, active, "cancel_finding")
     if is_pressed and active is None:
-        redraw.page()
+        errors.redraw()
 
 
 def _ended(run: Run, kind: object) -> None:
@@ -95,4 +94,4 @@ def _ended(run: Run, kind: object) -> None:
     with row:
         st.markdown(f":material/warning: **{title}** {status.state}. {plain(why(status))}", width="stretch")
         if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
-            waiting.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))
+            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))

@@ -16,8 +16,7 @@ from disco.work import order_so_far
 from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.widgets import answers
-from pages.shared.widgets.names import code, plain
-from pages.shared.widgets.words import STAGES
+from pages.shared.widgets.names import STAGES, code, plain
 from pages.shared.work import setting_words
 from pages.shared.work.monitor import Monitored
 

@@ -19,8 +19,7 @@ from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import lasting
-from pages.shared.widgets.names import plain, shown
-from pages.shared.widgets.words import STAGES
+from pages.shared.widgets.names import STAGES, plain, shown
 from pages.shared.work import artefacts, choices, search_time
 
 _LOADING = "Loading the networks' engine"

@@ -21,10 +21,9 @@ from disco.work.forecast import about, estimate
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.result import script
-from pages.shared.widgets import errors, redraw
-from pages.shared.widgets.names import plain
-from pages.shared.widgets.words import standing, why
-from pages.shared.work import fit_monitor, refine_monitor, waiting
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain, standing, why
+from pages.shared.work import fit_monitor, monitor, refine_monitor
 from pages.shared.work.monitor import Monitored, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened
@@ -104,7 +103,7 @@ def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) ->
     for label, run in runs.items():
         _line(f"{key}_{{}}_{label}", label, run, kind)
     if _busy(runs, kind) < was_busy:
-        redraw.page()  # one has ended: its result can be shown
+        errors.redraw()  # one has ended: its result can be shown
 
 
 def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
@@ -115,7 +114,7 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     if status.active:
         bar(middle, run, kind, status)
         right.button("Cancel", key=key.format("cancel"), on_click=_guarded, args=(jobs.cancel, run, work))
-        waiting.start_now(right, run, work)
+        monitor.start_now(right, run, work)
         return
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
     middle.caption(f"{standing(run.name, work, status)}{took}. {plain(why(status))}")

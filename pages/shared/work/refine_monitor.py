@@ -7,8 +7,7 @@ from disco.runs import REFINE, Run, Status
 from disco.runs.refined import choice_from
 from disco.work import refining
 from pages.shared.widgets import figure
-from pages.shared.work.monitor import Monitored
-from pages.shared.work.waiting import act
+from pages.shared.work.monitor import Monitored, act
 
 _STAGES = {
     "artefacts": "Artefacts: what in the table creates edges",
