@@ -14,8 +14,7 @@ from pages.compare.comparison import Compared
 from pages.shared import session
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
-from pages.shared.widgets.answers import forget, lasting
-from pages.shared.widgets.bound import widget
+from pages.shared.widgets.answers import forget, lasting, widget
 from pages.shared.widgets.names import code, plain
 from pages.shared.work import fit_start, search_time
 

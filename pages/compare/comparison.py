@@ -16,7 +16,7 @@ from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
 from disco.words import series
 from pages.shared.compute.cache import cached
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does

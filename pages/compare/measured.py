@@ -14,7 +14,7 @@ from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import downloads
 from pages.shared.result import truth
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain

@@ -64,10 +64,11 @@ def _asked(run: Run, status: Status) -> tuple[Asked]:
 
 KIND = Monitored(
     COMPARE,
+    "Comparison",
     _step,
     lambda run: "; finished methods are kept",
     again=lambda run, status: "Resume",
-    asked=_asked,
+    choices=_asked,
     below=_below,
     curves=_draw_again,
 )

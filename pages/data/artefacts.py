@@ -16,9 +16,9 @@ from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
 from pages.shared.table import computed
+from pages.shared.table import computed as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
-from pages.shared.work import artefacts as looking
 
 _NAMED = 5
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
@@ -28,14 +28,14 @@ def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
     if computed.whole(draft) is None:
         return
-    search = looking.search(draft)
-    if search.result is not None and looking.current(draft) is None:  # a dismissal makes another search due
+    search = looking.artefact_search(draft)
+    if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
         search.begin(anew=True)
     search.panel(lambda _: _show(draft))
 
 
 def _show(draft: Draft) -> None:
-    told = looking.current(draft)
+    told = looking.current_artefacts(draft)
     if told is None:
         return
     if told.standing:

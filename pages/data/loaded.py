@@ -18,10 +18,10 @@ from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.result import truth
 from pages.shared.table import computed, preview
+from pages.shared.table import computed as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
 from pages.shared.widgets.names import plain
-from pages.shared.work import artefacts as looking
 from pages.shared.work import finding
 
 
@@ -66,7 +66,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     finding.times(draft)
-    if not why_not and (told := looking.current(draft)) is not None:
+    if not why_not and (told := looking.current_artefacts(draft)) is not None:
         findings.doubts(told.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

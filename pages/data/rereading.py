@@ -13,7 +13,7 @@ from pages.data import columns
 from pages.shared import session
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
-from pages.shared.widgets.bound import widget
+from pages.shared.widgets.answers import widget
 from pages.shared.widgets.names import shown
 
 PROBLEM = "reading_problem"

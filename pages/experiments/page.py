@@ -5,7 +5,7 @@ import streamlit as st
 from disco.experiments import named
 from pages.experiments import sections, start
 from pages.shared import session
-from pages.shared.evidence import next_experiment, shown_by_experiment
+from pages.shared.evidence import evidence_words, next_experiment
 from pages.shared.frame import intro
 from pages.shared.result import refinement
 from pages.shared.work import finding
@@ -24,7 +24,7 @@ if not start.has_experiment(run):
 graph = refinement.readable(run)
 top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes
-raw = shown_by_experiment.contrasted(run, margin)
+raw = evidence_words.contrasted(run, margin)
 found = raw.assign(arm=named(raw))
 with top:
     sections.verdict(found, margin)

@@ -11,7 +11,7 @@ from disco.refine import Choice
 from disco.runs import Run
 from disco.words import how_many, series
 from pages.shared.compute.cache import cached
-from pages.shared.evidence import shown_by_experiment
+from pages.shared.evidence import evidence_words
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.names import plain, shown
@@ -40,7 +40,7 @@ def margin(run: Run, refinement: Refinement | None) -> float:
 @cached(lambda run, _found: str(run.path))
 def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(shown_by_experiment.given(run), found)
+    return experiments.remarks(evidence_words.given(run), found)
 
 
 def verdict(found: pd.DataFrame, margin: float) -> None:

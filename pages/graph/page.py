@@ -8,10 +8,10 @@ from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
-from pages.shared.evidence import misfit, next_experiment, so_far
+from pages.shared.evidence import evidence_panel, next_experiment, so_far
 from pages.shared.frame import empty, intro
 from pages.shared.graph import against_truth, canvas, contexts, downloads
-from pages.shared.result import fit, refinement, sparse, truth
+from pages.shared.result import fit, refinement, thresholds, truth
 from pages.shared.widgets.names import code
 from pages.shared.work import finding
 
@@ -60,10 +60,11 @@ if known:
     if view.result is not None:
         downloads.verdicts(view.result, known, view.graph)
 if view.result is not None:
-    sparse.advise(view.result, view.graph.number_of_edges(), view.selection.selector if view.selection else "ocs")
+    selector = "ocs" if view.selection is None else view.selection.selector
+    thresholds.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
 if view.name == DISCO:
-    misfit.note(found)
+    evidence_panel.note(found)
 else:
-    misfit.worst(found.refined)
+    evidence_panel.worst(found.refined)
 next_experiment.section(run, found)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

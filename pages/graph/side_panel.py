@@ -13,10 +13,10 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
-from pages.shared.evidence import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
+from pages.shared.evidence import asking, evidence_panel, next_experiment, so_far
 from pages.shared.frame import empty
-from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
-from pages.shared.result.known import Known
+from pages.shared.graph import against_truth, canvas, contexts, layout, picked
+from pages.shared.result.truth import Known
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, distinct, plain, shown
@@ -57,8 +57,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     shows_truth, missing = against_truth.choice()
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
-        judged = misfit.marked(judged, view.refinement.refined)
-    part = strongest.part(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
+        judged = evidence_panel.marked(judged, view.refinement.refined)
+    part = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
     edge = picked.picked_edge({edge for edge in part.edges if CONTEXT not in part.nodes[edge[0]]})
     if edge is not None:
         with slot:
@@ -73,9 +73,9 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             st.caption("Click a node or an edge, or choose a node above.")
             if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
-    next_rules.section(view.placed.run, view.placed.order, edge)
+    next_experiment.next_rules(view.placed.run, view.placed.order, edge)
     drawn = canvas.with_heads(part, "graph_heads")
-    return drawn if view.name == DISCO else hidden_causes.with_ties(view.refinement, drawn, "graph_ties")
+    return drawn if view.name == DISCO else asking.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
@@ -183,10 +183,10 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
-    neighbours.section(graph, node, run, None if view.name == DISCO else refined)
-    neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))
+    evidence_panel.neighbours(graph, node, run, None if view.name == DISCO else refined)
+    evidence_panel.neighbour_numbers(judged, node, _NUMBERS.get(view.name, evidence_panel.OF_REFINED))
     if view.name != DISCO:
         contexts.on_node(view.refinement, node)
         evidence_panel.kind_details(run, refined, node)
     elif refined is not None:
-        misfit.of_node(refined, node, of_refined=True)
+        evidence_panel.of_node(refined, node, of_refined=True)

@@ -17,9 +17,9 @@ from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
 from pages.shared.result import fit, selectors
 from pages.shared.result.fit import VARIANT_WORDS, Result
-from pages.shared.result.known import Known
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.selectors import Selection
+from pages.shared.result.truth import Known
 
 _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 

@@ -5,7 +5,7 @@ import streamlit as st
 from disco import verdicts
 from disco.words import how_many
 from pages.ordering import sections
-from pages.shared.evidence import misfit
+from pages.shared.evidence import evidence_panel
 from pages.shared.frame import empty, intro
 from pages.shared.result import fit, refinement, thresholds, truth
 from pages.shared.widgets.names import code
@@ -23,7 +23,7 @@ arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result
 intro.verdict(*verdicts.of_order(result.steps, arrows))
 fit.rows_note(run)
 sections.ranked(result, known)
-misfit.note(refinement.readable(run))
+evidence_panel.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)
 with st.expander(f"The order of {how_many(len(result.order), 'node')} as text", icon=":material/notes:"):

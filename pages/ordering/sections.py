@@ -20,7 +20,7 @@ from pages.shared.evidence import evidence_words
 from pages.shared.graph import downloads, picked
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets import answers, errors, figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, plain

@@ -17,13 +17,13 @@ from disco.graph import DISCO
 from disco.parents.selectors import WORDS
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.evidence import misfit
+from pages.shared.evidence import evidence_panel
 from pages.shared.frame import intro
-from pages.shared.graph import against_truth, canvas, picked, strongest
-from pages.shared.result import refinement, selectors, sparse
+from pages.shared.graph import against_truth, canvas, layout, picked
+from pages.shared.result import refinement, selectors, thresholds
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
 from pages.shared.result.selectors import Selection
+from pages.shared.result.truth import Known
 from pages.shared.widgets import answers, figure, tables
 from pages.shared.widgets.names import code
 from pages.shared.widgets.tables import Csv, show
@@ -54,7 +54,7 @@ def verdict_on(chosen: Selection) -> None:
     else:
         intro.verdict(*on_graph)
     if not is_refined:  # whose verdict says the same
-        misfit.note(refined)
+        evidence_panel.note(refined)
 
 
 def graph(chosen: Selection, known: Known | None) -> None:
@@ -63,7 +63,7 @@ def graph(chosen: Selection, known: Known | None) -> None:
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
     if known:
         against_truth.choose()
-    seen = strongest.part(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
+    seen = layout.strongest(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
     canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
     if not chosen.is_ocs:
         st.caption(chosen.lines)
@@ -71,7 +71,7 @@ def graph(chosen: Selection, known: Known | None) -> None:
 
 def below(chosen: Selection) -> None:
     """Below the graph: what to try if it is almost empty, and what the rule cannot keep."""
-    sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
+    thresholds.advise_if_sparse(chosen.result, len(chosen.edges), chosen.selector)
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
 

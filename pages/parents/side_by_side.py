@@ -10,9 +10,9 @@ from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session
 from pages.shared.evidence.evidence_words import SAME_ROWS
-from pages.shared.result import selecting, selectors
+from pages.shared.result import selectors
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.answers import heard
 from pages.shared.widgets.glossary import define
@@ -32,7 +32,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
                 st.caption(f"{WORDS[selector].name} can be computed above.")
             elif one is None:
                 st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
-                selecting.offer(result, selector, "beside")
+                selectors.offer_computation(result, selector, "beside")
         return
     both = compared(*(one.kept for one in found))
     st.caption(f"{found[0].words}; {found[1].words}. Each keeps its own cut-off, as set above.")

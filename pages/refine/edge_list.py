@@ -12,10 +12,10 @@ from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
-from pages.shared.evidence import evidence_panel, evidence_words, hidden_causes, next_rules
-from pages.shared.graph import canvas, contexts, downloads, picked, strongest
-from pages.shared.result.known import Known
+from pages.shared.evidence import asking, evidence_panel, evidence_words, next_experiment
+from pages.shared.graph import canvas, contexts, downloads, layout, picked
 from pages.shared.result.refinement import Refinement
+from pages.shared.result.truth import Known
 from pages.shared.widgets import tables
 from pages.shared.widgets.answers import agreeing, heard, is_left
 from pages.shared.widgets.names import code, shown
@@ -56,7 +56,7 @@ def explore(
             if unjudged:
                 st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
-            graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
+            graph = layout.strongest(refinement.run, every, [picked.picked_edge(_pairs(edges))])
             judged = graph
             if lines != "evidence":  # edges hidden by a filter are not missing or dropped
                 verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
@@ -64,7 +64,7 @@ def explore(
                 seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
                 judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
             headed = canvas.with_heads(judged, "refine_heads")
-            drawn = hidden_causes.with_ties(refinement, headed, "refine_ties")
+            drawn = asking.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:
@@ -192,7 +192,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         contexts.on_node(refinement, node)
     elif not contexts.details(refinement):
         st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
-    next_rules.section(refinement.run, refinement.order, edge)
+    next_experiment.next_rules(refinement.run, refinement.order, edge)
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from pages.shared import session
 from pages.shared.evidence import so_far
 from pages.shared.frame import empty, intro
 from pages.shared.result import fit, refinement, thresholds, truth
-from pages.shared.work import monitor, quick_look, refine_monitor
+from pages.shared.work import finding, monitor, monitored
 
 intro.page_intro(
     "Refine",
@@ -20,7 +20,7 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     words = "A refinement needs a table of counts, but no fit."
-    empty.without_a_run(words, partial(quick_look.offer, is_first=True))
+    empty.without_a_run(words, partial(finding.offer_quick_look, is_first=True))
     st.stop()
 status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"
@@ -31,7 +31,7 @@ if status.active:
     so_far.monitor(run, edge_list.CANVAS)
     st.stop()
 if status.state not in ("none", "done"):
-    monitor.monitor(run, refine_monitor.KIND)
+    monitor.monitor(run, monitored.REFINEMENT)
 refined = refinement.readable(run)
 if refined is None:
     sections.without(False, run, is_fitted)

@@ -11,9 +11,9 @@ from disco.refine.result import EARLY, POOR, ends
 from disco.refine.scores import MOST_AGAINST
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.evidence import evidence_words, misfit
-from pages.shared.result.known import Known
+from pages.shared.evidence import evidence_panel, evidence_words
 from pages.shared.result.refinement import Refinement
+from pages.shared.result.truth import Known
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import bullets, code, plain
@@ -31,7 +31,7 @@ _HELP = {
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     """The edges in numbers, poorly fitted nodes, notes and the assumptions."""
     _numbers(refinement, changes)
-    misfit.worst(refinement.refined)
+    evidence_panel.worst(refinement.refined)
     _notes(refinement.refined.notes)
     _assumptions()
 

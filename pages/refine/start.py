@@ -12,7 +12,7 @@ from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
 from pages.shared.widgets import errors
-from pages.shared.widgets.bound import widget
+from pages.shared.widgets.answers import widget
 from pages.shared.work import search_time
 
 _IN_SIGHT = ("starts", "bootstrap")

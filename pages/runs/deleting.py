@@ -3,14 +3,13 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import COMPARE, REFINE, Run, Unreadable
+from disco.runs import FIT, Run, Unreadable
 from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.widgets import errors
-from pages.shared.widgets.names import bullets, code, plain
+from pages.shared.widgets.names import WORKS, bullets, code, plain
 
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
-_WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages that cancel work other than a fit
 
 
 def section(picked: list[Run]) -> None:
@@ -19,8 +18,8 @@ def section(picked: list[Run]) -> None:
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]
         for run in busy[:_MOST_NAMED]:
-            where = next((page for work, page in _WHERE.items() if run.status(work).active), "Train")
-            st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {where}.")
+            page = next((page for work, (page, *_) in WORKS.items() if run.status(work).active), WORKS[FIT][0])
+            st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {page}.")
         if not free:
             return
         what = plural(len(free), "this run, with its table", "these runs, with their tables")

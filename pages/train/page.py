@@ -6,7 +6,7 @@ from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.table import computed
 from pages.shared.widgets import findings
-from pages.shared.work import fit_monitor, fit_start, monitor, quick_look
+from pages.shared.work import finding, fit_start, monitor, monitored
 from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
@@ -18,7 +18,7 @@ run = session.run.current()
 empty.missing_run()
 draft = session.draft.current()
 if run is not None:
-    monitor.monitor(run, fit_monitor.KIND)
+    monitor.monitor(run, monitored.FITTING)
 if draft is None:
     empty.no_table()
 
@@ -44,5 +44,5 @@ with box:
         knowledge_box.section(draft)
     with right:
         fit_start.start_box(draft)
-        quick_look.offer(draft)
+        finding.offer_quick_look(draft)
     fit_settings.others()

@@ -7,7 +7,7 @@ from test_pages_ordering import opened, section
 
 from disco.graph import FORMATS, export
 from disco.runs.about import about
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 
 PAGES = ("ordering", "parents", "graph")
 # Along x1 … x6 the second edge runs against the order; the first is found at any low threshold, the third never.

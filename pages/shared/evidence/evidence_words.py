@@ -1,4 +1,4 @@
-"""The evidence on an edge of a refinement, in sentences."""
+"""The evidence on an edge in words: whether it is there, its direction, and what an experiment shows of it."""
 
 import math
 from typing import Any
@@ -13,7 +13,9 @@ from disco.refine.limits import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER,
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
 from disco.runs.refined import choice_of
+from disco.table.prepared import Prepared
 from disco.words import number, plural
+from pages.shared.compute.cache import cached
 from pages.shared.result import fit
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code
@@ -181,3 +183,30 @@ def in_disco(run: Run, parent: str, child: str) -> str:
             return f"DISCO's result {words}: {scores}. {SAME_ROWS}"
         return f"DISCO's order puts {code(first)} before {code(second)}, without an edge between them: {scores}."
     return ""
+
+
+@cached(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")
+def contrasted(run: Run, margin: float) -> pd.DataFrame:
+    """The run's contrasts, the surest first."""
+    from disco.experiments import contrasts  # imports scipy.stats
+
+    frame = contrasts(given(run), margin)
+    return frame.sort_values(["q_value", "p_value"], ignore_index=True)
+
+
+def given(run: Run) -> Prepared:
+    """The run's table with its roles."""
+    return Prepared(run.table(), run.adjustment)
+
+
+def sentence(run: Run, margin: float, parent: str, child: str) -> str:
+    """That the parent comes first, and what setting it changed in the child."""
+    first, frame = f"**{code(parent)} comes first", contrasted(run, margin)
+    rows = frame[(frame["targets"].map(tuple) == (parent,)) & (frame["node"] == child)]
+    if rows.empty or math.isnan(rows.iloc[0]["low"]):
+        return f"{first},** as experiments show together with other rules."
+    row = rows.iloc[0]
+    return (
+        f"{first}:** where it was set ({code(row['arm'])}), {code(child)} is {row['ratio']:.2f} times as high as among "
+        f"the controls, {row['low']:.2f} to {row['high']:.2f}."
+    )

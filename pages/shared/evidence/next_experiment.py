@@ -1,20 +1,28 @@
-"""The next experiment: which node to set, to settle the most open directions; computed when its box is opened."""
+"""What to do next: the node to set in an experiment, or rules for another run. Owns the keys `rules_…`."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from disco import runs
 from disco.columns import NEXT
+from disco.knowledge import Knowledge
+from disco.refine import QUICK
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
-from disco.runs import Run
+from disco.runs import REFINE, Run
 from disco.runs import next_experiment as engine
 from disco.words import how_many, listed
+from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.evidence import asking
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets import tables
-from pages.shared.widgets.names import code
+from pages.shared.table import drafts
+from pages.shared.widgets import errors, tables
+from pages.shared.widgets.names import code, distinct, plain, shown
+from pages.shared.work import fit_start, search_time
 
 _MOST_PAIRS = 6
 _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
@@ -78,3 +86,135 @@ def _table(result: Next) -> None:
     )
     csv = tables.Csv("Download CSV", "next_experiment.csv", "graph_next_csv", result.nodes)
     tables.show(rows, "What setting each node would settle", config, key="graph_next_nodes", csv=csv)
+
+
+_RULES = "rules_next"  # by the run's id: all rules of the run to come
+_MOST_LISTED = 30
+
+Pair = tuple[str, str]
+
+
+def next_rules(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
+    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them.
+
+    Args:
+        nodes: of the run, in the order of its graph.
+        edge: the picked one.
+    """
+    with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
+        with errors.said():  # its knowledge is damaged, or has as many rules as there can be
+            present = run.knowledge() or Knowledge()
+            rules = st.session_state.get(_RULES, {}).get(run.id, present)
+            pair = edge or _two_nodes(nodes)
+            if pair is not None:
+                _buttons(run, rules, pair)
+            with st.container(gap=None):
+                _listed(run, rules)
+            _search(run, present, rules)
+
+
+def _keep(run: Run, rules: Knowledge) -> None:
+    st.session_state[_RULES] = {**st.session_state.get(_RULES, {}), run.id: rules}
+
+
+def _two_nodes(nodes: Sequence[str]) -> Pair | None:
+    st.caption("Pick an edge, or choose two nodes.")
+    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+    chosen = []
+    for slot, label, key in zip(st.columns(2, gap="small"), ("From", "To"), ("rules_from", "rules_to"), strict=True):
+        with slot:
+            chosen.append(
+                st.selectbox(
+                    label,
+                    list(nodes),
+                    index=None,
+                    key=key,
+                    format_func=lambda node: labels.get(node, ""),
+                    placeholder="Node",
+                )
+            )
+    parent, child = chosen
+    return None if parent == child or not {parent, child} <= set(nodes) else (parent, child)
+
+
+def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
+    """The possible rules on a pair; a rule that exists already cannot be pressed."""
+    st.markdown(f"{code(shown(pair[0]))} → {code(shown(pair[1]))}")
+    back = pair[::-1]
+    with st.container(horizontal=True, gap="small"):
+        for label, key, required, forbidden, help in (
+            ("Require", "require", [pair], [], "Every graph of the new run will have this edge."),
+            ("Forbid", "forbid", [], [pair], "No graph of the new run will have this edge; an indirect path may."),
+            ("Forbid both directions", "apart", [], [pair, back], "No edge will join the two, in either direction."),
+            ("Require the reverse", "reverse", [back], [pair], "Forbids this direction and requires the other."),
+        ):
+            wider = replace(
+                rules,
+                required=list(dict.fromkeys([*rules.required, *required])),
+                forbidden=list(dict.fromkeys([*rules.forbidden, *forbidden])),
+            )
+            st.button(label, key=f"rules_{key}", help=help, disabled=wider == rules, on_click=_keep, args=(run, wider))
+
+
+def _listed(run: Run, rules: Knowledge) -> None:
+    """Every rule of the next run, the newest of each kind first, each as a button that removes it."""
+    removal = partial(st.button, type="tertiary", icon=":material/close:", help="Remove this rule.")
+    rows = [(kind, pair) for kind in ("required", "forbidden") for pair in reversed(getattr(rules, kind))]
+    for index, (kind, pair) in enumerate(rows[:_MOST_LISTED]):
+        words = plain(f"{kind.capitalize()}: {' → '.join(shown(text, 30) for text in pair)}")
+        remaining = [rule for rule in getattr(rules, kind) if rule != pair]
+        removal(words, key=f"rules_drop_{index}", on_click=_keep, args=(run, replace(rules, **{kind: remaining})))
+    if len(rows) > _MOST_LISTED:
+        st.caption(f"{len(rows) - _MOST_LISTED:,} more rules.")
+    if rules.tiers:
+        less = replace(rules, tiers=(), closed=())
+        words = how_many(len(rules.tiers), "tier")
+        removal(words, key="rules_drop_tiers", on_click=_keep, args=(run, less))
+
+
+def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
+    """The button that starts the new run, unless its rules contradict each other or equal those of this one."""
+    is_fine = False
+    if rules != present:
+        with errors.said():
+            rules.resolve(run.nodes, run.roles)
+            is_fine = True
+    if is_fine:
+        search_time.of_run(run, QUICK)
+    if st.button(
+        "Search again with these rules",
+        type="primary",
+        icon=":material/bolt:",
+        key="rules_search",
+        disabled=not is_fine,
+        help="A quick look at the same table with the same settings and roles, in a new run without a fit. This run "
+        "does not change.",
+    ):
+        _start(run, rules)
+
+
+def _name(run: Run, rules: Knowledge) -> str:
+    table = shown(drafts.table_name(run.name, run.settings), 40)
+    number = drafts.next_number(table, ((item.name, item.settings) for item in runs.list_runs()))
+    return drafts.run_name(table, run.settings, run.roles, rules if rules.to_dict() else None, number)
+
+
+def _start(run: Run, rules: Knowledge) -> None:
+    with errors.said():
+        next_run = runs.create_run(
+            run.with_roles(),
+            run.settings,
+            name=_name(run, rules),
+            source=run.source,
+            truth=run.truth(),
+            device=run.device,
+            teaching=run.teaching,
+            rows_left_out=run.rows_left_out,
+            knowledge=rules if rules.to_dict() else None,
+            roles=run.roles,
+            dismissed=runs.artefacts.of(run).dismissed,
+            origin=runs.origin.of_table(run),
+        )
+        fit_start.start(next_run, REFINE, QUICK)
+        session.run.select(next_run)
+        session.address.go("refine")

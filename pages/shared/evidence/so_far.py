@@ -14,11 +14,11 @@ from disco.found import Found
 from disco.runs import REFINE, Run, Status
 from disco.words import how_many
 from disco.work import refining
-from pages.shared.graph import canvas, layout, strongest
+from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.widgets import errors
 from pages.shared.work import monitor as monitors
-from pages.shared.work.refine_monitor import KIND
+from pages.shared.work.monitored import REFINEMENT
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
@@ -43,9 +43,9 @@ def monitor(run: Run, height: int) -> None:
 
     def graph_and_curves(run: Run, status: Status) -> None:
         _live(run, height)
-        KIND.curves(run, status)
+        REFINEMENT.curves(run, status)
 
-    monitors.monitor(run, replace(KIND, curves=graph_and_curves))
+    monitors.monitor(run, replace(REFINEMENT, curves=graph_and_curves))
 
 
 def _live(run: Run, height: int) -> None:
@@ -71,7 +71,7 @@ def _draw(run: Run, result: Found, height: int) -> None:
         positions[run.id] = figures.positions(result.nodes, result.edges) if layout.is_laid_out(result.nodes) else {}
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)
     placed = Places(run, result.nodes, positions[run.id])
-    canvas.graph_view(placed, strongest.part(run, graph), "graph_so_far", strength=widest, height=height)
+    canvas.graph_view(placed, layout.strongest(run, graph), "graph_so_far", strength=widest, height=height)
 
 
 def keep_places(run: Run, result: Placed) -> None:

@@ -1,4 +1,4 @@
-"""The sidebar below the menu: the open run, the device and the networks cached on it."""
+"""The sidebar below the menu: the list of runs, the device and its cached networks, where work runs."""
 
 from functools import partial
 
@@ -6,17 +6,17 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.runs import COMPARE, REFINE
+from disco.runs import FIT
 from disco.users import roots
 from disco.words import clock, how_many, size
 from disco.work import serving, where
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.frame import gate
-from pages.shared.result import script, sharing
+from pages.shared.result import script
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import agreeing, is_left
-from pages.shared.widgets.names import code, distinct, plain, shown
+from pages.shared.widgets.names import WORKS, code, distinct, plain, shown
 
 _MOST_LOOKS = 600  # short waits; half a minute in total
 
@@ -112,7 +112,7 @@ def picker() -> None:
             if (run := session.run.current()) is not None:
                 with st.container(horizontal=True, gap="small"):
                     script.button({run.name: run}, "open_run")
-                    sharing.button(run)
+                    gate.share_button(run)
         else:
             st.caption("No runs yet.")
         if unreadable:
@@ -155,8 +155,8 @@ def _label(run: runs.Run) -> str:
     words = {"running": "Fitting", "done": clock(run.created)}
     state = words.get(status.state, status.state.capitalize())
     if status.state == "unfitted":
-        others = {REFINE: "Refinement", COMPARE: "Comparison"}
-        state = next((word for work, word in others.items() if run.status(work).state != "none"), state)
+        works = (work for work in WORKS if work != FIT and run.status(work).state != "none")
+        state = next((work.noun.capitalize() for work in works), state)
     return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.words import how_many, number, plural
 from pages.shared.result import truth
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets import figure
 from pages.shared.widgets.glossary import define
 

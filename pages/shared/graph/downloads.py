@@ -1,4 +1,4 @@
-"""The graph as files: pictures made here and in the browser, tables and graphs for other programs.
+"""The graph as files: pictures, one HTML file that is interactive, tables and graphs for other programs.
 
 A file is written when its button is pressed, so redrawing the page at every move of a threshold does not wait for it.
 """
@@ -25,7 +25,7 @@ from pages.shared.graph import canvas, layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result import script
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets.tables import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."

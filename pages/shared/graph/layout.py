@@ -1,12 +1,12 @@
-"""How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the steps back.
+"""How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the edges drawn.
 
-Owns the keys `graph_arranged` and `graph_alone`. An arrangement belongs to a layout, which is identified by its
-positions, or by its order if it has too many nodes to be laid out: pages that draw the same result share it, and
-another order or run starts with its own.
+Owns the keys `graph_arranged`, `graph_alone`, `graph_strongest_…` and `graph_wanted_…`. An arrangement belongs to a
+layout, which is identified by its positions, or by its order if it has too many nodes to be laid out: pages that draw
+the same result share it, and another order or run starts with its own.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
@@ -17,10 +17,12 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures import folding, placing
+from disco.figures import graph as drawing
 from disco.figures.folding import folded
 from disco.figures.lines import TIES
 from disco.graph import CONTEXT
 from disco.runs import Run
+from disco.words import number
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"
 MANY_NODES = 64  # from here on nodes without edges are hidden at first
@@ -300,3 +302,35 @@ def for_buttons(result: Placed, shown: Sequence[str]) -> dict[str, object]:
     away = len(arranged.hidden & {*shown}) + sum(len({*members} & {*shown}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
     return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}
+
+
+READABLE = 60  # edges; many more are a hairball
+_ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a graph no easier to read
+
+
+def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
+    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
+
+    Args:
+        always: edges that are drawn in any case.
+    """
+    many = graph.number_of_edges()
+    if many <= _ALL_DRAWN:
+        return graph
+    ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
+    wanted = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search
+    shown = st.slider(
+        f"Strongest edges drawn, of {many:,}",
+        1,
+        many,
+        min(st.session_state.get(wanted, READABLE), many),
+        key=f"graph_strongest_{run.id}_{many}",
+        help=f"More than {READABLE} edges are hard to read. Downloads of the graph hold the edges drawn.",
+    )
+    st.session_state[wanted] = shown
+    weakest = ranked[shown - 1][2]
+    if shown < many and "gain_nats" in weakest:
+        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
+    strongest = graph.copy()
+    strongest.remove_edges_from([edge[:2] for edge in ranked[shown:] if edge[:2] not in always])
+    return strongest

@@ -16,7 +16,7 @@ from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
 from pages.shared.compute.cache import cached
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets.names import plain
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth

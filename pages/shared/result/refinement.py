@@ -15,7 +15,7 @@ from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
 from pages.shared.compute.cache import cached
-from pages.shared.result.known import Known
+from pages.shared.result.truth import Known
 from pages.shared.widgets.figure import Ready, ready
 from pages.shared.widgets.names import plain
 

@@ -1,4 +1,4 @@
-"""The selector of parents shown, its cut-off, and the edges it keeps."""
+"""The selector of parents shown, its computation and cut-off, and the edges it selects."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,11 +11,14 @@ from disco import graph as graphs
 from disco.parents import selectors
 from disco.parents.ocs import MARKS, frequencies
 from disco.parents.selectors import CUTS, SELECTORS, WORDS
-from disco.runs.parents import path_of, read_candidates
+from disco.progress import Callback
+from disco.runs.parents import compute_candidates, path_of, read_candidates
 from disco.words import share
 from pages.shared import session
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
-from pages.shared.result import selecting, thresholds
+from pages.shared.result import thresholds
 from pages.shared.result.fit import Result
 from pages.shared.widgets import answers
 from pages.shared.widgets.glossary import define
@@ -182,7 +185,7 @@ def controls(result: Result, selector: str, where: str) -> Selection | None:
         return _by_ocs(result, *thresholds.sliders(result, where))
     if candidates(result, selector) is None:
         st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
-        selecting.offer(result, selector, "shown")
+        offer_computation(result, selector, "shown")
         return None
     cut_slider(result, selector)
     return selection(result, selector)
@@ -206,3 +209,35 @@ def on_graph(result: Result) -> Selection:
     elif session.shown.selector.now() not in (None, "ocs"):
         st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows other selectors.")
     return _by_ocs(result, *thresholds.sliders(result, "graph"))
+
+
+def offer_computation(result: Result, selector: str, where: str) -> None:
+    """A button that runs the selector, or its progress; the page is redrawn when it is done.
+
+    Args:
+        where: the section of the page, so a page may have two buttons.
+    """
+    name, run = WORDS[selector].name, result.run
+
+    def work(callback: Callback) -> None:
+        compute_candidates(run, selector, result.variant, callback=callback)
+
+    def button() -> bool:
+        key, icon = f"selecting_{where}_{selector}", ":material/play_arrow:"
+        look = "primary" if where == "shown" else "secondary"  # the page has nothing else to show
+        return st.button(f"Compute {name}", type=look, key=key, icon=icon, help=_TAKES[selector])
+
+    Slow(
+        (f"selecting_{selector}", str(run.path), result.variant),
+        machine.once_compiled(work) if selector == "evidence" else work,
+        f"{name} is testing every node's candidates",
+        "The parents could not be computed",
+    ).panel(lambda _: None, button)
+
+
+_STORED = "The result is kept with the run. You can leave the page meanwhile."
+_TAKES = {
+    "cam": f"Takes seconds. {_STORED}",
+    "pcm": f"Fits a random forest for each node: minutes if there are many nodes or rows. {_STORED}",
+    "evidence": f"Takes seconds to minutes, depending on the number of nodes. {_STORED}",
+}

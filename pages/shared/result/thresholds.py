@@ -1,10 +1,11 @@
-"""The rule of parent selection and its thresholds, shared by Parents and Graph."""
+"""The rule of parent selection and its thresholds, and what to try if hardly any edge passes."""
 
 import streamlit as st
 
 from disco.parents import jackknife
 from disco.parents.ocs import reaches
-from disco.words import share
+from disco.parents.sparse import LOWER, is_sparse, other_rules
+from disco.words import how_many, share
 from pages.shared import session
 from pages.shared.result.fit import Result
 from pages.shared.widgets.answers import heard
@@ -108,3 +109,37 @@ def _expected(result: Result, tau_z: float) -> None:
         help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
         "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",
     )
+
+
+def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
+    """If the graph shown is nearly empty, buttons for what to try instead.
+
+    Args:
+        result: the result shown.
+        edges: of the graph shown.
+        selector: whose edges they are.
+    """
+    nodes = len(result.order)
+    if not is_sparse(edges, nodes):
+        return
+    with st.container(border=True):
+        st.markdown(f":material/lightbulb: **Almost no edges among {how_many(nodes, 'node')}.** These may keep more:")
+        with st.container(horizontal=True):
+            if selector == "ocs":
+                _rule_buttons(result, edges)
+            if selector != "evidence" and st.button("Edges by evidence, on Parents", key="sparse_evidence"):
+                session.shown.selector.keep("evidence")
+                session.address.go("parents")
+            if st.button("Refine by the likelihood", icon=":material/auto_fix_high:", key="sparse_refine"):
+                session.address.go("refine")
+
+
+def _rule_buttons(result: Result, edges: int) -> None:
+    """A button for each rule of the OCS that keeps more edges, with their number."""
+    ways = {
+        "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
+        "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),
+    }
+    for name, count in other_rules(result.ocs, result.run.settings, result.rule, edges).items():
+        label, then, given = ways[name]
+        st.button(f"{label}: {how_many(count, 'edge')}", on_click=then, args=given, key=f"sparse_{name}")

@@ -1,4 +1,4 @@
-"""Properties of the loaded table, computed once per table and kept, since pages need them at every rerun."""
+"""Properties of the loaded table, computed once per table and cached, since pages need them at every rerun."""
 
 from collections import Counter
 from contextlib import suppress
@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
+from disco.hidden.artefacts import AT_ONCE, Artefacts, looked_for
+from disco.progress import Callback
 from disco.table import counts, ranks, rows, screening
+from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
 from disco.table.continuous import is_continuous
 from disco.table.guesses import Guess
@@ -22,6 +25,7 @@ from disco.table.role_checks import unusable_rows
 from disco.table.suggestions import Suggestion
 from disco.table.support import level_support, merged_counts
 from disco.words import how_many, plural
+from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft
 
@@ -255,3 +259,36 @@ def support(draft: Draft) -> pd.DataFrame:
         after = pd.DataFrame(np.concatenate([part.held_out for part in parts]), columns=names)[before.columns]
         fold = np.repeat([0, 1], len(before))
     return level_support(before, after, fold, draft.settings.min_level_rows).assign(merged=merged)
+
+
+_ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
+
+
+def artefact_search(draft: Draft) -> Slow[Artefacts]:
+    """The search for them; its result is cached whatever is dismissed.
+
+    Args:
+        draft: its chosen columns are counts.
+    """
+
+    def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
+        roles, reasons = draft.roles.needed(), draft.dismissed
+        return looked_for(table, roles, columns_aside, reasons, callback=callback, left_out=draft.rows_left_out)
+
+    return Slow(
+        ("artefacts", draft.key, *draft.columns, repr(draft.roles)),
+        work,
+        lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
+        "The table could not be checked for what creates edges",
+        lambda: (whole(draft), draft.table.iloc[:, list(aside(draft))]),
+        at_once=len(draft.table) * len({*draft.columns, *draft.beside}) <= AT_ONCE,
+        again="Look for what creates edges",
+    )
+
+
+def current_artefacts(draft: Draft) -> Artefacts | None:
+    """The artefacts with the draft's reasons; None before all were looked for."""
+    if (result := artefact_search(draft).result) is None:
+        return None
+    artefacts = replace(result, reasons=draft.dismissed)
+    return None if artefacts.due else replace(artefacts, reasons=artefacts.dismissed)

@@ -1,4 +1,4 @@
-"""Errors as a sentence on the page: at once or, from a callback, when the page is next drawn."""
+"""Errors as a sentence on the page: at once or, from a callback, later; and the page drawn anew when work ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

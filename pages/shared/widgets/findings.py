@@ -1,4 +1,4 @@
-"""What in a table creates edges: one line each with its cure, and a reason to dismiss it; and doubts."""
+"""What is wrong with a table: what creates edges, with its cure or a reason to dismiss it; doubts; and problems."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Names from a table are data: shown as written, never rendered as markup.
+"""Names and states in words. Names from a table are data: shown as written, never rendered as markup.
 
 Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in most labels.
 """
@@ -6,7 +6,7 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 import re
 from collections.abc import Iterable, Sequence
 
-from disco.runs import FIT, Status, Work
+from disco.runs import COMPARE, FIT, REFINE, Status, Work
 from disco.words import shortened
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
@@ -54,6 +54,11 @@ STATES = {
     "cancelled": "was cancelled",
     "failed": "failed",
     "interrupted": "was interrupted",
+}
+WORKS = {  # of each kind of work: the page that starts and cancels it, its verb while it runs and when it is done
+    FIT: ("Train", "fitting", "fitted"),
+    REFINE: ("Refine", "refining", "refined"),
+    COMPARE: ("Compare", "comparing methods", "compared"),
 }
 STAGES = {
     "joint": "Joint network",

@@ -1,4 +1,4 @@
-"""A table as every page shows it: as high as its rows, with a download below, or a sentence if it is empty."""
+"""A table as every page shows it: declared columns (`disco.columns`), as high as its rows, with a download below."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,19 +1,20 @@
-"""Find the graph: the likelihood search at once, the fit after it, and the progress of both."""
+"""Find the graph: the likelihood search at once, the fit after it, and the progress of both; or the search alone."""
 
 import streamlit as st
 
 from disco.refine import QUICK
-from disco.runs import FIT, REFINE, Run
+from disco.runs import FIT, REFINE, Run, Work
 from disco.words import series
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, why
-from pages.shared.work import fit_monitor, fit_start, monitor, refine_monitor, search_time, setting_words
+from pages.shared.work import choices, fit_start, monitor, search_time
+from pages.shared.work.monitored import FITTING, REFINEMENT
 
 _SECONDS = 1.0
-_KINDS = {REFINE: (refine_monitor.KIND, "Likelihood search"), FIT: (fit_monitor.KIND, "DISCO fit")}
+_KINDS = {kind.work: kind for kind in (REFINEMENT, FITTING)}
 
 
 def button(draft: Draft, why_not: str = "") -> None:
@@ -40,7 +41,7 @@ def times(draft: Draft) -> None:
     search_time.of_draft(draft)
     fit_start.time_of(draft)
     if own := own_settings(draft.settings):
-        told = series([setting_words.said(name, value) for name, value in own.items()])
+        told = series([choices.said(name, value) for name, value in own.items()])
         st.caption(f":material/tune: The fit uses what you set on Train: {told}.")
 
 
@@ -75,9 +76,8 @@ def _live(run: Run, before: dict) -> None:
     for kind, status in now.items():
         if status.active:
             part = row.container(width="stretch", gap=None)
-            shown_kind, title = _KINDS[kind]
-            part.caption(f"**{title}**")
-            monitor.bar(part, run, shown_kind, status)
+            part.caption(f"**{_KINDS[kind].title}**")
+            monitor.bar(part, run, _KINDS[kind], status)
             monitor.start_now(row, run, kind)
     active = next((kind for kind, status in now.items() if status.active), None)
     if active is not None:
@@ -86,12 +86,32 @@ def _live(run: Run, before: dict) -> None:
         errors.redraw()
 
 
-def _ended(run: Run, kind: object) -> None:
+def _ended(run: Run, kind: Work) -> None:
     """Work that failed, in a sentence, with the button that starts it again."""
     status = run.status(kind)
-    shown_kind, title = _KINDS[kind]
+    monitored = _KINDS[kind]
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
-        st.markdown(f":material/warning: **{title}** {status.state}. {plain(why(status))}", width="stretch")
-        if st.button(shown_kind.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
-            monitor.act("Starting …", lambda: jobs.start(run, kind, *shown_kind.asked(run, status)))
+        st.markdown(f":material/warning: **{monitored.title}** {status.state}. {plain(why(status))}", width="stretch")
+        if st.button(monitored.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
+            monitor.act("Starting …", lambda: jobs.start(run, kind, *monitored.choices(run, status)))
+
+
+def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
+    """The button that starts it and opens Refine; on Train the fit comes first."""
+    pressed = st.button(
+        "Quick look, without a fit",
+        type="primary" if is_first else "secondary",
+        icon=":material/bolt:",
+        width="content" if is_first else "stretch",
+        key="quick_look",
+        help="Searches for the order and graph of highest likelihood in the paper's model, without networks. You can "
+        "fit the same run later.",
+    )
+    search_time.of_draft(draft)
+    if pressed:
+        with errors.said():
+            run = fit_start.new_run(draft)
+            fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
+            session.draft.started_as(run)
+            session.address.go("refine")

@@ -20,7 +20,7 @@ from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import lasting
 from pages.shared.widgets.names import STAGES, plain, shown
-from pages.shared.work import artefacts, choices, search_time
+from pages.shared.work import choices, search_time
 
 _LOADING = "Loading the networks' engine"
 
@@ -75,7 +75,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, aside],
         dismissed=draft.dismissed,
-        spoilt=artefacts.current(draft),
+        spoilt=computed.current_artefacts(draft),
         origin=draft.made({*draft.columns, *draft.beside, *aside}),
     )
 

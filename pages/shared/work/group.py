@@ -23,8 +23,9 @@ from pages.shared.compute import machine
 from pages.shared.result import script
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, standing, why
-from pages.shared.work import fit_monitor, monitor, refine_monitor
+from pages.shared.work import monitor
 from pages.shared.work.monitor import Monitored, bar
+from pages.shared.work.monitored import FITTING, REFINEMENT
 
 _OPENS = "study_opens"  # the page that shows the run just opened
 
@@ -64,7 +65,7 @@ def section(
     """
     if not group:
         return {}
-    kind = (fit_monitor if choice is None else refine_monitor).KIND
+    kind = FITTING if choice is None else REFINEMENT
     runs = matching.find(group, kind.work) if runs is None else runs
     begun = {label: runs[label] for label in group if label in runs and matching.progress(runs[label], kind.work)}
     missing = [label for label in group if label not in begun]
@@ -124,7 +125,7 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
             st.session_state[_OPENS] = "ordering" if work == FIT else "graph"
             st.rerun()
     elif right.button("Resume", key=key.format("resume")):
-        _guarded(lambda: jobs.start(run, work, *kind.asked(run, status)))
+        _guarded(lambda: jobs.start(run, work, *kind.choices(run, status)))
         st.rerun()
 
 

@@ -1,7 +1,8 @@
-"""Long work on a run: state, time left, progress bar, cancel, resume. Each kind of work adds words and curves.
+"""Long work on a run: state, time left, progress bar, cancel, resume, and what queued work waits for.
 
-A fragment reads the run's files every second during the work, so a refresh, another tab or a restart of the app shows
-the same. It never switches pages, since that could leave the next page blank.
+Each kind of work adds words and curves (`Monitored`). A fragment reads the run's files every second during the work, so
+a refresh, another tab or a restart of the app shows the same. It never switches pages, since that could leave the next
+page blank.
 """
 
 from collections.abc import Callable
@@ -10,14 +11,14 @@ from typing import Any
 
 import streamlit as st
 
-from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work
+from disco.runs import Run, Status, Work
 from disco.users import limits
 from disco.words import duration
 from disco.work import jobs
 from disco.work.forecast import span
 from pages.shared.compute import machine
 from pages.shared.widgets import errors
-from pages.shared.widgets.names import plain, standing, why
+from pages.shared.widgets.names import WORKS, plain, standing, why
 
 _SECONDS = 1.0
 _NEARLY = 0.99  # from here on, the time left says nothing
@@ -34,20 +35,22 @@ class Monitored:
 
     Attributes:
         work: the work.
+        title: its name beside other work.
         step: the current step of a stage, in words.
-        kept: how it can be resumed, in words after its state; empty if it cannot.
+        resuming: how it can be resumed, in words after its state; empty if it cannot.
         again: the label of the button that starts it again.
-        asked: the choices with which to start it again.
+        choices: with which to start it again.
         below: draws what is below its state.
         buttons: draws more buttons.
         curves: draws its curves.
     """
 
     work: Work
+    title: str
     step: Callable[[Status], str]
-    kept: Callable[[Run], str]
+    resuming: Callable[[Run], str]
     again: Callable[[Run, Status], str]
-    asked: Callable[[Run, Status], tuple[Any, ...]] = lambda run, status: ()
+    choices: Callable[[Run, Status], tuple[Any, ...]] = lambda run, status: ()
     below: Callable[[Run, Status], None] = _nothing
     buttons: Callable[[Run, Status], None] = _nothing
     curves: Callable[[Run, Status], None] = _nothing
@@ -84,7 +87,7 @@ def _where(run: Run, kind: Monitored, status: Status) -> str:
         return there + (f", {duration(status.seconds)} so far" if status.seconds >= 1 else "")
     if status.state == "done":
         return f"{there} in {duration(status.seconds)}"
-    return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.kept(run)
+    return (f" at {status.progress:.0%}" if status.progress > 0 else "") + kind.resuming(run)
 
 
 def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
@@ -119,7 +122,7 @@ def _buttons(run: Run, kind: Monitored, status: Status) -> None:
         elif status.resumable:
             label, look = kind.again(run, status), "secondary" if status.state == "failed" else "primary"
             if st.button(label, type=look, icon=":material/play_arrow:", key=f"resume_{name}"):
-                act("Starting …", lambda: jobs.start(run, kind.work, *kind.asked(run, status)))
+                act("Starting …", lambda: jobs.start(run, kind.work, *kind.choices(run, status)))
         kind.buttons(run, status)
 
 
@@ -165,9 +168,9 @@ def act(words: str, action: Callable[[], object]) -> None:
 
 def queued(run: Run) -> None:
     """What the run waits for, and the buttons to start it or cancel it; nothing unless it is queued."""
-    queued = [work for work in (FIT, REFINE, COMPARE) if jobs.wait_of(run, work) is not None]
-    if queued:
-        st.fragment(_queued, run_every=_QUEUED_SECONDS)(run, queued[0])
+    waiting = [work for work in WORKS if jobs.wait_of(run, work) is not None]
+    if waiting:
+        st.fragment(_queued, run_every=_QUEUED_SECONDS)(run, waiting[0])
 
 
 def _queued(run: Run, work: Work) -> None:

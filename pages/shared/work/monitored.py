@@ -1,4 +1,4 @@
-"""The monitor of a fit: its stages, summary, loss curves and buttons."""
+"""The monitors of a fit and of a refinement: their stages, summaries, curves and buttons."""
 
 from collections.abc import Callable
 
@@ -7,18 +7,20 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.figures import losses
+from disco.figures import refined as figures
 from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
-from disco.runs import FIT, Status
+from disco.runs import FIT, REFINE, Run, Status
+from disco.runs.refined import choice_from
 from disco.table.roles import Roles
 from disco.words import number, series, shortened, size
-from disco.work import order_so_far
+from disco.work import order_so_far, refining
 from disco.work.forecast import span
 from pages.shared import session
-from pages.shared.widgets import answers
+from pages.shared.widgets import answers, figure
 from pages.shared.widgets.names import STAGES, code, plain
-from pages.shared.work import setting_words
-from pages.shared.work.monitor import Monitored
+from pages.shared.work import choices
+from pages.shared.work.monitor import Monitored, act
 
 _EPOCHS = ("joint", "projection")
 _SHOWN_AS = {"mean": "Mean of the folds", "each": "Each fold"}
@@ -50,7 +52,7 @@ def _below(run: runs.Run, status: Status) -> None:
 
 
 def _account(run: runs.Run, status: Status) -> str:
-    changed = [setting_words.said(name, value) for name, value in run.settings.changed().items()]
+    changed = [choices.said(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words.append(f"seed {run.settings.seed}")
     if status.device and not status.cluster:
@@ -137,4 +139,52 @@ def _curves(run: runs.Run, status: Status) -> None:
         _order_so_far(run)  # below the curves, which so keep their place
 
 
-KIND = Monitored(FIT, _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
+FITTING = Monitored(FIT, "DISCO fit", _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
+
+
+_SEARCH_STAGES = {
+    "artefacts": "Artefacts: what in the table creates edges",
+    "screen": "Screen: which pairs may be joined",
+    "prior": "Prior: typical effect sizes, from a first search",
+    "search": "Search {now} of {total}, from {start}: sweep {sweep}",
+    "evidence": "Evidence: how sure every edge is",
+    "bootstrap": "Stability: the edges on other rows, {done} of {total}",
+}
+
+
+def _search_step(status: Status) -> str:
+    words = _SEARCH_STAGES[status.stage]
+    said = words.format(
+        now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
+    )
+    return said if status.best is None else f"{said}. Best score so far: {status.best:,.1f} nats"
+
+
+def _search_kept(run: Run) -> str:
+    return " and can be resumed from its finished searches" if (run.path / "refining.json").exists() else ""
+
+
+def _search_buttons(run: Run, status: Status) -> None:
+    text = "Deletes the searches of the unfinished refinement. A finished refinement is kept."
+    if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
+        act("Removing …", lambda: refining.forget(run))
+
+
+def _search_curves(run: Run, status: Status) -> None:
+    history = refining.history(run)
+    if len(history):
+        current = status.start if status.active and status.stage == "search" else ""
+        figure.show(figures.searches(history, current), "refine_searches")
+        st.caption("Thick: the best search so far. Dotted: the current search. Each sweep tries every node once.")
+
+
+REFINEMENT = Monitored(
+    REFINE,
+    "Likelihood search",
+    _search_step,
+    _search_kept,
+    again=lambda run, status: "Resume",
+    choices=lambda run, status: (choice_from(status.choice),),
+    buttons=_search_buttons,
+    curves=_search_curves,
+)
