@@ -27,7 +27,7 @@ def _live() -> None:
         return
     running = sum(job.status.state == "running" for job in found)
     st.caption(f"{how_many(running, 'job')} running, {len(found) - running} queued, in the order of their turns.")
-    tables.show(_frame(found), "Work of all users", _CONFIG, most=480)
+    tables.show(_frame(found), "Work of all users", _CONFIG, max_height=480)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked = st.selectbox("Job", range(len(found)), format_func=lambda at: _label(found[at]), key="admin_job")
         if st.button("Cancel it", icon=":material/stop:", key="admin_cancel"):

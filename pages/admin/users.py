@@ -29,7 +29,7 @@ def section(own: User) -> None:
     }
     room_column = st.column_config.NumberColumn("MB", format="%.1f")
     columns = {"user": "User", "runs": "Runs", "megabytes": room_column, "folder": "Folder"}
-    tables.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, most=480)
+    tables.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, max_height=480)
     user = st.selectbox(
         "User", users, format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
     )

@@ -59,7 +59,7 @@ def section(found: Compared, known: Known | None) -> None:
         told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
-        most=420,
+        max_height=420,
         csv=tables.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
         key="compare_methods",
         placeholder="–",

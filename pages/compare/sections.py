@@ -86,7 +86,7 @@ def edges(found: Compared) -> None:
             "backward": column.NumberColumn("←", help="Methods with the reverse direction."),
             "open": column.NumberColumn("—", help="Methods that leave the direction open."),
         },
-        most=460,
+        max_height=460,
         empty="None of the methods shown has an edge.",
         csv=tables.Csv(
             f"{how_many(len(rows), 'edge')}, CSV",

@@ -123,7 +123,7 @@ def _list(cells: pd.DataFrame) -> None:
             "cell": st.column_config.TextColumn("Cell"),
             "why": st.column_config.TextColumn("Why"),
         }
-        tables.show(cells, "Cells that are not counts", columns, most=320)
+        tables.show(cells, "Cells that are not counts", columns, max_height=320)
 
 
 def _texts(draft: Draft, found: rows.Proposal) -> None:

@@ -105,7 +105,9 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
     )
     text = st.column_config.TextColumn
     config = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
-    tables.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, most=320)
+    tables.show(
+        rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, max_height=320
+    )
 
 
 def contexts(effects: pd.DataFrame | None) -> None:
@@ -123,7 +125,7 @@ def contexts(effects: pd.DataFrame | None) -> None:
             "gain_nats": effects["gain_nats"],
         }
     )
-    tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), most=320)
+    tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), max_height=320)
 
 
 def every(found: pd.DataFrame) -> None:

@@ -103,4 +103,4 @@ def ends(refined: Mapping[str, Refined], near: float) -> None:
     below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
     with st.expander("As a table"):
         columns = {"start": "Search from", "below": below, **_numbers()}
-        tables.show(found, "Where each search ended", columns, most=380)
+        tables.show(found, "Where each search ended", columns, max_height=380)

@@ -208,7 +208,7 @@ def candidates_table(chosen: Selection, known: Known | None) -> None:
         rows = rows.assign(truth=truth_of(rows, known))
     shown = rows if every else rows.drop(columns="selected")
     csv = Csv(f"{how_many(len(rows), 'row')}, CSV", f"parents_{selector}.csv", f"selector_csv_{selector}", rows)
-    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), most=320, csv=csv)
+    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), max_height=320, csv=csv)
 
 
 def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:

@@ -97,7 +97,7 @@ def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             "score_other": column.NumberColumn(scores[1], format="%.4g", help=define(WORDS[pair[1]].name)),
             "selected_by": column.TextColumn("Selected by"),
         },
-        most=320,
+        max_height=320,
         empty="Neither keeps an edge.",
         csv=tables.Csv(
             f"{how_many(len(rows), 'edge')} of either, CSV", f"parents_{pair[0]}_{pair[1]}.csv", "compared_csv", named

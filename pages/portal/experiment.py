@@ -91,7 +91,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         )
     rows["experiment"] = list(map(_ratio, found.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
-    tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
+    tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, max_height=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 

@@ -135,7 +135,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
         tables.rounded(table, REFINED_EDGES.columns)[names],
         "The edges shown, strongest first",
         _columns(refinement),
-        most=420,
+        max_height=420,
         csv=tables.Csv("Edges shown, CSV", name, "refined_table", every, "Every number of the edges shown.", facts),
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),

@@ -140,7 +140,7 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
         config = tables.config(REFINED_MOVES.columns, is_narrow=True)
-        tables.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
+        tables.show(moved, "Moved nodes and the gain of each move", config, max_height=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."

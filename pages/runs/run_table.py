@@ -53,7 +53,7 @@ def _ticked(view: list[Summary]) -> list[int]:
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
-    answer = tables.show(frame, alt, _config(max(map(len, frame["name"]))), most=480, **choice)
+    answer = tables.show(frame, alt, _config(max(map(len, frame["name"]))), max_height=480, **choice)
     return list(answer["selection"]["rows"])
 
 

@@ -189,7 +189,7 @@ def columns(result: Simulated, teaching: bool) -> None:
         "parents": number("Parents"),
         "family": "Family",
     }
-    tables.show(found, "Summary statistics of the simulated columns", looks, most=340)
+    tables.show(found, "Summary statistics of the simulated columns", looks, max_height=340)
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]

@@ -96,7 +96,7 @@ def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_as
     rows = pd.DataFrame({"name": ["=1+1"]})
     csv = tables.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
     tables.show(rows, "Rows", empty="No rows.", csv=csv)
-    tables.show(pd.concat([rows] * 99), "Rows", most=200)
+    tables.show(pd.concat([rows] * 99), "Rows", max_height=200)
     tables.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
     assert [one["height"] for one in drawn] == [73, 200] and said == ["No rows."]
     ((data, more),) = files

@@ -285,7 +285,7 @@ def neighbour_numbers(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> 
         st.caption(f"{missing} missing: joined to it according to the truth, but not in this graph.")
     with st.expander("Details: the numbers"):
         frame = tables.rounded(pd.DataFrame(rows).reindex(columns=names), values)
-        tables.show(frame, "The columns joined to the node", config, most=260, placeholder="–")
+        tables.show(frame, "The columns joined to the node", config, max_height=260, placeholder="–")
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:

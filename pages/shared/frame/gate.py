@@ -33,14 +33,14 @@ def is_open() -> bool:
 
 def is_admin() -> bool:
     """Whether an admin of a server uses the app."""
-    own = roots.user()
-    return own is not None and own.is_admin
+    user = roots.user()
+    return user is not None and user.is_admin
 
 
-def who(own: roots.User) -> None:
+def who(user: roots.User) -> None:
     """The name of the user, and the way out if they logged in."""
-    words = plain(own.name) + (" · admin" if own.is_admin else "")
-    if roots.is_guest(own.id):
+    words = plain(user.name) + (" · admin" if user.is_admin else "")
+    if roots.is_guest(user.id):
         with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):
             st.text_input("Your name", key=_NAME, max_chars=40, placeholder="such as Ada", on_change=_renamed)
             st.caption("Admins see it, and those to whom you show a run.")
@@ -52,10 +52,10 @@ def who(own: roots.User) -> None:
 
 
 def _renamed() -> None:
-    own, name = roots.user(), st.session_state[_NAME]
-    if own is not None and name:
+    user, name = roots.user(), st.session_state[_NAME]
+    if user is not None and name:
         with errors.kept(_PROBLEM):
-            roots.rename(own, name)
+            roots.rename(user, name)
 
 
 def shown_run() -> None:

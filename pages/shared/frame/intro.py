@@ -55,19 +55,19 @@ def adjustment(roles: Roles | None) -> None:
 
 def artefacts(run: Run) -> bool:
     """Draw what in a run's table creates edges, while it stands, what was dismissed, and doubts; whether any stands."""
-    told = runs.artefacts.of(run)
+    artefacts_of_run = runs.artefacts.of(run)
 
     def dismiss(kind: str, why: str) -> None:
         refined.dismiss(run, {kind: why})
 
-    if told.standing:
+    if artefacts_of_run.standing:
         with st.container(border=True, key="artefacts"):
-            lines(told.standing, "run_artefact", lambda one: None, dismiss)
+            lines(artefacts_of_run.standing, "run_artefact", lambda _: None, dismiss)
             if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
                 session.address.go("data")
-    dismissed(told.found, told.dismissed, "run_artefact", dismiss)
-    doubts(told.doubts, "on Data")
-    return bool(told.standing)
+    dismissed(artefacts_of_run.found, artefacts_of_run.dismissed, "run_artefact", dismiss)
+    doubts(artefacts_of_run.doubts, "on Data")
+    return bool(artefacts_of_run.standing)
 
 
 def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
@@ -97,9 +97,9 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
                 st.caption(f"{_LOOKS[second.level][1]} **{_HEADS[second.about][second.level]}.** {second.text}")
         if run is not None:
             adjustment(run.roles)
-            found = runs.origin.of(run)
-            if found is not None and found.source.caution:
-                st.caption(f":material/gavel: {found.source.caution}")
+            origin = runs.origin.of(run)
+            if origin is not None and origin.source.caution:
+                st.caption(f":material/gavel: {origin.source.caution}")
 
 
 _BY_LIKELIHOOD = (
@@ -161,7 +161,7 @@ def steps(name: str) -> None:
         return
     names = list(STEPS)
     index = names.index(name)
-    crumbs = [f"**{title}**" if other == name else title for other, (title, _) in STEPS.items()]
+    crumbs = [f"**{title}**" if page == name else title for page, (title, _) in STEPS.items()]
     with st.container(key="steps", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(" › ".join(crumbs))
         if index + 1 < len(names):

@@ -28,11 +28,11 @@ def draw() -> None:
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
-        own = roots.user()
-        if own is None or own.is_admin:  # where work runs is one choice for all
+        user = roots.user()
+        if user is None or user.is_admin:  # where work runs is one choice for all
             st.fragment(_cluster)()
-        if own is not None:
-            gate.who(own)
+        if user is not None:
+            gate.who(user)
 
 
 def _device() -> None:
@@ -57,7 +57,9 @@ def _told() -> None:
     )
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
-    cached = [one for one in serving.cached() if not roots.is_served() or one.path.parent == roots.runs_root()]
+    cached = [
+        networks for networks in serving.cached() if not roots.is_served() or networks.path.parent == roots.runs_root()
+    ]
     if not cached:
         st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")
         return
@@ -75,15 +77,20 @@ _CLUSTER_HELP = (
 
 def _cluster() -> None:
     """The present place, and a box to change it."""
-    now = where.address()
-    with st.popover("Cluster" if now else "This machine", icon=":material/lan:", help="Where long work runs."):
-        st.caption(f"Work is sent to {code(now)}." if now else "Work runs on this machine.")
+    address = where.address()
+    with st.popover("Cluster" if address else "This machine", icon=":material/lan:", help="Where long work runs."):
+        st.caption(f"Work is sent to {code(address)}." if address else "Work runs on this machine.")
         with st.form("cluster_form", border=False):
             typed = st.text_input(
-                "Dask scheduler", now, key=_ADDRESS, max_chars=200, placeholder="tcp://host:8786", help=_CLUSTER_HELP
+                "Dask scheduler",
+                address,
+                key=_ADDRESS,
+                max_chars=200,
+                placeholder="tcp://host:8786",
+                help=_CLUSTER_HELP,
             )
             is_asked = st.form_submit_button("Work there", type="primary", width="stretch")
-        if now and st.button("Work on this machine", key="cluster_leave", width="stretch"):
+        if address and st.button("Work on this machine", key="cluster_leave", width="stretch"):
             _use_cluster("")
         if is_asked:
             _use_cluster(typed)
@@ -125,15 +132,15 @@ def picker() -> None:
             )
 
 
-def _run_box(found: dict[str, runs.Run]) -> None:
+def _run_box(listed: dict[str, runs.Run]) -> None:
     current = session.run.current()
-    if current is not None and current.id not in found:
-        found[current.id] = current
+    if current is not None and current.id not in listed:
+        listed[current.id] = current
     key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
-    names = _labels(list(found.values()))
+    names = _labels(list(listed.values()))
     st.selectbox(
         "Run",
-        list(found),
+        list(listed),
         key=key,
         index=None,
         format_func=lambda run_id: names.get(run_id, run_id),
@@ -143,10 +150,10 @@ def _run_box(found: dict[str, runs.Run]) -> None:
     )
 
 
-def _labels(found: list[runs.Run]) -> dict[str, str]:
+def _labels(listed: list[runs.Run]) -> dict[str, str]:
     """A label for each run by its id. All differ, since the browser returns a label, not an id."""
-    found = found[::-1]  # the oldest keeps its label when a new run appears
-    return dict(zip([run.id for run in found], distinct(map(_label, found)), strict=True))
+    listed = listed[::-1]  # the oldest keeps its label when a new run appears
+    return dict(zip([run.id for run in listed], distinct(map(_label, listed)), strict=True))
 
 
 def _label(run: runs.Run) -> str:

@@ -88,8 +88,8 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif found := position_of(answer, layout.names(result)):
-            layout.move(result, *found)
+        elif place := position_of(answer, layout.names(result)):
+            layout.move(result, *place)
 
     def alone() -> None:
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")
@@ -100,7 +100,7 @@ def graph_view(
 
     answers = {"picked": clicked, "picked_edge": clicked_edge, "picked_pair": clicked_pair}
     answers |= {"moved": dragged, "alone": alone, "changed": changed}
-    _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
+    _graph(key=key, data=data, **{f"on_{name}_change": callback for name, callback in answers.items()})
 
 
 def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
@@ -114,9 +114,9 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     help = "An edge whose direction is not known has no head. This shows an open one at the end that fits better."
     if not st.toggle("Show the likelier ends", key=key, help=help):
         return graph
-    told = graph.copy()
-    told.graph[drawing.LIKELIER] = True
-    return told
+    marked = graph.copy()
+    marked.graph[drawing.LIKELIER] = True
+    return marked
 
 
 def edge_words(graph: nx.DiGraph, parent: str, child: str) -> str:
@@ -133,16 +133,16 @@ def _node_of(answer: object, order: Sequence[str]) -> str | None:
 
 def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
     """The node and its new position that the browser gives, such as "3:120:-40"; None for anything else."""
-    found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
-    node = _node_of(found[1], order) if found else None
-    return None if node is None else (node, float(found[2]), float(found[3]))
+    match = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
+    node = _node_of(match[1], order) if match else None
+    return None if node is None else (node, float(match[2]), float(match[3]))
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
     """Two nodes that the browser names by their positions in the order, such as "3-7"; None for anything else."""
-    found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
-    ends = [int(index) for index in found.groups()] if found else []
-    return (order[ends[0]], order[ends[1]]) if ends and max(ends) < len(order) else None
+    match = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
+    pair = [int(index) for index in match.groups()] if match else []
+    return (order[pair[0]], order[pair[1]]) if pair and max(pair) < len(order) else None
 
 
 def focus_on(node: str | None) -> None:
@@ -189,18 +189,18 @@ def shown_data(
     """
     number = {name: str(index) for index, name in enumerate([*order, *boxes])}
     marks = drawing.picture(graph, positions, widest)
-    many = len(order) - graph.graph.get(CONTEXTS, 0)
+    count = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
-    said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
+    words = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     if tied := sum(mark["end"] == BOTH_ENDS for mark in marks["edges"]):
-        said += f", {how_many(tied, 'pair')} that a hidden cause may tie"
+        words += f", {how_many(tied, 'pair')} that a hidden cause may tie"
     return {
-        "nodes": [_node(mark, number, graph, many) for mark in marks["nodes"]],
+        "nodes": [_node(mark, number, graph, count) for mark in marks["nodes"]],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
         "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
-        "label": f"The causal graph: {said}.",
+        "label": f"The causal graph: {words}.",
         **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
         **{
             "alone": {"count": 0, "shown": True},
@@ -232,7 +232,7 @@ def _data(
     }
 
 
-def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> dict:
+def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> dict:
     node = mark["name"]
     if members := graph.nodes[node].get(drawing.MEMBERS):
         title = f"{how_many(len(members), 'node')} folded into one: {listed(members, _MOST_NAMED)}"
@@ -242,11 +242,11 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> d
         title = f"{node}: a context, acts on {acts if graph.out_degree(node) else 'no node'}"
         return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
     parents, children = (
-        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
-        for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
+        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)
+        for lines in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
     )
     full = graph.nodes[node].get(drawing.FULL_NAME)
-    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1:,} of {many:,})"
+    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1:,} of {count:,})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
     if unknown := len(joined(graph, node)):
         title += f", {how_many(unknown, 'edge')} of unknown direction"
@@ -261,7 +261,7 @@ _OF_EDGE = ("path", "head", "tail", "end", "dot", "square", "diamond", "colour",
 
 
 def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:
-    ends = {"from": number[mark["parent"]], "to": number[mark["child"]]}
-    joined = {**ends, "id": "-".join(ends.values()), "title": mark["words"]}
+    nodes = {"from": number[mark["parent"]], "to": number[mark["child"]]}
+    joined = {**nodes, "id": "-".join(nodes.values()), "title": mark["words"]}
     picks = not mark["absent"] and boxes.isdisjoint((mark["parent"], mark["child"]))
     return {**{name: mark[name] for name in _OF_EDGE}, **joined, "picks": picks}

@@ -73,7 +73,7 @@ def row(
 
 def files(
     result: Placed,
-    found: nx.DiGraph,
+    edges_found: nx.DiGraph,
     drawn: nx.DiGraph,
     title: str,
     facts: Callable[[], dict],
@@ -85,7 +85,7 @@ def files(
 
     Args:
         result: has the positions of the nodes.
-        found, drawn: the graph in the files for other programs, and as drawn.
+        edges_found, drawn: the graph in the files for other programs, and as drawn.
         title: of the picture.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
@@ -104,7 +104,7 @@ def files(
         return standalone_page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
 
     def written(kind: str) -> str:
-        return graphs.export(found, kind, facts())
+        return graphs.export(edges_found, kind, facts())
 
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
@@ -119,7 +119,7 @@ def files(
     save = partial(box.download_button, on_click="ignore", width="stretch")
     for kind, (label, mime, help) in KINDS.items():
         try:
-            graphs.check_exports(found, kind)
+            graphs.check_exports(edges_found, kind)
         except InputError as error:
             box.button(label, disabled=True, help=str(error), key=f"{key}_{kind}", width="stretch")
             continue
@@ -133,13 +133,13 @@ def order(result: Result) -> None:
     Csv("Order, CSV", name, "order_table", lambda: placed(result.order), ORDER_HELP).button()
 
 
-def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
+def verdicts(result: Result, comparison: Known, graph: nx.DiGraph) -> None:
     """A button for every edge, found or true, with its verdict and its scores."""
     candidates = result.candidates(0.0).drop(columns="frequency")
-    rows = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
-    said = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
+    rows = comparison.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
+    help = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
     name = f"{file_name(result.run)}_verdicts.csv"
-    Csv("Edges against the truth, CSV", name, "graph_verdicts", rows, said).button()
+    Csv("Edges against the truth, CSV", name, "graph_verdicts", rows, help).button()
 
 
 def file_name(run: Run) -> str:
@@ -149,15 +149,15 @@ def file_name(run: Run) -> str:
 
 def _found(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph without the additions of a truth or a refinement."""
-    found = nx.DiGraph()
-    found.add_nodes_from(
+    copy = nx.DiGraph()
+    copy.add_nodes_from(
         (node, {name: values[name] for name in ("position", graphs.CONTEXT) if name in values})
         for node, values in graph.nodes(data=True)
     )
     for parent, child, values in graph.edges(data=True):
         if values.get("verdict") not in ("missing", "dropped"):
-            found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
-    return found
+            copy.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
+    return copy
 
 
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"

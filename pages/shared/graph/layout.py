@@ -103,12 +103,12 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
         contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
         nodes = tuple(sorted((name for name in seen if name not in contexts), key=first.__getitem__))
         return _apart(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
-    found = result.positions | dict(arranged.moved)
+    placed = result.positions | dict(arranged.moved)
     for name, members in arranged.groups.items():
-        places = np.array([found[node] for node in members])
-        nearest = int(((places - places.mean(axis=0)) ** 2).sum(axis=1).argmin())
-        found.setdefault(name, found[members[nearest]])
-    return found
+        points = np.array([placed[node] for node in members])
+        nearest = int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())
+        placed.setdefault(name, placed[members[nearest]])
+    return placed
 
 
 @lru_cache(maxsize=8)
@@ -118,9 +118,9 @@ def _apart(
     """The layout of some nodes and boxes, in causal order, with contexts above them."""
     within = [edge for edge in edges if edge[0] not in contexts]
     ties = pd.DataFrame(within, columns=["parent", "child"]).assign(z=placing.STRONG)
-    found = placing.positions(nodes, ties)
+    laid_out = placing.positions(nodes, ties)
     children = {name: [child for parent, child in edges if parent == name] for name in contexts}
-    return found | placing.above(found, contexts, children) if contexts else found
+    return laid_out | placing.above(laid_out, contexts, children) if contexts else laid_out
 
 
 def is_moved(result: Placed) -> bool:
@@ -134,10 +134,13 @@ def move(result: Placed, node: str, x: float, y: float) -> None:
     _step(result, replace(now(result), moved={**now(result).moved, node: position}))
 
 
-def keep(result: Placed, places: Mapping[str, tuple[float, float]]) -> None:
+def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
     """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
     if is_laid_out(result.order):
-        _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
+        _step(
+            result,
+            replace(now(result), moved={node: earlier[node] for node in result.order if node in earlier}),
+        )
 
 
 def reset(result: Placed) -> None:
@@ -159,12 +162,12 @@ def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> Non
     nodes = tuple(_nodes(result, chosen))
     if len(nodes) < 2:
         return
-    others = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
-    kept = {name: members for name, members in others.items() if len(members) > 1}
+    reduced = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
+    groups = {name: members for name, members in reduced.items() if len(members) > 1}
     name = f"{label or nodes[0]} … ({len(nodes)})"
-    while name in result.order or name in kept:  # a column may have this name
+    while name in result.order or name in groups:  # a column may have this name
         name += "′"
-    _step(result, replace(now(result), groups={**kept, name: nodes}))
+    _step(result, replace(now(result), groups={**groups, name: nodes}))
 
 
 def unfold(result: Placed, name: str) -> None:
@@ -178,7 +181,7 @@ def unfold(result: Placed, name: str) -> None:
 
 def show_all(result: Placed) -> None:
     """Draw every hidden and folded node again."""
-    moved = {name: place for name, place in now(result).moved.items() if name in result.order}
+    moved = {name: position for name, position in now(result).moved.items() if name in result.order}
     _step(result, Arrangement(moved))
 
 
@@ -193,9 +196,9 @@ def shows_alone(result: Placed) -> bool:
     return st.session_state.get(_ALONE, {}).get(_layout(result), False)
 
 
-def show_alone(result: Placed, shown: bool) -> None:
+def show_alone(result: Placed, is_shown: bool) -> None:
     """Show nodes without edges, or hide them."""
-    st.session_state.setdefault(_ALONE, {})[_layout(result)] = shown
+    st.session_state.setdefault(_ALONE, {})[_layout(result)] = is_shown
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
@@ -210,12 +213,12 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
     is_bare = alone(graph) and not shows_alone(result)
     bare = _bare(graph) if is_bare else set()
     gone = [node for node in graph if node in arranged.hidden or node in bare]
-    part = graph
+    drawn_graph = graph
     if gone := [node for node in gone if node not in always]:
-        part = graph.copy()
-        part.remove_nodes_from(gone)
+        drawn_graph = graph.copy()
+        drawn_graph.remove_nodes_from(gone)
     groups = {name: members for name, members in arranged.groups.items() if always.isdisjoint(members)}
-    return folded(part, groups) if groups else part
+    return folded(drawn_graph, groups) if groups else drawn_graph
 
 
 def _bare(graph: nx.DiGraph) -> set[str]:
@@ -263,19 +266,19 @@ def act_on(result: Placed, answer: object) -> bool:
         undo(result)
     elif answer == "all":
         show_all(result)
-    elif found := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
-        return _do_action(result, found[1], [int(place) for place in found[2].split(",")])
+    elif match := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
+        return _do_action(result, match[1], [int(place) for place in match[2].split(",")])
     return False
 
 
-def _do_action(result: Placed, action: str, places: list[int]) -> bool:
+def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
     if action == "group":
         groups = list(offered(result).items())
-        if places[0] < len(groups):
-            fold(result, groups[places[0]][1], groups[places[0]][0])
+        if numbers[0] < len(groups):
+            fold(result, groups[numbers[0]][1], groups[numbers[0]][0])
         return True
     nodes = names(result)
-    chosen = [nodes[place] for place in places if place < len(nodes)]
+    chosen = [nodes[place] for place in numbers if place < len(nodes)]
     if action == "unfold":
         for name in chosen:
             unfold(result, name)
@@ -292,14 +295,14 @@ def offered(result: Placed) -> dict[str, list[str]]:
     return dict(sorted(new, key=lambda group: -len(group[1]))[:_MOST_OFFERED])
 
 
-def for_buttons(result: Placed, shown: Sequence[str]) -> dict[str, object]:
+def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
     """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
 
     Args:
-        shown: the nodes of the graph before any were hidden.
+        nodes: the nodes of the graph before any were hidden.
     """
     arranged = now(result)
-    away = len(arranged.hidden & {*shown}) + sum(len({*members} & {*shown}) for members in arranged.groups.values())
+    away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
     return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}
 
@@ -314,23 +317,23 @@ def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | 
     Args:
         always: edges that are drawn in any case.
     """
-    many = graph.number_of_edges()
-    if many <= _ALL_DRAWN:
+    count = graph.number_of_edges()
+    if count <= _ALL_DRAWN:
         return graph
     ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
-    wanted = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search
-    shown = st.slider(
-        f"Strongest edges drawn, of {many:,}",
+    wanted_key = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search
+    drawn_count = st.slider(
+        f"Strongest edges drawn, of {count:,}",
         1,
-        many,
-        min(st.session_state.get(wanted, READABLE), many),
-        key=f"graph_strongest_{run.id}_{many}",
+        count,
+        min(st.session_state.get(wanted_key, READABLE), count),
+        key=f"graph_strongest_{run.id}_{count}",
         help=f"More than {READABLE} edges are hard to read. Downloads of the graph hold the edges drawn.",
     )
-    st.session_state[wanted] = shown
-    weakest = ranked[shown - 1][2]
-    if shown < many and "gain_nats" in weakest:
+    st.session_state[wanted_key] = drawn_count
+    weakest = ranked[drawn_count - 1][2]
+    if drawn_count < count and "gain_nats" in weakest:
         st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
     strongest = graph.copy()
-    strongest.remove_edges_from([edge[:2] for edge in ranked[shown:] if edge[:2] not in always])
+    strongest.remove_edges_from([edge[:2] for edge in ranked[drawn_count:] if edge[:2] not in always])
     return strongest

@@ -56,9 +56,9 @@ class Pair:
     @property
     def labels(self) -> dict[str, str]:
         """The label of each change."""
-        one, other = self.words
+        first, second = self.words
         return {
-            **{"kept": "In both", "dropped": f"Only {one}", "new": f"Only {other}", "reversed": "Reversed"},
+            **{"kept": "In both", "dropped": f"Only {first}", "new": f"Only {second}", "reversed": "Reversed"},
             "opened": "One open",
         }
 
@@ -140,11 +140,11 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
     rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
         rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
-    rows = shown = rows.assign(change=rows["change"].map(pair.labels))
+    rows = rounded = rows.assign(change=rows["change"].map(pair.labels))
     for word in pair.words:
-        shown = tables.rounded(shown, OF_EDGES.values(), word)
+        rounded = tables.rounded(rounded, OF_EDGES.values(), word)
     tables.show(
-        shown,
+        rounded,
         "Edges of either graph with their numbers in both",
         _config(rows, pair.words),
         empty="Neither graph has an edge.",

@@ -44,14 +44,14 @@ def pick_edge(edge: tuple[str, str] | None) -> None:
 
 def other(node: str, nodes: Container[str]) -> str | None:
     """The node that was picked beside a picked node, if it is one of the nodes."""
-    of, found = st.session_state.get(_OTHER, {}).get(_slot(), (None, None))
-    return found if of == node and found in nodes else None
+    of, second = st.session_state.get(_OTHER, {}).get(_slot(), (None, None))
+    return second if of == node and second in nodes else None
 
 
-def pick_pair(node: str, found: str | None) -> None:
+def pick_pair(node: str, second: str | None) -> None:
     """Pick a node and another one beside it."""
     pick(node)
-    st.session_state[_OTHER] = {**st.session_state.get(_OTHER, {}), _slot(): (node, found)}
+    st.session_state[_OTHER] = {**st.session_state.get(_OTHER, {}), _slot(): (node, second)}
 
 
 def node_box(
@@ -68,8 +68,8 @@ def node_box(
         otherwise: shown while no node is picked; None leaves the box empty.
         then: called with a node chosen here.
     """
-    now = picked(nodes) or otherwise
-    live = agreeing(key, now)
+    node = picked(nodes) or otherwise
+    live = agreeing(key, node)
     labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
 
     def chosen(node: str | None) -> None:
@@ -87,4 +87,4 @@ def node_box(
         help=help,
         on_change=heard(live, [None, *nodes], chosen, key),
     )
-    return now
+    return node

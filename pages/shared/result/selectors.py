@@ -35,11 +35,11 @@ def choose(result: Result) -> str:
     """Choose whose edges are shown; one line says what a selector other than the OCS does and assumes."""
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector.now() or result.run.settings.selector
-    own = result.run.settings.selector
-    words = {one: WORDS[one].name + (" (as fitted)" if one == own != "ocs" else "") for one in SELECTORS}
+    fitted = result.run.settings.selector
+    words = {name: WORDS[name].name + (" (as fitted)" if name == fitted != "ocs" else "") for name in SELECTORS}
     help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
-    heard = partial(_chosen, key)
-    selector = answers.segments("Selector of parents", words, key, help=help, on_change=heard)
+    on_change = partial(_chosen, key)
+    selector = answers.segments("Selector of parents", words, key, help=help, on_change=on_change)
     if selector != "ocs":
         st.caption(SAID[selector])
     return selector
@@ -58,11 +58,11 @@ def _stamp(result: Result, selector: str) -> tuple:
 @cached(_stamp)
 def candidates(result: Result, selector: str) -> pd.DataFrame | None:
     """Every candidate of cam, pcm or evidence, with its OCS, Z and frequency; None if not yet computed."""
-    found = read_candidates(result.run, selector, result.variant)
-    if found is None:
+    table = read_candidates(result.run, selector, result.variant)
+    if table is None:
         return None
-    beside = frequencies(result.ocs.drop(columns=list(MARKS), errors="ignore"), result.thresholds[0])
-    return found.merge(beside, on=["parent", "child"], how="left")
+    scores = frequencies(result.ocs.drop(columns=list(MARKS), errors="ignore"), result.thresholds[0])
+    return table.merge(scores, on=["parent", "child"], how="left")
 
 
 def cut_of(selector: str) -> float:
@@ -165,10 +165,10 @@ def selection(result: Result, selector: str) -> Selection | None:
     """What a selector keeps now; None if it has not been computed along this order."""
     if selector == "ocs":
         return _by_ocs(result, *thresholds.present(result))
-    found = candidates(result, selector)
-    if found is None:
+    table = candidates(result, selector)
+    if table is None:
         return None
-    return Selection(result, selector, selectors.kept(found, selector, cut_of(selector)), *result.thresholds)
+    return Selection(result, selector, selectors.kept(table, selector, cut_of(selector)), *result.thresholds)
 
 
 def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
@@ -198,11 +198,11 @@ def of_run(result: Result) -> Selection:
 
 def on_graph(result: Result) -> Selection:
     """Draw the controls of what Graph shows of the fit, and return it (`of_run`)."""
-    selector, found = result.run.settings.selector, of_run(result)
-    if not found.is_ocs:
-        said = f"Shown: the edges by {found.words}, as this run was fitted."
-        st.caption(f"{said} {found.lines} Parents shows other selectors.")
-        return found
+    selector, selection_shown = result.run.settings.selector, of_run(result)
+    if not selection_shown.is_ocs:
+        sentence = f"Shown: the edges by {selection_shown.words}, as this run was fitted."
+        st.caption(f"{sentence} {selection_shown.lines} Parents shows other selectors.")
+        return selection_shown
     if selector != "ocs":
         name = WORDS[selector].name
         st.caption(f"{name} has not been computed along this order: these are the edges by OCS. Compute it on Parents.")

@@ -22,11 +22,11 @@ def present(result: Result) -> tuple[float, float]:
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
     """Draw the rule and its thresholds; return (τ_Z, π_min), which start at the rule's defaults."""
-    rule_box, left, right = st.container(key=f"beside_thresholds_{where}").columns([3, 4, 3], gap="medium")
+    rule_box, middle, right = st.container(key=f"beside_thresholds_{where}").columns([3, 4, 3], gap="medium")
     with rule_box:
         _rule(result, where)
-    own, folds = result.thresholds, result.folds
-    tau_z, pi_min = session.shown.thresholds.now(result.rule) or own
+    defaults, folds = result.thresholds, result.folds
+    tau_z, pi_min = session.shown.thresholds.now(result.rule) or defaults
     options = [k / folds for k in range(1, folds + 1)]
     names = ("tau_z", "pi_min", "own")
     tau_key, pi_key, own_key = (f"{name}_{where}_{result.rule}_{result.run.id}" for name in names)
@@ -35,7 +35,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     def keep() -> None:
         session.shown.thresholds.keep((st.session_state[tau_key], st.session_state.get(pi_key, pi_min)), result.rule)
 
-    with left:
+    with middle:
         tau_z = st.slider(
             "Threshold on Z (τ_Z)",
             0.0,
@@ -47,13 +47,13 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
         )
         # Always there, so nothing moves; the other threshold does not change.
         st.button(
-            f"Back to τ_Z = {own[0]:.3g}",
+            f"Back to τ_Z = {defaults[0]:.3g}",
             key=own_key,
             type="tertiary",
             icon=":material/undo:",
-            disabled=tau_z == own[0],
+            disabled=tau_z == defaults[0],
             on_click=session.shown.thresholds.keep,
-            args=((own[0], pi_min), result.rule),
+            args=((defaults[0], pi_min), result.rule),
         )
     with right:
         if result.rule == "iqr":
@@ -101,10 +101,10 @@ def _rule(result: Result, where: str) -> None:
 
 def _expected(result: Result, tau_z: float) -> None:
     """How many edges above the threshold are expected to be false."""
-    noise, kept = jackknife.expected_false(result.groups, result.z, tau_z)
+    noise, passing = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone",
-        f"{noise:.1f} of {kept}" if kept else "–",
+        f"{noise:.1f} of {passing}" if passing else "–",
         width="content",
         help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
         "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",
@@ -136,10 +136,10 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
 
 def _rule_buttons(result: Result, edges: int) -> None:
     """A button for each rule of the OCS that keeps more edges, with their number."""
-    ways = {
+    rules = {
         "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
         "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),
     }
     for name, count in other_rules(result.ocs, result.run.settings, result.rule, edges).items():
-        label, then, given = ways[name]
-        st.button(f"{label}: {how_many(count, 'edge')}", on_click=then, args=given, key=f"sparse_{name}")
+        label, then, arguments = rules[name]
+        st.button(f"{label}: {how_many(count, 'edge')}", on_click=then, args=arguments, key=f"sparse_{name}")

@@ -63,9 +63,9 @@ def follow_address() -> None:
         ("order", VARIANTS, variant),
         ("rule", CHOICES["parent_rule"], parent_rule),
     ):
-        asked = address.asked(name)
-        if asked in allowed:
-            choice.keep(asked)
+        value = address.asked(name)
+        if value in allowed:
+            choice.keep(value)
     tau_z, pi_min = (_number(address.asked(name)) for name in ("tau", "pi"))
     rule = address.asked("rule")
     if rule in CHOICES["parent_rule"] and 0 <= tau_z <= _HIGHEST and 0 < pi_min <= 1:

@@ -59,10 +59,10 @@ def problems(draft: Draft) -> list[Problem]:
 
 @cached(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
 def _of_counts(draft: Draft) -> list[Problem]:
-    part, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
-    part.attrs = draft.table.attrs
-    found = counts.problems(part, draft.settings.folds, draft.rows_left_out)
-    return found if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in found]
+    chosen, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
+    chosen.attrs = draft.table.attrs
+    listed = counts.problems(chosen, draft.settings.folds, draft.rows_left_out)
+    return listed if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in listed]
 
 
 def _choice(chosen: int, columns: int, problem: Problem) -> Problem:
@@ -79,9 +79,9 @@ def _of_roles(draft: Draft) -> list[Problem]:
     """Why the roles cannot be used: the columns with unusable rows or, if none, the first other reason."""
     if draft.roles.needed() is None:
         return []
-    if found := unusable(draft):
+    if bad_rows := unusable(draft):
         numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
-        return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in found.items()]
+        return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in bad_rows.items()]
     why = _why_not(draft)
     return [] if why is None else [Problem(None, None, why, "")]
 
@@ -95,12 +95,12 @@ def _of_rows(name: str, bad: np.ndarray, first: object) -> Problem:
 
 @cached(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
 def _why_not(draft: Draft) -> str | None:
-    part, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
+    columns, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
     try:
         if _counts(draft) is None:  # their problems are reported elsewhere
-            roles.split(part)
+            roles.split(columns)
         else:
-            prepare(part, roles, draft.settings.folds)
+            prepare(columns, roles, draft.settings.folds)
     except InputError as error:
         return str(error)
     return None
@@ -110,13 +110,13 @@ def _why_not(draft: Draft) -> str | None:
 def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and its first problem or note in words."""
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
-    found: dict[str, tuple[bool, str]] = {}
+    faults: dict[str, tuple[bool, str]] = {}
     for problem in counts.problems(draft.table, 2, draft.rows_left_out):
         if problem.column is not None:
             message = problem.message.removeprefix(f'Column "{problem.column}"').lstrip(", ")
-            blocking, words = found.get(problem.column, (False, message))
-            found[problem.column] = (blocking or problem.blocking, words)
-    return [found.get(name, (False, "")) for name in names]
+            blocking, words = faults.get(problem.column, (False, message))
+            faults[problem.column] = (blocking or problem.blocking, words)
+    return [faults.get(name, (False, "")) for name in names]
 
 
 def usable(draft: Draft) -> set[int]:
@@ -134,14 +134,16 @@ def whole(draft: Draft) -> pd.DataFrame | None:
     table = chosen_counts(draft)
     if table is None:
         return None
-    beside = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
-    return pd.concat([table, beside.set_axis(names_of(beside), axis=1)], axis=1).set_axis(draft.table.index)
+    adjusted = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
+    return pd.concat([table, adjusted.set_axis(names_of(adjusted), axis=1)], axis=1).set_axis(draft.table.index)
 
 
 def aside(draft: Draft) -> dict[int, Guess]:
     """The columns that look like a covariate or a group and are neither counts nor adjusted for: position → guess."""
-    taken = {*draft.columns, *draft.beside}
-    return {at: one for at, one in _guesses(draft).items() if at not in taken and one.role in ("covariate", "group")}
+    used = {*draft.columns, *draft.beside}
+    return {
+        at: guess for at, guess in _guesses(draft).items() if at not in used and guess.role in ("covariate", "group")
+    }
 
 
 @cached(lambda draft: (*_chosen(draft), draft.settings.folds))
@@ -155,8 +157,8 @@ def _counts(draft: Draft) -> pd.DataFrame | None:
 @cached(_chosen)
 def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
-    part = draft.table.iloc[:, list(draft.columns)]
-    return part if is_continuous(part) else None
+    columns = draft.table.iloc[:, list(draft.columns)]
+    return columns if is_continuous(columns) else None
 
 
 def guesses(draft: Draft) -> dict[int, Guess]:
@@ -166,11 +168,11 @@ def guesses(draft: Draft) -> dict[int, Guess]:
     """
     names = names_of(draft.table)
     times = Counter(names)
-    asked = {*draft.columns, *index_like(draft)}
+    candidates = {*draft.columns, *index_like(draft)}
     return {
         position: guess
         for position, guess in _guesses(draft).items()
-        if position in asked
+        if position in candidates
         and names[position] not in draft.roles.columns
         and times[names[position]] == 1
         and (position in draft.columns or guess.role != "ignore")
@@ -191,14 +193,14 @@ def _guesses(draft: Draft) -> dict[int, Guess]:
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
     """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
-    found = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
-    return {name: bad for name, bad in found.items() if bad.mean() < 0.5}
+    bad_rows = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
+    return {name: bad for name, bad in bad_rows.items() if bad.mean() < 0.5}
 
 
 def suggestions(draft: Draft) -> list[Suggestion]:
     """What the table holds besides counts, but what the reader has refused; nothing if it is names of rows alone."""
-    found = [] if LAYOUT in draft.denied else _suggestions(draft)
-    return found if any(one.kind != NAMES for one in found) else []
+    suggested = [] if LAYOUT in draft.denied else _suggestions(draft)
+    return suggested if any(suggestion.kind != NAMES for suggestion in suggested) else []
 
 
 def about(kind: str) -> str:
@@ -208,11 +210,11 @@ def about(kind: str) -> str:
 
 @cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
 def _suggestions(draft: Draft) -> list[Suggestion]:
-    found: list[Suggestion] = []
+    suggested: list[Suggestion] = []
     with suppress(InputError):  # one that cannot be made is not offered
         kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
-        found.extend(one for one, _ in tidied(draft.table, kinds, draft.roles.columns))
-    return found
+        suggested.extend(suggestion for suggestion, _ in tidied(draft.table, kinds, draft.roles.columns))
+    return suggested
 
 
 @cached(_whole)
@@ -240,25 +242,25 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 @cached(lambda draft: (*_with_roles(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
-    settings, part = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
-    whole = prepare(part, draft.roles.needed(), settings.folds)
-    given = whole.take(ranks.sampled_rows(len(whole.counts), settings))
-    group = None if given.adjustment is None else given.adjustment.group
-    fold = ranks.fold_of_rows(len(given.counts), settings.folds, settings.seed, group)
-    return given.counts, ranks.transform_table(given, settings), fold
+    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
+    prepared = prepare(columns, draft.roles.needed(), settings.folds)
+    sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
+    group = None if sampled.adjustment is None else sampled.adjustment.group
+    fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)
+    return sampled.counts, ranks.transform_table(sampled, settings), fold
 
 
 @cached(lambda draft: (*_with_roles(draft), draft.settings), "Counting rows per level …")
 def support(draft: Draft) -> pd.DataFrame:
     """`level_support` and `merged_counts` of the chosen columns."""
-    before, after, fold = coded(draft)
-    merged = merged_counts(before, after)
+    counts_of, codes, fold = coded(draft)
+    merged = merged_counts(counts_of, codes)
     if draft.settings.folds_by == "counts":
-        names = sorted(before.columns)
-        parts = ranks.split_ranks(before[names].to_numpy(), draft.settings)
-        after = pd.DataFrame(np.concatenate([part.held_out for part in parts]), columns=names)[before.columns]
-        fold = np.repeat([0, 1], len(before))
-    return level_support(before, after, fold, draft.settings.min_level_rows).assign(merged=merged)
+        names = sorted(counts_of.columns)
+        splits = ranks.split_ranks(counts_of[names].to_numpy(), draft.settings)
+        codes = pd.DataFrame(np.concatenate([split.held_out for split in splits]), columns=names)[counts_of.columns]
+        fold = np.repeat([0, 1], len(counts_of))
+    return level_support(counts_of, codes, fold, draft.settings.min_level_rows).assign(merged=merged)
 
 
 _ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}

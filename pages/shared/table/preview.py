@@ -37,7 +37,7 @@ def columns_in_sight(draft: Draft) -> None:
     good = facts[facts["levels"].notna()]
     if good.empty:
         return
-    left, right = st.container(key="beside_columns").columns(2)
+    first, right = st.container(key="beside_columns").columns(2)
     with right:
         position = pick_column(draft, "data_column")
         is_count = position in good.index
@@ -46,7 +46,7 @@ def columns_in_sight(draft: Draft) -> None:
             st.plotly_chart(figure, key="distribution", config=plotly_config("distribution"))
         else:
             st.caption("This column does not hold counts.")
-    with left:
+    with first:
         st.markdown("**Variance against mean.** Above the line a column varies more than Poisson counts do.")
         figure = figures.mean_variance(good, str(draft.table.columns[position]) if is_count else None)
         st.plotly_chart(figure, key="mean_variance", config=plotly_config("variance-mean"))
@@ -63,13 +63,13 @@ def first_rows(draft: Draft) -> None:
 def _first_rows(draft: Draft) -> None:
     """The rows with their names or their numbers in the file."""
     positions = [*draft.beside, *draft.columns]
-    part = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
-    part.columns = distinct([shown(name) for name in part.columns])
-    if isinstance(part.index, pd.RangeIndex):
-        part.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(part)]
+    rows = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
+    rows.columns = distinct([shown(name) for name in rows.columns])
+    if isinstance(rows.index, pd.RangeIndex):
+        rows.index = row_numbers(len(draft.table), draft.rows_left_out)[: len(rows)]
     else:
-        part.index = pd.Index([shown(name) for name in part.index])
-    part = part.astype({name: str for name, kind in part.dtypes.items() if is_object_dtype(kind)})
-    tables.show(part, "The first rows", hide_index=False, height=320)
+        rows.index = pd.Index([shown(name) for name in rows.index])
+    rows = rows.astype({name: str for name, kind in rows.dtypes.items() if is_object_dtype(kind)})
+    tables.show(rows, "The first rows", hide_index=False, height=320)
     if len(positions) > _COLUMNS:
         st.caption(f"The first {_COLUMNS} of {len(positions):,} columns used.")

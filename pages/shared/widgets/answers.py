@@ -22,7 +22,7 @@ def segments(
     key: str,
     first: T | None = None,
     help: str | None = None,
-    **more: Any,
+    **extra: Any,
 ) -> T:
     """A choice among a few words, all in sight.
 
@@ -30,14 +30,14 @@ def segments(
         options: each with its label, unless it is its own label.
         key: its value may be set before; a value that is no longer an option is replaced by the first choice.
         first: the first choice; by default the first option.
-        more: further arguments of `st.segmented_control`.
+        extra: further arguments of `st.segmented_control`.
     """
     usual = next(iter(options)) if first is None else first
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual
     words = options.get if isinstance(options, Mapping) else str
-    found = st.segmented_control(label, list(options), key=key, format_func=words, required=True, help=help, **more)
-    return found if found in options else usual
+    answer = st.segmented_control(label, list(options), key=key, format_func=words, required=True, help=help, **extra)
+    return answer if answer in options else usual
 
 
 def agreeing(name: str, value: Any) -> str:
@@ -128,32 +128,34 @@ _LARGEST = (1 << 53) - 1  # that a browser can hold
 _TERM = re.compile(r"\{([^}]*)\}")
 
 
-def widget(option: Option, slot: Any = st, **more: Any) -> Any:
+def widget(option: Option, slot: Any = st, **extra: Any) -> Any:
     """The widget of an option.
 
     Args:
         slot: where it is drawn.
-        more: arguments of Streamlit's widget, such as its key, in place of those that the option implies; `is_list` for
-            words in a box.
+        extra: arguments of Streamlit's widget, such as its key, in place of those that the option implies; `is_list`
+            for words in a box.
 
     Returns:
         the value.
     """
     text = _TERM.sub(lambda term: define(term[1]), option.help)
-    given = {"label": option.label, "help": text or None, **more}
+    arguments = {"label": option.label, "help": text or None, **extra}
     if option.kind is bool:
-        return slot.toggle(**given)
-    if option.words and given.pop("is_list", False):
-        return slot.selectbox(given.pop("label"), list(option.words), format_func=option.words.__getitem__, **given)
+        return slot.toggle(**arguments)
+    if option.words and arguments.pop("is_list", False):
+        return slot.selectbox(
+            arguments.pop("label"), list(option.words), format_func=option.words.__getitem__, **arguments
+        )
     if option.words:
-        return segments(given.pop("label"), option.words, **given)
+        return segments(arguments.pop("label"), option.words, **arguments)
     bounds = {
         "min_value": option.low,
         "max_value": option.high if option.high is None or option.high <= _LARGEST else None,
         "step": option.step or (1 if option.kind is int else None),
     }
     numbers = {name: None if bound is None else option.kind(bound) for name, bound in bounds.items()}
-    return slot.number_input(**{"format": "%g" if option.kind is float else None, **numbers, **given})
+    return slot.number_input(**{"format": "%g" if option.kind is float else None, **numbers, **arguments})
 
 
 class Bound:
@@ -167,18 +169,18 @@ class Bound:
     """
 
     def __init__(
-        self, begin: str, declared: type, now: Callable[[str], Any], write: Callable[[str, Any], None]
+        self, begin: str, declared: type, read: Callable[[str], Any], write: Callable[[str, Any], None]
     ) -> None:
-        self._begin, self._declared, self._now, self._write = begin, declared, now, write
+        self._begin, self._declared, self._now, self._write = begin, declared, read, write
 
-    def option(self, name: str, **more: Any) -> None:
+    def option(self, name: str, **extra: Any) -> None:
         """The widget of an option; an empty box for a number stands for None. Arguments as for `widget`."""
         option = options(self._declared)[name]
-        given = self._given(name)
+        arguments = self._given(name)
         if option.kind is float:
-            st.session_state[given["key"]] = float(self._now(name))
+            st.session_state[arguments["key"]] = float(self._now(name))
         empty = {"value": None} if self._now(name) is None else {}
-        widget(option, **{**given, **empty, **more})
+        widget(option, **{**arguments, **empty, **extra})
 
     def switch(self, name: str, label: str, text: str, disabled: bool = False) -> None:
         """Yes or no."""

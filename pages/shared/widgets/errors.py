@@ -13,28 +13,28 @@ _ICON = ":material/error:"
 
 
 @contextmanager
-def said(before: str = "") -> Iterator[None]:
+def said(prefix: str = "") -> Iterator[None]:
     """Run the block; if it fails, say why in a sentence."""
     try:
         yield
     except InputError as error:
-        st.error(plain(f"{before}{error}"), icon=_ICON)
+        st.error(plain(f"{prefix}{error}"), icon=_ICON)
 
 
 @contextmanager
-def kept(key: str, before: str = "") -> Iterator[None]:
+def kept(key: str, prefix: str = "") -> Iterator[None]:
     """The same in a callback, which cannot draw: the sentence is kept in the session until it is shown."""
     st.session_state.pop(key, None)
     try:
         yield
     except InputError as error:
-        st.session_state[key] = f"{before}{error}"
+        st.session_state[key] = f"{prefix}{error}"
 
 
-def tell(key: str, more: str = "") -> None:
+def tell(key: str, suffix: str = "") -> None:
     """Show, once, the sentence that was kept."""
     if problem := st.session_state.pop(key, None):
-        st.error(plain(problem) + more, icon=_ICON)
+        st.error(plain(problem) + suffix, icon=_ICON)
 
 
 def redraw() -> None:

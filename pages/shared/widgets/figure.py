@@ -61,10 +61,10 @@ def numbers() -> DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
-def metrics(*told: tuple[str, object, str | None], width: int = NUMBER) -> None:
+def metrics(*items: tuple[str, object, str | None], width: int = NUMBER) -> None:
     """A row of numbers, each with a label and its meaning."""
     row = numbers()
-    for label, value, help in told:
+    for label, value, help in items:
         row.metric(label, value, width=width, help=help)
 
 

@@ -18,7 +18,7 @@ _MOST_DOUBTS = 2
 
 
 def lines(
-    found: Iterable[Finding], key: str, cure: Callable[[Finding], None], dismiss: Callable[[str, str], None]
+    findings: Iterable[Finding], key: str, cure: Callable[[Finding], None], dismiss: Callable[[str, str], None]
 ) -> None:
     """A line for each, worst first, with its cure and *Dismiss*.
 
@@ -27,12 +27,12 @@ def lines(
         cure: draws the button that cures it.
         dismiss: called with a kind and the reason for which it is none.
     """
-    for one in found:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{one.kind}"):
-            st.markdown(f"{WARNS} **{plain(one.message)}** {plain(one.advice)}", width="stretch")
-            cure(one)
-            with st.popover("Dismiss", key=f"{key}_dismiss_{one.kind}", help=_MEANING):
-                _reason(one.kind, key, dismiss)
+    for finding in findings:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{finding.kind}"):
+            st.markdown(f"{WARNS} **{plain(finding.message)}** {plain(finding.advice)}", width="stretch")
+            cure(finding)
+            with st.popover("Dismiss", key=f"{key}_dismiss_{finding.kind}", help=_MEANING):
+                _reason(finding.kind, key, dismiss)
 
 
 def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
@@ -49,43 +49,45 @@ def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
 
 
 def dismissed(
-    found: Iterable[Finding], reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str], None]
+    findings: Iterable[Finding], reasons: Mapping[str, str], key: str, dismiss: Callable[[str, str], None]
 ) -> None:
     """A line for each that was dismissed, with its reason and *Undo*."""
-    for one in found:
-        if one.kind in reasons:
+    for finding in findings:
+        if finding.kind in reasons:
             with st.container(horizontal=True, vertical_alignment="center"):
-                words = f"{plain(one.message)} Dismissed: {code(reasons[one.kind])}"
+                words = f"{plain(finding.message)} Dismissed: {code(reasons[finding.kind])}"
                 st.caption(f":material/warning: {words}", width="content")
-                st.button("Undo", key=f"{key}_undo_{one.kind}", type="tertiary", on_click=dismiss, args=(one.kind, ""))
+                st.button(
+                    "Undo", key=f"{key}_undo_{finding.kind}", type="tertiary", on_click=dismiss, args=(finding.kind, "")
+                )
 
 
-def doubts(found: Sequence[Finding], where: str) -> None:
+def doubts(findings: Sequence[Finding], where: str) -> None:
     """One line on what weakens any result; nothing without doubts.
 
     Args:
         where: the section *Quality of the counts* is, such as "below".
     """
-    if found:
-        said, more = [plain(one.message) for one in found[:_MOST_DOUBTS]], len(found) - _MOST_DOUBTS
-        said += [f"And {more:,} more."] if more > 0 else []
-        count = how_many(len(found), "doubt")
-        st.caption(f"{WARNS} **{count}:** {' '.join(said)} See *Quality of the counts* {where}.")
+    if findings:
+        words, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
+        words += [f"And {remaining:,} more."] if remaining > 0 else []
+        count = how_many(len(findings), "doubt")
+        st.caption(f"{WARNS} **{count}:** {' '.join(words)} See *Quality of the counts* {where}.")
 
 
 _IN_SIGHT, _MOST = 5, 200
 
 
-def problem_list(found: Sequence[Problem], hint: str = "") -> None:
+def problem_list(problems: Sequence[Problem], hint: str = "") -> None:
     """Blocking problems in a red box, notes in a blue one; one line for all columns with the same problem.
 
     Args:
         hint: what to do on this page about columns that cannot be used.
     """
-    blocking = in_lines((one for one in found if one.blocking), code, plain)
-    notes = in_lines((one for one in found if not one.blocking), code, plain)
+    blocking = in_lines((one for one in problems if one.blocking), code, plain)
+    notes = in_lines((one for one in problems if not one.blocking), code, plain)
     if blocking:
-        is_of_column = any(problem.blocking and problem.column is not None for problem in found)
+        is_of_column = any(problem.blocking and problem.column is not None for problem in problems)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""
         count = plural(len(blocking), "One problem", f"{len(blocking)} problems")
         text = f"**{count} must be fixed first.**\n\n{bullets(blocking, _IN_SIGHT, 'more below.')}{way_out}"

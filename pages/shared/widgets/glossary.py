@@ -26,11 +26,11 @@ def entries() -> dict[str, str]:
     Raises:
         ValueError: a term is defined twice.
     """
-    found: dict[str, str] = {}
+    definitions: dict[str, str] = {}
     for paragraph in PATH.read_text(encoding="utf-8").split("\n\n"):
         if entry := _ENTRY.fullmatch(paragraph.strip()):
             term, text = entry.groups()
-            if term in found:
+            if term in definitions:
                 raise ValueError(f'docs/glossary.md defines "{term}" twice.')
-            found[term] = " ".join(text.split())
-    return found
+            definitions[term] = " ".join(text.split())
+    return definitions

@@ -34,14 +34,14 @@ def shown(name: object, longest: int = 48) -> str:
 
 def distinct(labels: Iterable[str]) -> list[str]:
     """The labels, numbered where they are equal: a grid needs distinct ones, and a select box returns its label."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for label in labels:
-        number, one = 1, label
-        while one in found:
+        number, candidate = 1, label
+        while candidate in unique:
             number += 1
-            one = f"{label} ({number})"
-        found[one] = None
-    return list(found)
+            candidate = f"{label} ({number})"
+        unique[candidate] = None
+    return list(unique)
 
 
 STOPS, WARNS = ":red[:material/error:]", ":orange[:material/warning:]"  # a finding before which nothing starts, or not
@@ -81,7 +81,9 @@ def why(status: Status) -> str:
     return status.error or (lost if status.state == "interrupted" else "")
 
 
-def bullets(lines: Sequence[str], most: int | None = None, rest: str = "more.") -> str:
-    """A list in Markdown; beyond `most` lines, the number of others, followed by `rest`."""
-    more = 0 if most is None else len(lines) - most
-    return "\n".join(f"- {line}" for line in [*lines[:most], *([f"and {more:,} {rest}"] if more > 0 else [])])
+def bullets(lines: Sequence[str], limit: int | None = None, rest: str = "more.") -> str:
+    """A list in Markdown; beyond `limit` lines, the number of others, followed by `rest`."""
+    remaining = 0 if limit is None else len(lines) - limit
+    return "\n".join(
+        f"- {line}" for line in [*lines[:limit], *([f"and {remaining:,} {rest}"] if remaining > 0 else [])]
+    )

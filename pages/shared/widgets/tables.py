@@ -55,29 +55,29 @@ def show(
     alt: str,
     columns: Mapping[str, Any] | None = None,
     *,
-    most: int = MOST,
+    max_height: int = MOST,
     empty: str = "",
     csv: Csv | None = None,
-    **more: Any,
+    **options: Any,
 ) -> Any:
     """Draw a table; return what the reader selected in it.
 
     Args:
         alt: what the table holds, for screen readers.
         columns: the format of the columns, as `column_config`.
-        most: maximal height in pixels.
+        max_height: maximal height in pixels.
         empty: the sentence shown instead of a table without rows.
         csv: the download below it.
-        more: further arguments of `st.dataframe`.
+        options: further arguments of `st.dataframe`.
     """
     if empty and rows.empty:
         st.caption(empty)
         return None
-    height = min(_HEAD + _ROW * max(len(rows), 1), most)
-    found = st.dataframe(rows, **{"hide_index": True, "height": height, **more}, column_config=columns, alt=alt)
+    height = min(_HEAD + _ROW * max(len(rows), 1), max_height)
+    selection = st.dataframe(rows, **{"hide_index": True, "height": height, **options}, column_config=columns, alt=alt)
     if csv is not None:
         csv.button()
-    return found
+    return selection
 
 
 _PINNED = ("parent", "child", "context")  # these stay in sight where a wide table scrolls

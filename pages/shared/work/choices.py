@@ -55,8 +55,8 @@ def said(name: str, value: object) -> str:
     """A setting and its value, in the middle of a sentence."""
     option = _declared(name)
     words = {} if option is None else option.words
-    told = "empty" if value is None else ("off", "on")[value] if isinstance(value, bool) else str(value)
-    return f"{_lowered(label(name))} {words.get(told, told)}"
+    text = "empty" if value is None else ("off", "on")[value] if isinstance(value, bool) else str(value)
+    return f"{_lowered(label(name))} {words.get(text, text)}"
 
 
 def _declared(name: str) -> Option | None:

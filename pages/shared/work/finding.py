@@ -40,9 +40,9 @@ def times(draft: Draft) -> None:
     """How long the search and the fit after it will take here."""
     search_time.of_draft(draft)
     fit_start.time_of(draft)
-    if own := own_settings(draft.settings):
-        told = series([choices.said(name, value) for name, value in own.items()])
-        st.caption(f":material/tune: The fit uses what you set on Train: {told}.")
+    if changed := own_settings(draft.settings):
+        words = series([choices.said(name, value) for name, value in changed.items()])
+        st.caption(f":material/tune: The fit uses what you set on Train: {words}.")
 
 
 def _start(draft: Draft) -> None:
@@ -66,20 +66,20 @@ def progress(run: Run) -> bool:
     return bool(ended)
 
 
-def _live(run: Run, before: dict) -> None:
+def _live(run: Run, previous: dict) -> None:
     """A bar for each kind of work; when one ends, the whole page is redrawn."""
-    now = {kind: run.status(kind) for kind in _KINDS}
+    current = {kind: run.status(kind) for kind in _KINDS}
     is_pressed = st.session_state.get("cancel_finding", False)  # pressed while the search ends, it means the fit
-    if any(before[kind] != status.state for kind, status in now.items()) and not is_pressed:
+    if any(previous[kind] != status.state for kind, status in current.items()) and not is_pressed:
         errors.redraw()
     row = st.container(key="finding", horizontal=True, vertical_alignment="center", border=True)
-    for kind, status in now.items():
+    for kind, status in current.items():
         if status.active:
-            part = row.container(width="stretch", gap=None)
-            part.caption(f"**{_KINDS[kind].title}**")
-            monitor.bar(part, run, _KINDS[kind], status)
+            slot = row.container(width="stretch", gap=None)
+            slot.caption(f"**{_KINDS[kind].title}**")
+            monitor.bar(slot, run, _KINDS[kind], status)
             monitor.start_now(row, run, kind)
-    active = next((kind for kind, status in now.items() if status.active), None)
+    active = next((kind for kind, status in current.items() if status.active), None)
     if active is not None:
         monitor.cancel(row, run, active, "cancel_finding")
     if is_pressed and active is None:

@@ -59,7 +59,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth, aside = computed.whole(draft), draft.truth, list(computed.aside(draft))
+    table, truth, unused = computed.whole(draft), draft.truth, list(computed.aside(draft))
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
@@ -73,21 +73,21 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         rows_left_out=draft.rows_left_out,
         knowledge=draft.knowledge,
         roles=draft.roles.needed(),
-        aside=draft.table.iloc[:, aside],
+        aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
         spoilt=computed.current_artefacts(draft),
-        origin=draft.made({*draft.columns, *draft.beside, *aside}),
+        origin=draft.made({*draft.columns, *draft.beside, *unused}),
     )
 
 
-def start(run: runs.Run, work: runs.Work, *asked: Any, then: runs.Work | None = None) -> None:
+def start(run: runs.Run, work: runs.Work, *arguments: Any, then: runs.Work | None = None) -> None:
     """Start work on a run that was made for it; the run is deleted if that fails. Arguments as `jobs.start`.
 
     Raises:
         InputError: the work cannot be started.
     """
     try:
-        jobs.start(run, work, *asked, then=then)
+        jobs.start(run, work, *arguments, then=then)
     except InputError:
         with contextlib.suppress(InputError):
             run.delete()
@@ -114,8 +114,8 @@ def _estimate(draft: Draft, device: str) -> None:
     try:
         rows, nodes = len(draft.table), len(draft.columns)
         same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
-        others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
-        foretold = [(name, estimate(rows, nodes, other, device)) for name, other in others.items()]
+        presets = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
+        foretold = [(name, estimate(rows, nodes, settings, device)) for name, settings in presets.items()]
         _show(estimate(rows, nodes, draft.settings, device), foretold)
     except InputError as error:
         st.warning(plain(error))
@@ -129,28 +129,29 @@ def time_of(draft: Draft) -> None:
 
 def _time(draft: Draft) -> None:
     with contextlib.suppress(InputError):  # Train reports it
-        found = estimate(len(draft.table), len(draft.columns), draft.settings)
-        st.caption(f":material/timer: The fit after it takes about **{about(found.low, found.high)}**.")
+        forecast = estimate(len(draft.table), len(draft.columns), draft.settings)
+        st.caption(f":material/timer: The fit after it takes about **{about(forecast.low, forecast.high)}**.")
 
 
-def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
-    left, right = st.columns(2)
-    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
-    left.metric(
+def _show(forecast: Estimate, presets: Sequence[tuple[str, Estimate]]) -> None:
+    first, right = st.columns(2)
+    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in forecast.by_stage.items())
+    first.metric(
         "Time, about",
-        middle(found.low, found.high),
-        help=f"From {span(found.low, found.high)}. Based on a usual device of its kind and on how busy this machine "
-        f"is now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
+        middle(forecast.low, forecast.high),
+        help=f"From {span(forecast.low, forecast.high)}. Based on a usual device of its kind and on how busy this "
+        f"machine is now. With no other load and no early stopping: {stages}. During the fit, the time left follows "
+        "its pace.",
     )
-    right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
-    for name, other in others:
-        st.caption(f"The preset *{name}* would take about {about(other.low, other.high)}.")
-    if found.high > search_time.LONG_SECONDS:
+    right.metric("Memory, about", size(forecast.bytes), help=f"{size(forecast.free_bytes)} are free now.")
+    for name, of_preset in presets:
+        st.caption(f"The preset *{name}* would take about {about(of_preset.low, of_preset.high)}.")
+    if forecast.high > search_time.LONG_SECONDS:
         st.caption(f"{search_time.SHORTER} A quick look needs no fit.")
-    if not found.fits_memory:
+    if not forecast.fits_memory:
         st.error(
-            f"This needs about {size(found.bytes)}, but {size(found.free_bytes)} are free. Use fewer columns or rows, "
-            "a smaller width, or limit the held-out rows scored."
+            f"This needs about {size(forecast.bytes)}, but {size(forecast.free_bytes)} are free. Use fewer columns or "
+            "rows, a smaller width, or limit the held-out rows scored."
         )
 
 

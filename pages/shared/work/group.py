@@ -36,16 +36,16 @@ def follow() -> None:
         session.address.go(page)
 
 
-def open_one(one: Mapping[str, Any], choice: Choice, page: str) -> None:
+def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
     """Open a run on a page; its search is started if nobody has.
 
     Args:
-        one: the arguments of `create_run`.
+        arguments: the arguments of `create_run`.
     """
     with errors.said():
-        run = matching.find({"": one}, REFINE).get("")
+        run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
-            run = run or create_run(**one)
+            run = run or create_run(**arguments)
             jobs.start(run, REFINE, choice)
         session.run.select(run)
         session.address.go(page)
@@ -74,26 +74,28 @@ def section(
     if choice is None and not begun:
         st.caption("No fit of this table yet.")
     if choice is None and missing:
-        one = group[missing[0]]
-        foretold = partial(_foretold, len(missing), *one["table"].shape, one["settings"])
+        missing_label = group[missing[0]]
+        foretold = partial(_foretold, len(missing), *missing_label["table"].shape, missing_label["settings"])
         machine.once(machine.engine_ready, "Loading the networks' engine", foretold)
     label = f"{offer}: {plain(', '.join(missing))}"
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.said():
-            for one in missing:
-                run = runs[one] if one in runs else create_run(**group[one])
+            for missing_label in missing:
+                run = runs[missing_label] if missing_label in runs else create_run(**group[missing_label])
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
-    done = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
-    script.button(done, key)
-    return done
+    finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
+    script.button(finished, key)
+    return finished
 
 
 def _foretold(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     """Time and memory of the fits to come."""
-    found = estimate(rows, nodes, settings)
-    each = "" if fits == 1 else f", {about(fits * found.low, fits * found.high)} for all {fits}"
-    st.caption(f"A fit takes about {about(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
+    forecast = estimate(rows, nodes, settings)
+    each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"
+    st.caption(
+        f"A fit takes about {about(forecast.low, forecast.high)} here{each}, and {size(forecast.bytes)} of memory."
+    )
 
 
 def _busy(runs: Mapping[str, Run], kind: Monitored) -> int:

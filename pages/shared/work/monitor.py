@@ -62,9 +62,9 @@ def monitor(run: Run, kind: Monitored) -> None:
     st.fragment(_live, run_every=_SECONDS if status.active else None)(run, kind, status.state)
 
 
-def _live(run: Run, kind: Monitored, before: str) -> None:
+def _live(run: Run, kind: Monitored, previous: str) -> None:
     status = run.status(kind.work)
-    if status.state != before:
+    if status.state != previous:
         errors.redraw()  # the whole page, since the sidebar and the next steps change too
     with st.container(border=True):
         st.markdown(f"{standing(run.name, kind.work, status)}{_where(run, kind, status)}.")
@@ -97,12 +97,12 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
         words = "Preparing the search (once on this computer)" if is_preparing else queue_words(run, kind.work)
         slot.caption(f":material/hourglass_top: {plain(words)}")
         return
-    left = (
+    remaining = (
         ""
         if status.eta is None or status.progress > _NEARLY
         else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
     )
-    words = f"{kind.step(status)} · {status.progress:.0%} in all{left}" if status.stage else "Starting"
+    words = f"{kind.step(status)} · {status.progress:.0%} in all{remaining}" if status.stage else "Starting"
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
 

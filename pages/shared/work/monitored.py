@@ -91,16 +91,16 @@ def _buttons(run: runs.Run, status: Status) -> None:
 
 def _order_so_far(run: runs.Run) -> None:
     """The order by the networks of the last epoch that told one."""
-    found = order_so_far.read(run)
-    if found is None:
+    order = order_so_far.read(run)
+    if order is None:
         return
-    more = f" and {len(found.order) - _SHOWN:,} more" if len(found.order) > _SHOWN else ""
+    rest = f" and {len(order.order) - _SHOWN:,} more" if len(order.order) > _SHOWN else ""
     turned = ""
-    if found.turned is not None:
-        turned = f" Since the order before, {found.turned:.0%} of the pairs of columns have swapped."
-    shown = ", ".join(code(shortened(node, _LONGEST)) for node in found.order[:_SHOWN])
-    st.markdown(f"**Order so far**, source first: {shown}{more}")
-    st.caption(f"From the networks at epoch {found.epoch:,}.{turned}")
+    if order.turned is not None:
+        turned = f" Since the order before, {order.turned:.0%} of the pairs of columns have swapped."
+    columns = ", ".join(code(shortened(node, _LONGEST)) for node in order.order[:_SHOWN])
+    st.markdown(f"**Order so far**, source first: {columns}{rest}")
+    st.caption(f"From the networks at epoch {order.epoch:,}.{turned}")
 
 
 def _curves(run: runs.Run, status: Status) -> None:
@@ -154,10 +154,10 @@ _SEARCH_STAGES = {
 
 def _search_step(status: Status) -> str:
     words = _SEARCH_STAGES[status.stage]
-    said = words.format(
+    words = words.format(
         now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
     )
-    return said if status.best is None else f"{said}. Best score so far: {status.best:,.1f} nats"
+    return words if status.best is None else f"{words}. Best score so far: {status.best:,.1f} nats"
 
 
 def _search_kept(run: Run) -> str:

@@ -62,11 +62,11 @@ def _line(trial: Slow[Trial], choice: Choice) -> None:
     trial.panel(partial(_takes, choice))
 
 
-def _takes(choice: Choice, found: Trial) -> None:
-    low, high = found.range(choice)
+def _takes(choice: Choice, trial: Trial) -> None:
+    low, high = trial.range(choice)
     words = [f":material/timer: The search takes about **{about(low, high)}** here with the programs now running."]
     if high > LONG_SECONDS:
         words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
     st.caption(" ".join(words))
-    if found.bytes > (free := free_bytes("cpu")):
-        st.error(f"It needs about {size(found.bytes)} of memory, but {size(free)} are free. Use fewer columns or rows.")
+    if trial.bytes > (free := free_bytes("cpu")):
+        st.error(f"It needs about {size(trial.bytes)} of memory, but {size(free)} are free. Use fewer columns or rows.")

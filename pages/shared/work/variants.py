@@ -42,8 +42,8 @@ def section(run: Run) -> None:
         st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
     available = run.variants()
     for variant, words in VARIANT_WORDS.items():
-        left, right = st.columns([3, 2], vertical_alignment="center")
-        left.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
+        label, right = st.columns([3, 2], vertical_alignment="center")
+        label.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
         with right:
             if variant in available:
                 _show(run, variant)
