@@ -17,7 +17,7 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.runs import Run
 from disco.settings import Settings
-from pages.shared.compute import cache
+from pages.shared.compute import background, cache
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
 
@@ -32,6 +32,14 @@ TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hid
 def forget_results() -> None:
     """Leave out all that pages have read and computed so far."""
     cache.results.clear()
+
+
+def wait_until_computed() -> None:
+    """Wait until nothing runs in the background of the pages."""
+    deadline = time.monotonic() + 300
+    while background._running:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def booted(page: str = "data", **address: str) -> AppTest:

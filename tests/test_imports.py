@@ -110,13 +110,11 @@ def test_a_page_imports_its_own_folder_and_the_shared_one():
 
 def test_a_shared_folder_imports_only_what_stands_below_it():
     place = {name: at for at, name in enumerate(SHARED)}
-    found = {name.split(".")[2:3][0]: set() for name in arrows("pages") if name.startswith("pages.shared.")}
-    for name, others in arrows("pages").items():
-        if name.startswith("pages.shared."):
-            found[name.split(".")[2]] |= {other.split(".")[2] for other in others if other.startswith("pages.shared.")}
-    assert set(found) == set(place)
-    upward = [(name, other) for name, others in found.items() for other in others if place[other] > place[name]]
-    assert upward == []
+    all_arrows = [(name, other) for name, others in arrows("pages").items() for other in others]
+    shared = [pair for pair in all_arrows if all(name.startswith("pages.shared.") for name in pair)]
+    folders = {tuple(name.split(".")[2] for name in pair) for pair in shared}
+    assert {name for pair in folders for name in pair} == set(place)
+    assert [pair for pair in folders if place[pair[1]] > place[pair[0]]] == []
 
 
 def test_no_script_of_a_page_is_imported():

@@ -2,12 +2,11 @@
 
 import json
 import threading
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, box, button, frame_with, texts, written_when_asked
+from app_world import HOSTILE, booted, box, button, frame_with, texts, wait_until_computed, written_when_asked
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
@@ -84,19 +83,14 @@ def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_canc
     assert at.get("progress")[0].proto.text == "Starting" and not at.number_input
     button(at, "Cancel").click().run()
     may_begin.set()
-    _until_read(run)
+    wait_until_computed()
     at.run()
     assert "Cancelled. Nothing was kept." in texts(at) and not at.number_input
     button(at, "Compute it").click().run()
-    _until_read(run)
+    wait_until_computed()
     at.run()
     assert not at.exception and question(at) == ("b", "c", 4, 8)
     assert calls == [run, run]  # also what drives it, and the signs of hidden causes, take these graphs
-
-
-def _until_read(run: Run) -> None:
-    while asking.graphs(run).find().is_running:
-        time.sleep(0.01)
 
 
 def same_drivers(shown, found):

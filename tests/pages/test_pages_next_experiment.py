@@ -1,18 +1,17 @@
 """The next experiment on Graph: a folded section, computed when it is opened."""
 
 import threading
-import time
 from dataclasses import replace
 
 import pytest
-from app_world import booted, button, frame_with, press, texts, unfold
+from app_world import booted, button, frame_with, press, texts, unfold, wait_until_computed
 from made_up import HOSTILE, finished_run, refine_by_hand
 
 from disco.graph import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.refine.orientations import Class
 from disco.runs import refined
-from pages.shared.compute import background, machine
+from pages.shared.compute import machine
 from pages.shared.evidence import asking, next_experiment
 
 NAMES = ["x1", "x2", "x3", "x4"]
@@ -77,12 +76,7 @@ def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(
     assert share > 0 and "Set `" not in texts(at)
     button(at, "Cancel").click().run()
     may_end.set()
-    ended()
+    wait_until_computed()
     press(at.run(), "Compute it")
-    ended()
+    wait_until_computed()
     assert "of 3 open directions on average" in texts(at.run()) and not at.exception
-
-
-def ended():
-    while background._running:
-        time.sleep(0.01)

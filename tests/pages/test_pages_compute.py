@@ -1,9 +1,15 @@
-"""A computation in the background of the pages: how it ends, how it is stopped, and that it is found again."""
+"""What pages compute: in the background, how it ends and is stopped; and cached for all sessions, bounded in bytes."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
+import networkx as nx
+import numpy as np
+import pandas as pd
 import pytest
+import torch
 from app_world import forget_results
 from streamlit.testing.v1 import AppTest
 
@@ -11,6 +17,9 @@ from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.progress import Event
 from pages.shared.compute import background
 from pages.shared.compute.background import Computation, Slow
+from pages.shared.compute.cache import Cache, bytes_of
+
+MB = 1_000_000
 
 
 @pytest.fixture(autouse=True)
@@ -18,52 +27,32 @@ def none_begun():
     forget_results()
 
 
-def ended(work) -> Computation:
-    """A computation after its work, in this thread."""
-    job = Computation()
-    job.do(work, "It could not be done")
-    return job
-
-
-def test_the_result_and_the_progress_are_told():
-    heard = []
-
-    def work(hear):
-        heard.append(hear(Event("first", 1, 4, 0.25)))
-        return "found"
-
-    job = ended(work)
-    assert (job.state, job.result, job.error, job.progress, job.stage) == ("done", "found", "", 0.25, "first")
-    assert heard == [True] and not job.is_running
-
-
 @pytest.mark.parametrize(
-    ("error", "sentence"),
+    ("outcome", "state", "error"),
     [
-        (InputError("The column is empty."), "The column is empty."),
-        (ScoreUnavailable("No row is admissible."), "No row is admissible."),
-        (ZeroDivisionError("division by zero"), "It could not be done: division by zero"),
+        ("result", "done", ""),
+        (FitStopped("stopped"), "stopped", ""),
+        (InputError("The column is empty."), "failed", "The column is empty."),
+        (ScoreUnavailable("No row is admissible."), "failed", "No row is admissible."),
+        (ZeroDivisionError("division by zero"), "failed", "It could not be done: division by zero"),
     ],
 )
-def test_what_went_wrong_is_a_sentence(error, sentence):
-    def work(hear):
-        raise error
-
-    job = ended(work)
-    assert (job.state, job.error, job.result) == ("failed", sentence, None)
-
-
-def test_a_cancelled_computation_hears_so_and_keeps_nothing():
-    job, heard = Computation(), []
+def test_a_computation_records_its_progress_and_how_it_ended(outcome, state, error):
+    job, may_go_on = Computation(), []
 
     def work(hear):
-        heard.append(hear(Event("first", 1, 10, 0.1)))
-        job.cancel()
-        heard.append(hear(Event("first", 2, 10, 0.2)))
-        raise FitStopped("stopped")
+        may_go_on.append(hear(Event("first", 1, 4, 0.25)))
+        if state == "stopped":
+            job.cancel()
+        may_go_on.append(hear(Event("second", 2, 4, 0.5)))
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     job.do(work, "It could not be done")
-    assert heard == [True, False] and (job.state, job.error, job.result) == ("stopped", "", None)
+    assert (job.state, job.error, job.result) == (state, error, "result" if state == "done" else None)
+    assert (job.progress, job.stage, job.is_running) == (0.5, "second", False)
+    assert may_go_on == [True, state != "stopped"]
 
 
 def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
@@ -209,3 +198,89 @@ def test_a_click_counts_when_work_ends_while_the_page_is_drawn(monkeypatch):
     assert app.caption[0].value == ":material/hourglass_top: Measuring …"
     app.button(key="read").click().run()
     assert [line.value for line in app.markdown] == ["read"]
+
+
+def test_what_several_sessions_ask_at_once_is_made_once():
+    cache, may_end, made = Cache(MB), threading.Event(), []
+
+    def make():
+        made.append(1)
+        may_end.wait(60)
+        return "result"
+
+    with ThreadPoolExecutor(5) as threads:
+        results = [threads.submit(cache.get, "key", make) for _ in range(5)]
+        may_end.set()
+    assert [result.result() for result in results] == ["result"] * 5 and made == [1]
+
+
+def test_what_failed_is_not_cached_and_tried_again():
+    cache = Cache(MB)
+    with pytest.raises(ValueError, match="once"):
+        cache.get("key", lambda: (_ for _ in ()).throw(ValueError("once")))
+    assert cache.get("key", lambda: None) is None
+    assert cache.get("key", lambda: "again") is None  # None is a result too
+
+
+def test_the_least_recently_used_goes_first_and_the_last_one_stays():
+    cache = Cache(3 * MB + 1000)
+    for key in "abc":
+        cache.put(key, np.zeros(MB, np.uint8))
+    assert cache.find("a") is not None
+    cache.put("d", np.zeros(MB // 2, np.uint8))
+    assert cache.find("b") is None and cache.find("c") is not None and cache.bytes < 3 * MB
+    cache.put("large", np.zeros(9 * MB, np.uint8))
+    assert cache.find("large") is not None and cache.find("a") is None
+    assert cache.bytes == pytest.approx(9 * MB, rel=0.01)
+    cache.drop("large")
+    assert cache.bytes == 0 and cache.find("large", "gone") == "gone"
+
+
+def test_what_nobody_uses_for_long_goes_unless_it_is_the_last_one(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    cache = Cache(MB, idle=lambda: 10.0)
+    for key in "abc":
+        cache.put(key, "text")
+    now[0] = 8.0
+    assert cache.find("a") is not None
+    now[0] = 11.0
+    cache.put("d", "text")
+    assert [cache.find(key) for key in "abcd"] == ["text", None, None, "text"]
+    now[0] = 99.0
+    cache.put("e", "text")
+    assert [cache.find(key) for key in "ade"] == [None, None, "text"]
+    assert cache.bytes == bytes_of("text")
+
+
+@dataclass
+class Growing:
+    """A result that computes more of itself when it is shown."""
+
+    parts: list[np.ndarray] = field(default_factory=list)
+
+
+def test_a_result_that_grew_is_measured_again():
+    cache, one = Cache(3 * MB, remeasure_after=0.0), Growing()
+    cache.put("old", "text")
+    cache.put("growing", one)
+    one.parts.append(np.zeros(4 * MB, np.uint8))
+    assert cache.find("growing") is one
+    cache.put("new", "text")
+    assert cache.find("old") is None and cache.find("growing") is None and cache.find("new") == "text"
+
+
+def test_bytes_are_those_of_the_data():
+    table = pd.DataFrame(np.zeros((1000, 100), np.int64), columns=[f"gene {number}" for number in range(100)])
+    assert bytes_of(table) == pytest.approx(800_000, rel=0.05)
+    assert bytes_of(Growing([np.zeros(MB, np.uint8), np.zeros(MB, np.uint8)])) == pytest.approx(2 * MB, rel=0.01)
+    shared = np.zeros(MB, np.uint8)
+    assert bytes_of({"one": shared, "same": shared}) == pytest.approx(MB, rel=0.01)
+    assert bytes_of([shared[: MB // 2]]) == pytest.approx(MB / 2, rel=0.01)
+    assert bytes_of(torch.zeros(MB // 4)) == pytest.approx(MB, rel=0.01)
+    assert bytes_of("a" * MB) == pytest.approx(MB, rel=0.01)
+    around: list = [np.zeros(MB, np.uint8)]
+    around.append(around)
+    assert bytes_of(around) == pytest.approx(MB, rel=0.01)
+    assert bytes_of(nx.DiGraph([(number, number + 1) for number in range(1000)])) > 100_000
+    assert bytes_of((lambda: None, Cache, threading)) < 1000
