@@ -64,7 +64,7 @@ def _label(job: Job) -> str:
 
 
 def _cancel(job: Job) -> None:
-    with errors.said(), st.spinner("Stopping"):
+    with errors.caught(), st.spinner("Stopping"):
         jobs.cancel(job.run, job.work)
         log.act("cancelled", user=job.user, run=job.run.id, work=job.work.name)
         errors.redraw()

@@ -54,7 +54,7 @@ def _runs(user: str) -> None:
 
 
 def _delete(user: str, run: Run) -> None:
-    with errors.said():
+    with errors.caught():
         run.delete()
         log.act("deleted", user=user, run=run.id)
         st.rerun()

@@ -135,7 +135,7 @@ def _tell(chosen: list[str], seconds: float) -> None:
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
     """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
-    with errors.said():
+    with errors.caught():
         wanted = Asked(methods, limit)
         if not comparing.left(run, wanted):
             st.info("All of these are done. Their results are below.", icon=":material/check:")
@@ -149,6 +149,6 @@ def begin(run: Run, methods: options.Options, limit: float) -> None:
 def offer(draft: Draft) -> None:
     """The button that makes a run of the loaded table, without a fit, and opens it."""
     if st.button("Choose methods for this table", type="primary", key="compare_table"):
-        with errors.said():
+        with errors.caught():
             session.draft.started_as(fit_start.new_run(draft))
             st.rerun()

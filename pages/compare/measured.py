@@ -33,7 +33,7 @@ _METRICS = {  # label, format, term of the glossary
 def truth_of(found: Compared) -> Known | None:
     """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
-        known = truth.shown(found)
+        known = truth.visible(found)
         if known is not None and (why := compared.looped(known.told)):
             raise InputError(why)
     except InputError as error:

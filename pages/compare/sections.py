@@ -106,7 +106,7 @@ def pair(shown: Compared) -> None:
     if len(names) < 2:
         st.caption("Choose at least two methods above.")
         return
-    first, second = paired.beside("compare_pair")
+    first, second = paired.two_columns("compare_pair")
     one = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{shown.run.id}")
     others = [name for name in names if name != one]
     other = second.selectbox("Second", others, format_func=heading, key=f"compare_pair_other_{shown.run.id}_{one}")

@@ -26,7 +26,7 @@ _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
-    if computed.whole(draft) is None:
+    if computed.usable_table(draft) is None:
         return
     search = looking.artefact_search(draft)
     if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
@@ -95,7 +95,9 @@ def _leave_out(rows: np.ndarray, why: str) -> None:
 def _adjust(draft: Draft, one: Finding) -> None:
     """Give the columns left aside the roles that they look like."""
     given = {
-        at: guess.given for at, guess in computed.aside(draft).items() if str(draft.table.columns[at]) in one.aside
+        at: guess.given
+        for at, guess in computed.possible_adjustments(draft).items()
+        if str(draft.table.columns[at]) in one.aside
     }
     session.draft.set_roles(given, f"Adjusted for {listed(one.aside, _NAMED)}.")
     columns.taken_anew()

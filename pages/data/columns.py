@@ -48,7 +48,7 @@ def choose(draft: Draft) -> None:
             help="Shows the columns whose name contains this. The buttons beside it act on the columns shown.",
         )
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
-        beside = {*draft.beside}
+        beside = {*draft.adjusted}
         _button("Choose all", draft.columns, {*draft.columns, *view} - beside, f"All shown are counts. {_OTHERS}")
         _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown is a count. {_OTHERS}")
         _button("Choose usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
@@ -89,7 +89,7 @@ def leave_out(positions: Sequence[int], why: str) -> None:
 def _table(draft: Draft, view: list[int]) -> None:
     frame = _frame(draft, view)
     key = f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
-    errors.tell(_PROBLEM)
+    errors.show(_PROBLEM)
     st.data_editor(
         frame,
         key=key,
@@ -110,7 +110,7 @@ def edited(key: str, view: list[int]) -> None:
         return
     edits = st.session_state[key]["edited_rows"]
     chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         session.draft.set_roles(changed(roles_of(now), chosen))
     after = roles_of(session.draft.current())
     if any(after[position] != label for position, label in chosen.items()):
@@ -124,7 +124,7 @@ def changed(before: list[str], chosen: Mapping[int, str]) -> dict[int, str | tup
 
 def roles_of(draft: Draft) -> list[str]:
     """The role of every column in words."""
-    chosen, beside, names = {*draft.columns}, {*draft.beside}, names_of(draft.table)
+    chosen, beside, names = {*draft.columns}, {*draft.adjusted}, names_of(draft.table)
     return [
         _in_words(draft, position) if position in beside else "count" if position in chosen else "ignore"
         for position in range(len(names))
@@ -156,7 +156,7 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
     notes = pd.Series([words for _, words in computed.faulty(draft)])
     if notes.any():
-        frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # the notes are about counts
+        frame["note"] = notes.where(~notes.index.isin(draft.adjusted), "")  # the notes are about counts
     return frame.iloc[view].reset_index(drop=True)
 
 

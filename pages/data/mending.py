@@ -89,7 +89,7 @@ def _reading(draft: Draft) -> None:
         said = bullets([plain(note) for note in notes])
         st.info(f"**How the file was read**\n\n{said}", icon=":material/info:")
         rereading.as_else_meant(draft)
-    errors.tell(rereading.PROBLEM, " The table is unchanged.")
+    errors.show(rereading.PROBLEM, " The table is unchanged.")
     if draft.file is None:
         return
     if MATRIX in draft.table.attrs:
@@ -133,7 +133,7 @@ def _undo(steps: int) -> None:
 
 def _left_out(draft: Draft) -> None:
     """One line on the identifiers that are not among the counts; nothing without any."""
-    found = [at for at in computed.index_like(draft) if at not in {*draft.columns, *draft.beside}]
+    found = [at for at in computed.index_like(draft) if at not in {*draft.columns, *draft.adjusted}]
     if found:
         names = listed([code(draft.table.columns[at]) for at in found], _MOST_SAID)
         looks = plural(len(found), "looks like an identifier and is", "look like identifiers and are")

@@ -85,7 +85,7 @@ def again(choices: dict[str, Any]) -> None:
 
 def take(words: str, choices: dict[str, Any]) -> None:
     """Read the file of the draft with these choices, as a step in these words."""
-    with errors.kept(PROBLEM):
+    with errors.deferred(PROBLEM):
         session.draft.edit(words, ReadAgain(choices))
         columns.taken_anew()
     st.rerun()

@@ -49,7 +49,7 @@ def _asks_turn(draft: Draft) -> bool:
 
 def panel(draft: Draft) -> None:
     """The questions that the table raises, if any."""
-    errors.tell(_PROBLEM)
+    errors.show(_PROBLEM)
     if computed.suggestions(draft):
         _suggestions(draft)
     elif asks(draft):
@@ -85,7 +85,7 @@ def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
     draft = session.draft.current()
     if draft is None:
         return
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         for kind in refused:
             session.draft.deny(computed.about(kind))
         for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
@@ -145,7 +145,7 @@ def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: 
 
 
 def _change(words: str, change: Edit) -> None:
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         session.draft.edit(words, change)
         columns.taken_anew()
 

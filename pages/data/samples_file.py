@@ -28,7 +28,7 @@ def attach(draft: Draft) -> None:
         st.file_uploader("One line per sample", type=_TEXTS, key=key)
         file = answers.uploaded(key)
         if file is not None:
-            with errors.said(f"{file.name}: "):
+            with errors.caught(f"{file.name}: "):
                 _offer(draft, file.name, file.getvalue())
 
 

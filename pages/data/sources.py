@@ -117,7 +117,7 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: A
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
     """Load a table; if that fails, keep the previous one and show the reason."""
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         try:
             load()
         except MemoryError:

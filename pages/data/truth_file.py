@@ -49,5 +49,5 @@ def _uploaded() -> None:
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
         return
-    with errors.kept(_PROBLEM, f"{file.name}: "):
+    with errors.deferred(_PROBLEM, f"{file.name}: "):
         session.draft.set_truth(truth_of(file.getvalue(), {str(name) for name in draft.table.columns}))

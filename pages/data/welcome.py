@@ -26,6 +26,6 @@ def greet() -> None:
 
 
 def _open_example() -> None:
-    with errors.said():
+    with errors.caught():
         session.run.select(runs.example())
         session.address.go("graph")

@@ -21,7 +21,7 @@ if run is None:
     empty.no_run()
     st.stop()
 found = refinement.readable(run)
-result = fit.shown(run) if run.status().state == "done" else None
+result = fit.current(run) if run.status().state == "done" else None
 if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
@@ -34,7 +34,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     top = st.container()
     view = views.chosen(found, result)
     notice.changed(view)
-    known = truth.shown(view.placed)
+    known = truth.visible(view.placed)
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)

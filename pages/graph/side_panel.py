@@ -19,7 +19,7 @@ from pages.shared.graph import against_truth, canvas, contexts, layout, picked
 from pages.shared.result.truth import Known
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import code, distinct, plain, shown
+from pages.shared.widgets.names import code, labels_of, plain
 from pages.shared.work import finding
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
@@ -121,18 +121,17 @@ def _effect_on(view: View, node: str) -> None:
     if view.refinement is None:
         return
     others = [one for one in view.refinement.order if one != node]
-    other = picked.other(node, others)
+    other = picked.second_node(node, others)
     key = answers.agreeing("graph_effect_on", other)
-    labels = dict(zip(others, distinct(map(shown, others)), strict=True))
     st.selectbox(
         f"Effect of {plain(node)} on",
         others,
         index=None,
         key=key,
-        format_func=lambda one: labels.get(one, ""),
+        format_func=labels_of(others),
         placeholder="Choose a node",
         help="Or Shift + click it in the graph.",
-        on_change=answers.heard(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
+        on_change=answers.valid(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
     )
     if other is not None:
         _to_effects(view, f"Effect of {code(node)} on {code(other)}", cause=node, outcome=other)

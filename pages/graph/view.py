@@ -101,7 +101,7 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
     if refinement is None or result is None:
         return LIKELIHOOD if result is None else DISCO
     key = f"graph_view_{result.run.id}"
-    st.session_state[key] = session.shown.view.now() or BOTH
+    st.session_state[key] = session.shown.view.current() or BOTH
     name = st.segmented_control(
         "Edges found by",
         list(_WORDS),

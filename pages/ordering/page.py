@@ -16,9 +16,9 @@ intro.page_intro(
     "which has no children among those left.",
 )
 run = empty.require_run()
-result = fit.shown(run)
+result = fit.current(run)
 fit.variant_picker(result)
-known = truth.shown(result)
+known = truth.visible(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 intro.verdict(*verdicts.of_order(result.steps, arrows))
 fit.rows_note(run)

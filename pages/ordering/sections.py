@@ -256,7 +256,7 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         "CCS counts the variance within ranks, the constant-curvature criterion the total variance. *Clipped* keeps "
         "rows at the top of the grid, *admissible* leaves them out."
     )
-    with errors.said():
+    with errors.caught():
         figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 

@@ -15,9 +15,9 @@ intro.page_intro(
     "threshold are kept. Move the threshold and the graph follows. Nothing is refitted.",
 )
 run = empty.require_run()
-result = fit.shown(run)
+result = fit.current(run)
 fit.variant_picker(result)
-known = truth.shown(result)
+known = truth.visible(result)
 slot = st.container()  # for the verdict, which depends on the thresholds chosen below
 left, right = st.container(key="beside_parents").columns([4, 3], gap="medium")
 with right:

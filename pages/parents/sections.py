@@ -42,7 +42,7 @@ _SCALES = {
 def verdict_on(chosen: Selection) -> None:
     """How well the threshold of the OCS separates its scores; and Graph's verdict on the run, in Graph's words."""
     result, refined = chosen.result, refinement.readable(chosen.result.run)
-    is_refined = refined is not None and session.shown.view.now() != DISCO
+    is_refined = refined is not None and session.shown.view.current() != DISCO
     if is_refined:
         on_graph = refined.verdict._replace(text=f"In the refined graph: {refined.verdict.text}")
     else:

@@ -14,7 +14,7 @@ from pages.shared.result import selectors
 from pages.shared.result.fit import Result
 from pages.shared.result.truth import Known
 from pages.shared.widgets import figure, tables
-from pages.shared.widgets.answers import heard
+from pages.shared.widgets.answers import valid
 from pages.shared.widgets.glossary import define
 
 
@@ -44,7 +44,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
 
 
 def _pair(result: Result, shown: str) -> tuple[str, str]:
-    now = session.shown.compared.now() or ("ocs", shown if shown != "ocs" else "evidence")
+    now = session.shown.compared.current() or ("ocs", shown if shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
     for index, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
         key = f"compared_{index}_{result.run.id}"
@@ -61,7 +61,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
             list(SELECTORS),
             format_func=lambda one: WORDS[one].name,
             key=key,
-            on_change=heard(key, SELECTORS, chosen),
+            on_change=valid(key, SELECTORS, chosen),
         )
     return now
 

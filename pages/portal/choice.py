@@ -41,7 +41,7 @@ def choose() -> tuple[tuple[str, ...], tuple[str, ...], Roles]:
 
 def table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
-    with errors.said():
+    with errors.caught():
         return _table(plots, species)
     return None
 

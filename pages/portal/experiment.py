@@ -47,7 +47,7 @@ def section(species: tuple[str, ...]) -> None:
         format_func=lambda name: name[0].upper() + name[1:],
         width=380,
     )
-    with shown, errors.said():
+    with shown, errors.caught():
         found = _found(chosen, species)
         names = {name: portal.called(name) for name in found["node"]}
         title = _title(found, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")

@@ -17,7 +17,7 @@ from pages.shared.graph import canvas, contexts, downloads, layout, picked
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import Known
 from pages.shared.widgets import tables
-from pages.shared.widgets.answers import agreeing, heard, is_left
+from pages.shared.widgets.answers import agreeing, is_left, valid
 from pages.shared.widgets.names import code, shown
 
 CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
@@ -209,7 +209,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
         key=key,
         format_func=lambda pair: labels.get(pair, ""),
         placeholder="Choose an edge",
-        on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
+        on_change=valid(key, [None, *pairs], picked.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
     return picked_pair

@@ -18,7 +18,7 @@ from pages.shared.compute.background import Computation, Slow
 from pages.shared.evidence import modelled
 from pages.shared.widgets import figure
 from pages.shared.widgets.answers import segments
-from pages.shared.widgets.names import distinct, plain, shown
+from pages.shared.widgets.names import labels_of, plain
 
 _STAGES = {
     "fit": "Fitting the graph",
@@ -81,8 +81,7 @@ def _figures(check: Check) -> None:
     statistic = segments("Statistic of the columns", effects.STATISTIC_WORDS, "refined_statistic", "ratio")
     figure.show(effects.columns(check, statistic), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
-    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
-    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda name: labels.get(name, ""))
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=labels_of(nodes))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
     st.caption(ASSUMED)

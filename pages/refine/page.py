@@ -37,11 +37,11 @@ if refined is None:
     sections.without(False, run, is_fitted)
     st.stop()
 so_far.keep_places(run, refined)
-result = fit.shown(run) if is_fitted else None
+result = fit.current(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, refined.graph).rename(columns={"change": "verdict"}) if result else None
-known = truth.shown(refined)
+known = truth.visible(refined)
 intro.verdict(*refined.verdict)
 st.fragment(edge_list.explore)(refined, changes, result.edges(*present) if result else None, known)
 sections.summary(refined, changes)

@@ -33,13 +33,13 @@ def start_box(run: runs.Run, label: str) -> None:
     if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
     with row.container(width="stretch"), contextlib.suppress(InputError):  # reported at the start
-        search_time.of_run(run, choice_from(values))
+        search_time.line(search_time.of_run(run), choice_from(values))
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why it cannot start."""
-    with errors.said():
-        jobs.start(run, runs.REFINE, choice_from(values), search_time.trial_of_run(run))
+    with errors.caught():
+        jobs.start(run, runs.REFINE, choice_from(values), search_time.of_run(run).result)
         st.rerun()
 
 

@@ -50,7 +50,7 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
     """Which result of each run to compare: its fit or its refinement; by default the same for both."""
     both = [name for name in _own(first) if name in _own(second)]
     chosen = []
-    for label, run, box in zip(("First", "Second"), (first, second), paired.beside("compared_runs"), strict=True):
+    for label, run, box in zip(("First", "Second"), (first, second), paired.two_columns("compared_runs"), strict=True):
         box.markdown(f"**{label}:** {code(run.name)}")
         usual = both[0] if both else _own(run)[0]
         chosen.append(

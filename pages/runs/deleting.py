@@ -64,6 +64,6 @@ def _delete_folder(one: Unreadable) -> None:
         what = "the link but not its target" if one.path.is_symlink() else "the folder and everything in it"
         st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
         if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
-            with errors.said():
+            with errors.caught():
                 one.delete()
                 st.rerun()

@@ -29,6 +29,6 @@ def section() -> None:
 
 
 def _withdraw(run: Run) -> None:
-    with errors.said():
+    with errors.caught():
         shares.withdraw(run.id)
         log.act("withdrew", run=run.id)

@@ -58,7 +58,7 @@ def _rename(run: Run) -> None:
             help="Leave empty to restore the original name. Its address does not change.",
         )
         if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
-            with errors.said():
+            with errors.caught():
                 run.rename(name or "")
                 st.rerun()
 

@@ -45,7 +45,7 @@ def read_back() -> None:
 
 def _opened() -> None:
     file = answers.uploaded(_FILE)
-    with errors.kept(_PROBLEM, f"{file.name}: " if file else ""):
+    with errors.deferred(_PROBLEM, f"{file.name}: " if file else ""):
         if file is not None:
             form.take(parsed(file.getvalue()))
 

@@ -106,13 +106,13 @@ def _paste() -> None:
 
 
 def _take_pasted() -> None:
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         _take(st.session_state[_PASTED])
 
 
 def _take_file() -> None:
     file = answers.uploaded("sim_edge_file")
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         if file is not None:
             check_size(file.name, file.size, LARGEST_TEXT)
             _take(_text(file))

@@ -141,7 +141,7 @@ def _downloads(known: Knowledge) -> None:
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
     """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
     counts = computed.chosen_counts(draft)
-    with errors.said():
+    with errors.caught():
         found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)
         _set(draft, found if found.to_dict() else None)

@@ -87,11 +87,11 @@ def test_hiding_or_folding_a_box_takes_its_nodes():
     result, graph = made(list("abcde"), [])
     layout.act_on(result, "fold:0,1")
     layout.act_on(result, "fold:5,4")
-    assert dict(layout.now(result).groups) == {"a … (3)": ("a", "b", "e")}
+    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b", "e")}
     layout.act_on(result, "fold:4,3")  # a node is in one box only
-    assert dict(layout.now(result).groups) == {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}
+    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}
     layout.act_on(result, "hide:6")
-    assert layout.now(result).hidden == {"d", "e"}
+    assert layout.arrangement(result).hidden == {"d", "e"}
 
 
 def test_groups_are_offered_by_the_beginnings_of_names_and_a_box_has_a_name_of_its_own():
@@ -101,10 +101,10 @@ def test_groups_are_offered_by_the_beginnings_of_names_and_a_box_has_a_name_of_i
     result, graph = made([*names[:4], "age_… (3)", "age … (3)"[::-1]], [])
     assert layout.act_on(result, "group:0") and not layout.for_buttons(result, names)["groups"]
     layout.act_on(result, "group:7")  # not offered
-    assert len(layout.now(result).groups) == 1
+    assert len(layout.arrangement(result).groups) == 1
     layout.undo(result)
     layout.fold(result, ["age_1", "x"], "age_")
-    assert all(name not in result.positions for name in layout.now(result).groups)
+    assert all(name not in result.positions for name in layout.arrangement(result).groups)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_browser_can_only_ask_for_what_there_is(answer):
 def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
     result, graph = made(["**a**", "b", "c", "d"], [("**a**", "c"), ("b", "c"), ("c", "d")])
     layout.fold(result, ["**a**", "b"])
-    seen, boxes = layout.drawn(result, graph), [*layout.now(result).groups]
+    seen, boxes = layout.drawn(result, graph), [*layout.arrangement(result).groups]
     data = canvas.shown_data(result.order, seen, layout.positions(result, graph), 1.0, boxes)
     box = next(node for node in data["nodes"] if node["folded"])
     assert box["title"] == "2 nodes folded into one: **a**, b" and box["id"] == "4"
@@ -183,7 +183,7 @@ def test_of_very_many_nodes_only_what_is_drawn_has_a_place():
 def test_in_a_large_graph_contexts_stand_above_and_a_box_at_its_first_node():
     result, _ = made(LONG, [])
     layout.fold(result, ["x3", "x299"])
-    (box,) = layout.now(result).groups
+    (box,) = layout.arrangement(result).groups
     graph = nx.DiGraph([(box, "x90"), ("x90", "x200"), ("season", "x200")])
     graph.nodes["season"][graphs.CONTEXT] = True
     places = layout.positions(result, graph)

@@ -46,11 +46,11 @@ def test_labels_that_agree_are_numbered():
 def test_only_an_option_is_handed_on(monkeypatch, answer):
     heard = []
     monkeypatch.setattr(answers.st, "session_state", {"box": answer})
-    answers.heard("box", ["a", ("b", "c")], heard.append)()
-    answers.heard("box", [None, "a"], heard.append)()
+    answers.valid("box", ["a", ("b", "c")], heard.append)()
+    answers.valid("box", [None, "a"], heard.append)()
     assert heard == ([None] if answer is None else [])
     monkeypatch.setattr(answers.st, "session_state", {"box": ("b", "c")})
-    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    answers.valid("box", ["a", ("b", "c")], heard.append)()
     assert heard[-1] == ("b", "c")
 
 
@@ -75,15 +75,15 @@ def test_what_a_callback_could_not_do_is_told_once(monkeypatch):
     told, state = [], {}
     monkeypatch.setattr(errors.st, "session_state", state)
     monkeypatch.setattr(errors.st, "error", lambda words, icon: told.append(words))
-    with errors.kept("why", "t.csv: "):
+    with errors.deferred("why", "t.csv: "):
         raise InputError("It is *empty*.")
-    errors.tell("why", " Try again.")
-    errors.tell("why")
-    with errors.said():
+    errors.show("why", " Try again.")
+    errors.show("why")
+    with errors.caught():
         raise InputError("No.")
     assert told == ["t\\.csv\\: It is \\*empty\\*\\. Try again.", "No\\."] and not state
     state["why"] = "An older one."
-    with errors.kept("why"):
+    with errors.deferred("why"):
         pass
     assert not state
 

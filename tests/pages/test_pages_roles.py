@@ -43,7 +43,7 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
     assert "4 columns do not look like counts" in texts(at) and button(at, "Find the graph").disabled
     press(at, "Accept all guesses")
     now = draft_of(at)
-    assert now.columns == (0, 1, 2) and now.beside == (3, 4, 5, 6) and not at.error
+    assert now.columns == (0, 1, 2) and now.adjusted == (3, 4, 5, 6) and not at.error
     assert "Adjusted for site, bill, year; groups by plot\\_id." in texts(at)
     assert not button(at, "Find the graph").disabled and not any(grid(at)["guess"])
     run = fit_start.new_run(now, "with roles", "auto")
@@ -165,7 +165,7 @@ def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     assert not at.error and len(now.table) == 116 and now.rows_left_out == ((4, 5), (10, 10), (71, 71))
     assert fit_start.new_run(now, "r", "auto").adjustment.rows == 116
     press(at, "Undo the last step")
-    assert len(draft_of(at).table) == 120 and draft_of(at).beside == (3, 4)
+    assert len(draft_of(at).table) == 120 and draft_of(at).adjusted == (3, 4)
 
 
 def test_rows_keep_the_numbers_of_the_table_as_loaded():

@@ -107,9 +107,6 @@ def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph
     """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if they are wanted.
 
     The switch is on at first if such pairs were found before, as on Effects.
-
-    Args:
-        key: of the switch.
     """
     run = refinement.run
     switches = st.session_state.setdefault(_CHOICE, {})

@@ -47,7 +47,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     choice = choice_from(choice_of(run))
     is_shown = row.get("source") == EXPERIMENT  # then it holds whatever is hidden
     if is_shown:
-        with errors.said():
+        with errors.caught():
             st.markdown(evidence_words.sentence(run, choice.margin, parent, child))
     machine.once(machine.compiled, machine.PREPARING, partial(_curve, run, refined, parent, child))
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
@@ -59,7 +59,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
 
 
 def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
-    with errors.said():
+    with errors.caught():
         curve, observed = modelled.curve(run, refined, parent, child)
         unit = modelled.unit(run)
         figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
@@ -123,7 +123,7 @@ def kind_details(run: Run, refined: Refined, node: str) -> None:
 
 
 def _kind(run: Run, refined: Refined, node: str) -> None:
-    with errors.said():
+    with errors.caught():
         kind = modelled.kind(run, refined, node)
         parents = modelled.parents_of(refined.edges).get(node)
         st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
@@ -211,7 +211,7 @@ def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -
             help="How well the model fits both nodes with the edge as found and with the edge reversed.",
         ):
             return
-        with slot, errors.said(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
+        with slot, errors.caught(), st.spinner("Fitting both nodes, with the edge as found and reversed …"):
             measured[question] = modelled.reversed_misfits(run, refined, parent, child)
         if question not in measured:
             return
@@ -297,7 +297,7 @@ def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
 
 
 def _write(groups: dict[str, list[str]], words: Callable[[str, str], str]) -> None:
-    with errors.said():
+    with errors.caught():
         for is_, names in groups.items():
             count = how_many(len(names), "column")
             lines = [words(is_, neighbour) for neighbour in names[:_MOST]]

@@ -21,7 +21,7 @@ from pages.shared.evidence import asking
 from pages.shared.result.refinement import Refinement
 from pages.shared.table import drafts
 from pages.shared.widgets import errors, tables
-from pages.shared.widgets.names import code, distinct, plain, shown
+from pages.shared.widgets.names import code, labels_of, plain, shown
 from pages.shared.work import fit_start, search_time
 
 _MOST_PAIRS = 6
@@ -102,7 +102,7 @@ def next_rules(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
         edge: the picked one.
     """
     with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
-        with errors.said():  # its knowledge is damaged, or has as many rules as there can be
+        with errors.caught():  # its knowledge is damaged, or has as many rules as there can be
             present = run.knowledge() or Knowledge()
             rules = st.session_state.get(_RULES, {}).get(run.id, present)
             pair = edge or _two_nodes(nodes)
@@ -119,21 +119,10 @@ def _keep(run: Run, rules: Knowledge) -> None:
 
 def _two_nodes(nodes: Sequence[str]) -> Pair | None:
     st.caption("Pick an edge, or choose two nodes.")
-    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
-    chosen = []
-    for slot, label, key in zip(st.columns(2, gap="small"), ("From", "To"), ("rules_from", "rules_to"), strict=True):
-        with slot:
-            chosen.append(
-                st.selectbox(
-                    label,
-                    list(nodes),
-                    index=None,
-                    key=key,
-                    format_func=lambda node: labels.get(node, ""),
-                    placeholder="Node",
-                )
-            )
-    parent, child = chosen
+    options = {"index": None, "format_func": labels_of(nodes), "placeholder": "Node"}
+    first, second = st.columns(2, gap="small")
+    parent = first.selectbox("From", list(nodes), key="rules_from", **options)
+    child = second.selectbox("To", list(nodes), key="rules_to", **options)
     return None if parent == child or not {parent, child} <= set(nodes) else (parent, child)
 
 
@@ -176,11 +165,11 @@ def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
     """The button that starts the new run, unless its rules contradict each other or equal those of this one."""
     is_fine = False
     if rules != present:
-        with errors.said():
+        with errors.caught():
             rules.resolve(run.nodes, run.roles)
             is_fine = True
     if is_fine:
-        search_time.of_run(run, QUICK)
+        search_time.line(search_time.of_run(run), QUICK)
     if st.button(
         "Search again with these rules",
         type="primary",
@@ -200,7 +189,7 @@ def _name(run: Run, rules: Knowledge) -> str:
 
 
 def _start(run: Run, rules: Knowledge) -> None:
-    with errors.said():
+    with errors.caught():
         next_run = runs.create_run(
             run.with_roles(),
             run.settings,

@@ -56,7 +56,7 @@ def _live(run: Run, height: int) -> None:
     row = st.container(horizontal=True, vertical_alignment="center")
     text, is_off = row.container(width="stretch"), status.state != "running" or status.stage == "evidence"
     if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
-        with errors.said():
+        with errors.caught():
             refining.stop_here(run)
     state = _ENDING if refining.is_ending(run) else _SEARCHING
     there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"

@@ -44,7 +44,7 @@ def who(user: roots.User) -> None:
         with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):
             st.text_input("Your name", key=_NAME, max_chars=40, placeholder="such as Ada", on_change=_renamed)
             st.caption("Admins see it, and those to whom you show a run.")
-            errors.tell(_PROBLEM)
+            errors.show(_PROBLEM)
     else:
         st.caption(f":material/person: {words}", help=_OWN)
     if st.user.get("is_logged_in"):
@@ -54,7 +54,7 @@ def who(user: roots.User) -> None:
 def _renamed() -> None:
     user, name = roots.user(), st.session_state[_NAME]
     if user is not None and name:
-        with errors.kept(_PROBLEM):
+        with errors.deferred(_PROBLEM):
             roots.rename(user, name)
 
 
@@ -68,7 +68,7 @@ def shown_run() -> None:
     words, button = st.columns([4, 1], vertical_alignment="center")
     words.info(f"**{plain(run.name)}** is {whose}: you can read it, and change a copy.", icon=":material/visibility:")
     if button.button("Copy to my runs", key="gate_copy", width="stretch", icon=":material/content_copy:"):
-        with errors.said(), st.spinner("Copying"):
+        with errors.caught(), st.spinner("Copying"):
             session.run.select(unpack(io.BytesIO(pack(run))))
             st.rerun()
 
@@ -85,7 +85,7 @@ def share_button(run: Run) -> None:
         links = shares.shares_of(run.path)
         key = _LINK_KEY.format(run.id)
         if st.button("Make a link", type="primary", key=f"share_{run.id}"):
-            with errors.said():
+            with errors.caught():
                 st.session_state[key] = shares.share(run.path)
                 links = shares.shares_of(run.path)
         if links and (link := st.session_state.get(key)):
@@ -99,7 +99,7 @@ def share_button(run: Run) -> None:
                 st.rerun()
         reader = roots.user()
         if reader is not None and reader.is_admin and st.button("Show to all as an example", key=f"publish_{run.id}"):
-            with errors.said():
+            with errors.caught():
                 log.act("published", run=shares.publish(run.path))
                 st.toast("Everybody finds it on Runs, below Examples.")
 

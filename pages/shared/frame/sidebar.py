@@ -112,7 +112,7 @@ _NAME = "run_picker"
 
 def picker() -> None:
     """A select box over all runs, newest first, the open one selected."""
-    with errors.said():
+    with errors.caught():
         readable, unreadable = runs.find_runs()
         if readable:
             _run_box({run.id: run for run in readable})

@@ -58,7 +58,6 @@ def graph_view(
     Args:
         graph: what to show, placed by `layout.positions`. A verdict or the finder (`found_by`) of an edge sets how it
             is drawn.
-        key: of the element.
         height: pixels; depends on the number of nodes if not given.
         strength: of the widest line; that of the strongest candidate of a fit if not given.
         picks_edges: whether a click on an edge picks it.
@@ -157,7 +156,6 @@ def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -
         kind: PNG, or PDF, which the browser's print dialog saves.
         picture: makes its SVG when the button is pressed, so redrawing the page does not wait for it.
         file: the name of the file.
-        key: of the element.
     """
     press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
     label, help = _PICTURES[kind]
@@ -201,16 +199,14 @@ def shown_data(
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
         "roles": {} if is_coloured else {"parent": roles.PARENT, "child": roles.CHILD},
         "label": f"The causal graph: {words}.",
-        **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
-        **{
-            "alone": {"count": 0, "shown": True},
-            "scope": "all",
-            "undo": False,
-            "away": 0,
-            "groups": [],
-            "folds": False,
-        },
+        **_UNTOUCHED,
     }
+
+
+_UNTOUCHED = {  # what the reader did to a graph without a session: nothing
+    **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
+    **{"alone": {"count": 0, "shown": True}, "scope": "all", "undo": False, "away": 0, "groups": [], "folds": False},
+}
 
 
 def _data(
@@ -219,7 +215,7 @@ def _data(
     """The same, with what the reader did."""
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
-    boxes = [*layout.now(result).groups]
+    boxes = [*layout.arrangement(result).groups]
     return shown_data(result.order, seen, layout.positions(result, seen), widest, boxes) | {
         **layout.for_buttons(result, list(graph)),
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
@@ -233,26 +229,31 @@ def _data(
 
 
 def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> dict:
-    node = mark["name"]
-    if members := graph.nodes[node].get(drawing.MEMBERS):
+    name = mark["name"]
+    members = graph.nodes[name].get(drawing.MEMBERS)
+    if members:
         title = f"{how_many(len(members), 'node')} folded into one: {listed(members, _MOST_NAMED)}"
-        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": True}
-    if CONTEXT in graph.nodes[node]:
-        acts = how_many(graph.out_degree(node), "node")
-        title = f"{node}: a context, acts on {acts if graph.out_degree(node) else 'no node'}"
-        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
+    elif CONTEXT in graph.nodes[name]:
+        acts = how_many(graph.out_degree(name), "node") if graph.out_degree(name) else "no node"
+        title = f"{name}: a context, acts on {acts}"
+    else:
+        title = _title(mark, graph, int(number[name]) + 1, count)
+    return {**{key: mark[key] for key in _OF_NODE}, "id": number[name], "title": title, "folded": bool(members)}
+
+
+def _title(mark: dict, graph: nx.DiGraph, position: int, count: int) -> str:
+    """A node with its position, of `count`, and the numbers of its parents and children."""
+    name = mark["name"]
     parents, children = (
         sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)
-        for lines in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
+        for lines in (graph.in_edges(name, data=True), graph.out_edges(name, data=True))
     )
-    full = graph.nodes[node].get(drawing.FULL_NAME)
-    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1:,} of {count:,})"
+    full = graph.nodes[name].get(drawing.FULL_NAME)
+    title = f"{name}{f', {full}' if full else ''} (position {position:,} of {count:,})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
-    if unknown := len(joined(graph, node)):
+    if unknown := len(joined(graph, name)):
         title += f", {how_many(unknown, 'edge')} of unknown direction"
-    if mark["missed"]:
-        title += f"; {drawing.node_words(graph, node)}"
-    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
+    return title + (f"; {drawing.node_words(graph, name)}" if mark["missed"] else "")
 
 
 _MOST_NAMED = 8

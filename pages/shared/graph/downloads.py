@@ -86,7 +86,6 @@ def files(
     Args:
         result: has the positions of the nodes.
         edges_found, drawn: the graph in the files for other programs, and as drawn.
-        title: of the picture.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
         name: of the files, without an ending.
@@ -94,7 +93,7 @@ def files(
     """
 
     # A file is written outside the page's script, where there is no session.
-    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.now(result).groups]
+    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.arrangement(result).groups]
     positions = layout.positions(result, seen)
 
     def picture() -> str:

@@ -67,7 +67,7 @@ def is_laid_out(order: Sequence[str]) -> bool:
     return len(order) <= _MOST_LAID_OUT
 
 
-def now(result: Placed) -> Arrangement:
+def arrangement(result: Placed) -> Arrangement:
     """The present arrangement."""
     return _steps(result)[-1]
 
@@ -84,7 +84,7 @@ def undo(result: Placed) -> None:
 
 def names(result: Placed) -> list[str]:
     """The nodes in causal order, then the folded boxes."""
-    return [*result.order, *now(result).groups]
+    return [*result.order, *arrangement(result).groups]
 
 
 def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]]:
@@ -96,7 +96,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
     Args:
         seen: what is drawn, from `drawn`.
     """
-    arranged = now(result)
+    arranged = arrangement(result)
     if not is_laid_out(result.order):
         first = {name: result.order.index(members[0]) for name, members in arranged.groups.items()}
         first |= {name: number for number, name in enumerate(result.order)}
@@ -125,13 +125,13 @@ def _apart(
 
 def is_moved(result: Placed) -> bool:
     """Whether a node was dragged."""
-    return bool(now(result).moved)
+    return bool(arrangement(result).moved)
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
     """Keep the position of a dragged node or box."""
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
-    _step(result, replace(now(result), moved={**now(result).moved, node: position}))
+    _step(result, replace(arrangement(result), moved={**arrangement(result).moved, node: position}))
 
 
 def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
@@ -139,18 +139,18 @@ def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
     if is_laid_out(result.order):
         _step(
             result,
-            replace(now(result), moved={node: earlier[node] for node in result.order if node in earlier}),
+            replace(arrangement(result), moved={node: earlier[node] for node in result.order if node in earlier}),
         )
 
 
 def reset(result: Placed) -> None:
     """Put every node back in its place in the layout."""
-    _step(result, replace(now(result), moved={}))
+    _step(result, replace(arrangement(result), moved={}))
 
 
 def hide(result: Placed, chosen: Iterable[str]) -> None:
     """Hide nodes; of a box, all its nodes."""
-    _step(result, replace(now(result), hidden=now(result).hidden | {*_nodes(result, chosen)}))
+    _step(result, replace(arrangement(result), hidden=arrangement(result).hidden | {*_nodes(result, chosen)}))
 
 
 def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> None:
@@ -162,17 +162,19 @@ def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> Non
     nodes = tuple(_nodes(result, chosen))
     if len(nodes) < 2:
         return
-    reduced = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
+    reduced = {
+        name: tuple(n for n in members if n not in nodes) for name, members in arrangement(result).groups.items()
+    }
     groups = {name: members for name, members in reduced.items() if len(members) > 1}
     name = f"{label or nodes[0]} … ({len(nodes)})"
     while name in result.order or name in groups:  # a column may have this name
         name += "′"
-    _step(result, replace(now(result), groups={**groups, name: nodes}))
+    _step(result, replace(arrangement(result), groups={**groups, name: nodes}))
 
 
 def unfold(result: Placed, name: str) -> None:
     """Draw the nodes of a box again."""
-    arranged = now(result)
+    arranged = arrangement(result)
     moved, groups = (
         {key: value for key, value in one.items() if key != name} for one in (arranged.moved, arranged.groups)
     )
@@ -181,7 +183,7 @@ def unfold(result: Placed, name: str) -> None:
 
 def show_all(result: Placed) -> None:
     """Draw every hidden and folded node again."""
-    moved = {name: position for name, position in now(result).moved.items() if name in result.order}
+    moved = {name: position for name, position in arrangement(result).moved.items() if name in result.order}
     _step(result, Arrangement(moved))
 
 
@@ -209,7 +211,7 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
     Args:
         always: nodes that are drawn in any case, even if hidden; their boxes are drawn unfolded.
     """
-    always, arranged = {*always}, now(result)
+    always, arranged = {*always}, arrangement(result)
     is_bare = alone(graph) and not shows_alone(result)
     bare = _bare(graph) if is_bare else set()
     gone = [node for node in graph if node in arranged.hidden or node in bare]
@@ -229,7 +231,7 @@ def _bare(graph: nx.DiGraph) -> set[str]:
 
 def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
     """The nodes chosen and those in the boxes chosen, in causal order."""
-    groups = now(result).groups
+    groups = arrangement(result).groups
     nodes = {node for name in chosen for node in groups.get(name, (name,))}
     return [node for node in result.order if node in nodes]
 
@@ -239,7 +241,7 @@ def _steps(result: Placed) -> list[Arrangement]:
 
 
 def _step(result: Placed, arranged: Arrangement) -> None:
-    if arranged != now(result):
+    if arranged != arrangement(result):
         _keep(result, [*_steps(result), arranged][-_STEPS:])
 
 
@@ -290,7 +292,7 @@ def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
 def offered(result: Placed) -> dict[str, list[str]]:
     """The groups of columns whose names begin alike, largest first, without those that are folded."""
     groups = folding.prefixes(result.order)
-    folded = {frozenset(members) for members in now(result).groups.values()}
+    folded = {frozenset(members) for members in arrangement(result).groups.values()}
     new = [(start, members) for start, members in groups.items() if frozenset(members) not in folded]
     return dict(sorted(new, key=lambda group: -len(group[1]))[:_MOST_OFFERED])
 
@@ -301,7 +303,7 @@ def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
     Args:
         nodes: the nodes of the graph before any were hidden.
     """
-    arranged = now(result)
+    arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
     return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}

@@ -63,7 +63,7 @@ class Pair:
         }
 
 
-def beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
+def two_columns(name: str) -> list[st.delta_generator.DeltaGenerator]:
     """Two columns, stacked on a narrow screen."""
     return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
@@ -101,7 +101,6 @@ def graphs(
     """Draw both.
 
     Args:
-        key: of the elements.
         titles: what each graph is, in Markdown, after the number of its edges.
         by_methods: nodes follow the mean of all orders, and a line is wider if more results have the edge. Otherwise
             nodes follow the first order, and lines show the edges' own numbers.
@@ -112,7 +111,7 @@ def graphs(
     order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(order, placing.positions(order, ties, _SHAPE))
-    sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
+    sides = zip((pair.one, pair.other), titles, two_columns(f"{key}_graphs"), strict=True)
     for index, (name, title, box) in enumerate(sides):
         with box:
             graph = results.weighed(name) if by_methods else results.found[name].drawn(order)

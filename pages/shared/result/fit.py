@@ -34,7 +34,6 @@ class Result:
     """An order recovered from a run's networks, with its scores.
 
     Attributes:
-        run: the run.
         variant: its criterion and boundary, such as "ccs-clipped".
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
@@ -119,10 +118,10 @@ class Result:
         return graph.build(self.order, self.edges(tau_z, pi_min))
 
 
-def shown(run: Run) -> Result:
+def current(run: Run) -> Result:
     """The result shown of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
-        return of(run, session.shown.variant.now() or run.own_variant, session.shown.parent_rule.now())
+        return of(run, session.shown.variant.current() or run.own_variant, session.shown.parent_rule.current())
     except InputError:
         session.shown.variant.keep(None)
         session.shown.parent_rule.keep(None)

@@ -28,7 +28,6 @@ class Refinement:
     """A run's refinement.
 
     Attributes:
-        run: the run.
         refined: order, edges with evidence, searches, moves.
         choice: the settings of the search.
     """

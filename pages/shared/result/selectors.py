@@ -34,7 +34,7 @@ SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" 
 def choose(result: Result) -> str:
     """Choose whose edges are shown; one line says what a selector other than the OCS does and assumes."""
     key = f"selector_{result.run.id}"
-    st.session_state[key] = session.shown.selector.now() or result.run.settings.selector
+    st.session_state[key] = session.shown.selector.current() or result.run.settings.selector
     fitted = result.run.settings.selector
     words = {name: WORDS[name].name + (" (as fitted)" if name == fitted != "ocs" else "") for name in SELECTORS}
     help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
@@ -67,7 +67,7 @@ def candidates(result: Result, selector: str) -> pd.DataFrame | None:
 
 def cut_of(selector: str) -> float:
     """The cut-off that the reader set on the open run, or the selector's own."""
-    chosen = session.shown.cut.now(selector)
+    chosen = session.shown.cut.current(selector)
     return CUTS[selector] if chosen is None else chosen
 
 
@@ -206,7 +206,7 @@ def on_graph(result: Result) -> Selection:
     if selector != "ocs":
         name = WORDS[selector].name
         st.caption(f"{name} has not been computed along this order: these are the edges by OCS. Compute it on Parents.")
-    elif session.shown.selector.now() not in (None, "ocs"):
+    elif session.shown.selector.current() not in (None, "ocs"):
         st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows other selectors.")
     return _by_ocs(result, *thresholds.sliders(result, "graph"))
 

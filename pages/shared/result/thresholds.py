@@ -8,7 +8,7 @@ from disco.parents.sparse import LOWER, is_sparse, other_rules
 from disco.words import how_many, share
 from pages.shared import session
 from pages.shared.result.fit import Result
-from pages.shared.widgets.answers import heard
+from pages.shared.widgets.answers import valid
 from pages.shared.widgets.glossary import define
 
 HIGHEST = 5.0  # of the slider; a higher Z passes any sensible threshold
@@ -17,7 +17,7 @@ RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and 
 
 def present(result: Result) -> tuple[float, float]:
     """(τ_Z, π_min) as the reader set them, or the rule's defaults."""
-    return session.shown.thresholds.now(result.rule) or result.thresholds
+    return session.shown.thresholds.current(result.rule) or result.thresholds
 
 
 def sliders(result: Result, where: str) -> tuple[float, float]:
@@ -26,7 +26,7 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
     with rule_box:
         _rule(result, where)
     defaults, folds = result.thresholds, result.folds
-    tau_z, pi_min = session.shown.thresholds.now(result.rule) or defaults
+    tau_z, pi_min = session.shown.thresholds.current(result.rule) or defaults
     options = [k / folds for k in range(1, folds + 1)]
     names = ("tau_z", "pi_min", "own")
     tau_key, pi_key, own_key = (f"{name}_{where}_{result.rule}_{result.run.id}" for name in names)
@@ -92,7 +92,7 @@ def _rule(result: Result, where: str) -> None:
         list(RULES),
         format_func=RULES.get,
         key=key,
-        on_change=heard(key, RULES, session.shown.parent_rule.keep),
+        on_change=valid(key, RULES, session.shown.parent_rule.keep),
         help="Agreement of the folds: Z is an edge's mean curvature over its jackknife standard error. It works on "
         "small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS exceeds the "
         "median of the child's candidates, in interquartile ranges. Both use the same fitted networks.",
@@ -115,7 +115,6 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
     """If the graph shown is nearly empty, buttons for what to try instead.
 
     Args:
-        result: the result shown.
         edges: of the graph shown.
         selector: whose edges they are.
     """

@@ -146,7 +146,7 @@ class Held(Protocol):
     known: Known | None
 
 
-def shown(result: Held) -> Known | None:
+def visible(result: Held) -> Known | None:
     """A result compared with its truth; None if there is no truth, or while it is hidden.
 
     Draws the line that reveals or hides it, and warns about a truth that does not fit.

@@ -9,7 +9,7 @@ import streamlit as st
 _KEYS = {"run": "shared_run", "draft": "shared_token"}
 
 
-def asked(name: str) -> str | None:
+def parameter(name: str) -> str | None:
     """The value of a parameter of the address, such as `run` or `draft`."""
     return st.query_params.get(name)
 
@@ -19,7 +19,7 @@ def every(name: str) -> list[str]:
     return st.query_params.get_all(name)
 
 
-def kept(name: str) -> str | None:
+def stored(name: str) -> str | None:
     """The session's value; name is `run` or `draft`."""
     return st.session_state.get(_KEYS[name])
 
@@ -48,7 +48,7 @@ def tell(values: dict[str, str | list[str] | None]) -> None:
 
 def parameters() -> dict[str, str]:
     """The parameters of a link to another page."""
-    return {name: value for name in _KEYS if (value := kept(name))}
+    return {name: value for name in _KEYS if (value := stored(name))}
 
 
 def go(page: str) -> None:

@@ -33,12 +33,12 @@ _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told
 def follow_address() -> None:
     """Take the draft named in the address, while the server keeps it; called before a page is drawn."""
     st.session_state.pop(_TOLD, None)
-    token = address.asked("draft")
-    stored = drafts.store().get(token) if token and token != address.kept("draft") else None
+    token = address.parameter("draft")
+    stored = drafts.store().get(token) if token and token != address.stored("draft") else None
     if stored is not None:
         _take(stored, token)
     else:
-        address.keep("draft", address.kept("draft"))
+        address.keep("draft", address.stored("draft"))
 
 
 def current() -> Draft | None:
@@ -95,7 +95,7 @@ def _usual_columns(table: pd.DataFrame) -> tuple[int, ...]:
 
 def _keep(changed: Draft, token: str | None = None) -> None:
     """Make `changed` the draft of this session, under its token or a new one, and keep it on the server."""
-    token = token or address.kept("draft") or drafts.new_token()
+    token = token or address.stored("draft") or drafts.new_token()
     drafts.store().put(token, changed)
     _take(changed, token)
 
@@ -128,7 +128,7 @@ def load(
     """
     previous_draft = st.session_state.get(_DRAFT)
     if previous_draft is not None and not previous_draft.is_of_run:
-        st.session_state[_PREVIOUS] = address.kept("draft")
+        st.session_state[_PREVIOUS] = address.stored("draft")
     chosen_settings = settings or (Settings() if previous_draft is None else previous_draft.settings)
     columns = _usual_columns(table) if truth is None else _every_column(table)
     roles = roles or Roles()
@@ -147,7 +147,7 @@ def previous() -> Draft | None:
 
 def go_back() -> None:
     """Take the previous draft again; the present one becomes the previous."""
-    earlier, now = st.session_state[_PREVIOUS], address.kept("draft")
+    earlier, now = st.session_state[_PREVIOUS], address.stored("draft")
     stored = drafts.store().get(earlier)
     if stored is not None:
         _take(stored, earlier)
@@ -162,7 +162,7 @@ def settings() -> Settings:
 
 def choose_columns(positions: tuple[int, ...]) -> None:
     """Choose the count columns by position, in the table's order; columns with another role keep it."""
-    _change(lambda draft: {"columns": tuple(sorted({*positions} - {*draft.beside}))})
+    _change(lambda draft: {"columns": tuple(sorted({*positions} - {*draft.adjusted}))})
 
 
 def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:

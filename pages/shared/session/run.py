@@ -11,7 +11,7 @@ _MISSING = "shared_missing_run"
 
 def current() -> runs.Run | None:
     """The open run: the one in the address or, without one, the session's; the address is updated."""
-    run_id = address.asked("run") or address.kept("run")
+    run_id = address.parameter("run") or address.stored("run")
     if not run_id:
         return None
     try:

@@ -34,19 +34,19 @@ from pages.shared.table.drafts import Draft
 LAYOUT = "layout"  # the question what a table holds
 
 
-def _whole(draft: Draft) -> tuple:
+def _table_key(draft: Draft) -> tuple:
     return (draft.key,)
 
 
-def _chosen(draft: Draft) -> tuple:
+def _columns_key(draft: Draft) -> tuple:
     return draft.key, draft.columns
 
 
-def _with_roles(draft: Draft) -> tuple:
-    return *_chosen(draft), draft.beside, repr(draft.roles.needed())
+def _roles_key(draft: Draft) -> tuple:
+    return *_columns_key(draft), draft.adjusted, repr(draft.roles.needed())
 
 
-@cached(_whole, "Describing the columns …")
+@cached(_table_key, "Describing the columns …")
 def described(draft: Draft) -> pd.DataFrame:
     """`disco.table.counts.describe` of the whole table."""
     return counts.describe(draft.table)
@@ -57,7 +57,7 @@ def problems(draft: Draft) -> list[Problem]:
     return [*_of_counts(draft), *_of_roles(draft)]
 
 
-@cached(lambda draft: (*_chosen(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
+@cached(lambda draft: (*_columns_key(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
 def _of_counts(draft: Draft) -> list[Problem]:
     chosen, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     chosen.attrs = draft.table.attrs
@@ -93,9 +93,9 @@ def _of_rows(name: str, bad: np.ndarray, first: object) -> Problem:
     return Problem(None, int(bad[0]), what, "Leave these rows out, or give the column another role.")
 
 
-@cached(lambda draft: (*_with_roles(draft), draft.settings.folds), "Checking the roles …")
+@cached(lambda draft: (*_roles_key(draft), draft.settings.folds), "Checking the roles …")
 def _why_not(draft: Draft) -> str | None:
-    columns, roles = draft.table.iloc[:, [*draft.columns, *draft.beside]], draft.roles.needed()
+    columns, roles = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
     try:
         if _counts(draft) is None:  # their problems are reported elsewhere
             roles.split(columns)
@@ -129,24 +129,24 @@ def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     return None if _of_roles(draft) else _counts(draft)
 
 
-def whole(draft: Draft) -> pd.DataFrame | None:
+def usable_table(draft: Draft) -> pd.DataFrame | None:
     """The chosen counts, followed by the columns with another role, with row names; None as for `chosen_counts`."""
     table = chosen_counts(draft)
     if table is None:
         return None
-    adjusted = draft.table.iloc[:, list(draft.beside)].reset_index(drop=True)
+    adjusted = draft.table.iloc[:, list(draft.adjusted)].reset_index(drop=True)
     return pd.concat([table, adjusted.set_axis(names_of(adjusted), axis=1)], axis=1).set_axis(draft.table.index)
 
 
-def aside(draft: Draft) -> dict[int, Guess]:
+def possible_adjustments(draft: Draft) -> dict[int, Guess]:
     """The columns that look like a covariate or a group and are neither counts nor adjusted for: position → guess."""
-    used = {*draft.columns, *draft.beside}
+    used = {*draft.columns, *draft.adjusted}
     return {
         at: guess for at, guess in _guesses(draft).items() if at not in used and guess.role in ("covariate", "group")
     }
 
 
-@cached(lambda draft: (*_chosen(draft), draft.settings.folds))
+@cached(lambda draft: (*_columns_key(draft), draft.settings.folds))
 def _counts(draft: Draft) -> pd.DataFrame | None:
     try:
         return prepare(draft.table.iloc[:, list(draft.columns)], folds=draft.settings.folds).counts
@@ -154,7 +154,7 @@ def _counts(draft: Draft) -> pd.DataFrame | None:
         return None
 
 
-@cached(_chosen)
+@cached(_columns_key)
 def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
     columns = draft.table.iloc[:, list(draft.columns)]
@@ -184,16 +184,16 @@ def has_guesses(draft: Draft) -> bool:
     return bool(_guesses(draft))
 
 
-@cached(_whole)
+@cached(_table_key)
 def _guesses(draft: Draft) -> dict[int, Guess]:
     return guess_roles(draft.table)
 
 
-@cached(_with_roles)
+@cached(_roles_key)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
     """`disco.table.role_checks.unusable_rows` of the draft, where they are less than half of the rows."""
     roles = draft.roles.needed()
-    bad_rows = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.beside]], roles)
+    bad_rows = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.adjusted]], roles)
     return {name: bad for name, bad in bad_rows.items() if bad.mean() < 0.5}
 
 
@@ -217,13 +217,13 @@ def _suggestions(draft: Draft) -> list[Suggestion]:
     return suggested
 
 
-@cached(_whole)
+@cached(_table_key)
 def index_like(draft: Draft) -> dict[int, str]:
     """The columns of the whole table that look like an index: position → why."""
     return identifiers(draft.table)
 
 
-@cached(_chosen)
+@cached(_columns_key)
 def mends(draft: Draft) -> rows.Proposal:
     """What to leave out of the chosen columns, by their positions among them."""
     return rows.proposal(draft.table.iloc[:, list(draft.columns)])
@@ -234,15 +234,15 @@ def spreads(draft: Draft) -> pd.DataFrame:
     return _spreads(draft).iloc[list(draft.columns)]
 
 
-@cached(_whole)
+@cached(_table_key)
 def _spreads(draft: Draft) -> pd.DataFrame:
     return screening.spreads(draft.table)
 
 
-@cached(lambda draft: (*_with_roles(draft), draft.settings))
+@cached(lambda draft: (*_roles_key(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
-    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.beside]]
+    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
     prepared = prepare(columns, draft.roles.needed(), settings.folds)
     sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
     group = None if sampled.adjustment is None else sampled.adjustment.group
@@ -250,7 +250,7 @@ def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     return sampled.counts, ranks.transform_table(sampled, settings), fold
 
 
-@cached(lambda draft: (*_with_roles(draft), draft.settings), "Counting rows per level …")
+@cached(lambda draft: (*_roles_key(draft), draft.settings), "Counting rows per level …")
 def support(draft: Draft) -> pd.DataFrame:
     """`level_support` and `merged_counts` of the chosen columns."""
     counts_of, codes, fold = coded(draft)
@@ -282,8 +282,8 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
         work,
         lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
         "The table could not be checked for what creates edges",
-        lambda: (whole(draft), draft.table.iloc[:, list(aside(draft))]),
-        at_once=len(draft.table) * len({*draft.columns, *draft.beside}) <= AT_ONCE,
+        lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
+        at_once=len(draft.table) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
         again="Look for what creates edges",
     )
 

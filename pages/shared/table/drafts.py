@@ -117,13 +117,13 @@ class Draft:
     denied: frozenset[str] = frozenset()
 
     @property
-    def beside(self) -> tuple[int, ...]:
+    def adjusted(self) -> tuple[int, ...]:
         """Positions of the covariates, the exposure and the group."""
         needed = self.roles.needed()
         return () if needed is None else with_names(self.table, needed.columns)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Where the table came from and how it was changed, in words, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
 
@@ -134,7 +134,7 @@ class Draft:
         sizes = {id(table): int(table.memory_usage(index=False).sum()) for table in tables}
         return sizes if self.file is None else {**sizes, id(self.file): len(self.file.data)}
 
-    def made(self, positions: Collection[int]) -> Origin | None:
+    def origin_for(self, positions: Collection[int]) -> Origin | None:
         """The same for a script, of the columns kept; None if it is not known.
 
         Args:
@@ -165,21 +165,20 @@ def run_name(
 
 def table_name(run_name: str, settings: Settings) -> str:
     """The table's name within a run's name."""
-    return _parts(run_name, settings)[0]
+    return _split_name(run_name, settings)[0]
 
 
 def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
     """The number of a table's next run.
 
     Args:
-        name: of the table.
         named: the names and settings of all runs.
     """
-    splits = [_parts(*named_run) for named_run in named]
+    splits = [_split_name(*named_run) for named_run in named]
     return max((number + 1 for table, number in splits if table == name), default=1)
 
 
-def _parts(run_name: str, settings: Settings) -> tuple[str, int]:
+def _split_name(run_name: str, settings: Settings) -> tuple[str, int]:
     """The table's name and the number within a run's name."""
     text = run_name.removesuffix(_suffix(settings)).removesuffix(_RULES).removesuffix(_ADJUSTED)
     match = _NUMBER.search(text)

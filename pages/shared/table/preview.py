@@ -10,7 +10,7 @@ from disco.table.rows import row_numbers
 from pages.shared.table import computed
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import tables
-from pages.shared.widgets.names import distinct, shown
+from pages.shared.widgets.names import distinct, labels_of, shown
 
 _ROWS, _COLUMNS = 50, 60
 
@@ -19,13 +19,12 @@ def pick_column(draft: Draft, key: str) -> int | None:
     """A searchable select box of the chosen columns, at first one of counts; the position of the picked one."""
     names, usable = draft.table.columns, computed.usable(draft)
     first = next((index for index, position in enumerate(draft.columns) if position in usable), 0)
-    labels = dict(zip(draft.columns, distinct(shown(names[position]) for position in draft.columns), strict=True))
     return st.selectbox(
         "Column",
         list(draft.columns),
         first,
         key=f"{key}_{draft.key}",
-        format_func=lambda position: labels.get(position, ""),
+        format_func=labels_of(draft.columns, lambda position: shown(names[position])),
         help="Type to search. Only chosen columns are offered.",
         persist_state="session",
     )
@@ -62,7 +61,7 @@ def first_rows(draft: Draft) -> None:
 
 def _first_rows(draft: Draft) -> None:
     """The rows with their names or their numbers in the file."""
-    positions = [*draft.beside, *draft.columns]
+    positions = [*draft.adjusted, *draft.columns]
     rows = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
     rows.columns = distinct([shown(name) for name in rows.columns])
     if isinstance(rows.index, pd.RangeIndex):

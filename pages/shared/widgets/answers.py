@@ -101,7 +101,7 @@ def _counter(name: str) -> str:
     return f"{name}_number"
 
 
-def heard(
+def valid(
     key: str, options: Container[Any], then: Callable[[Any], None], name: str | None = None
 ) -> Callable[[], None]:
     """An `on_change` that passes on one of the options and drops anything else.
@@ -110,7 +110,6 @@ def heard(
     then sets the box to that label and calls `on_change`, as if the reader had chosen it.
 
     Args:
-        key: of the box.
         options: what may be chosen, including None if the box can be emptied.
         then: called with the option.
         name: of the box, if its key comes from `agreeing`.

@@ -13,7 +13,7 @@ _ICON = ":material/error:"
 
 
 @contextmanager
-def said(prefix: str = "") -> Iterator[None]:
+def caught(prefix: str = "") -> Iterator[None]:
     """Run the block; if it fails, say why in a sentence."""
     try:
         yield
@@ -22,7 +22,7 @@ def said(prefix: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def kept(key: str, prefix: str = "") -> Iterator[None]:
+def deferred(key: str, prefix: str = "") -> Iterator[None]:
     """The same in a callback, which cannot draw: the sentence is kept in the session until it is shown."""
     st.session_state.pop(key, None)
     try:
@@ -31,7 +31,7 @@ def kept(key: str, prefix: str = "") -> Iterator[None]:
         st.session_state[key] = f"{prefix}{error}"
 
 
-def tell(key: str, suffix: str = "") -> None:
+def show(key: str, suffix: str = "") -> None:
     """Show, once, the sentence that was kept."""
     if problem := st.session_state.pop(key, None):
         st.error(plain(problem) + suffix, icon=_ICON)

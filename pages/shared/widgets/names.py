@@ -4,10 +4,13 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from disco.runs import COMPARE, FIT, REFINE, Status, Work
 from disco.words import shortened
+
+T = TypeVar("T")
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>$~:&@/=])")
 # Bare addresses become links after escapes are processed; an invisible joiner keeps them text.
@@ -67,6 +70,13 @@ STAGES = {
     "parents": "Parents",
     "selector": "Parents by the selector",
 }
+
+
+def labels_of(options: Iterable[T], words: Callable[[T], str] = shown) -> Callable[[T], str]:
+    """The `format_func` of a select box: distinct labels; an option that is gone has none."""
+    options = list(options)
+    labels = dict(zip(options, distinct(map(words, options)), strict=True))
+    return lambda option: labels.get(option, "")
 
 
 def standing(name: str, work: Work, status: Status) -> str:

@@ -18,9 +18,6 @@ class Csv(NamedTuple):
     """A table as a file, written when its button is pressed.
 
     Attributes:
-        label: of the button.
-        name: of the file.
-        key: of the button.
         rows: the table, or a function that makes it.
         help: what is in the file.
         about: returns the facts above its header (`disco.runs.about`), by name.

@@ -17,7 +17,7 @@ _ALONG = {("folds_by", "counts"): {"folds": 2, "disjoint_rows": False}}  # setti
 
 def _changed(name: str, value: Any) -> None:
     along = _ALONG.get((name, value), {}) if isinstance(value, str) else {}
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         session.draft.change_settings(**{name: value}, **along)
 
 
@@ -51,7 +51,7 @@ def value(name: str, text: str) -> str:
     return (_FACTS | words).get(text, text.capitalize() if text.isalpha() else text)
 
 
-def said(name: str, value: object) -> str:
+def in_sentence(name: str, value: object) -> str:
     """A setting and its value, in the middle of a sentence."""
     option = _declared(name)
     words = {} if option is None else option.words

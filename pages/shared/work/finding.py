@@ -6,7 +6,7 @@ from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run, Work
 from disco.words import series
 from disco.work import jobs
-from pages.shared import session
+from pages.shared.table import computed
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, why
@@ -33,24 +33,17 @@ def button(draft: Draft, why_not: str = "") -> None:
         "results as they arrive. You can close the tab meanwhile.",
     )
     if pressed:
-        _start(draft)
+        fit_start.begin(draft, REFINE, QUICK, search_time.of_draft(draft).result, then=FIT, page="graph")
 
 
 def times(draft: Draft) -> None:
     """How long the search and the fit after it will take here."""
-    search_time.of_draft(draft)
+    if computed.usable_table(draft) is not None:
+        search_time.line(search_time.of_draft(draft), QUICK)
     fit_start.time_of(draft)
     if changed := own_settings(draft.settings):
-        words = series([choices.said(name, value) for name, value in changed.items()])
+        words = series([choices.in_sentence(name, value) for name, value in changed.items()])
         st.caption(f":material/tune: The fit uses what you set on Train: {words}.")
-
-
-def _start(draft: Draft) -> None:
-    with errors.said():
-        run = fit_start.new_run(draft)
-        fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft), then=FIT)
-        session.draft.started_as(run)
-        session.address.go("graph")
 
 
 def progress(run: Run) -> bool:
@@ -108,10 +101,7 @@ def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
         help="Searches for the order and graph of highest likelihood in the paper's model, without networks. You can "
         "fit the same run later.",
     )
-    search_time.of_draft(draft)
+    if computed.usable_table(draft) is not None:
+        search_time.line(search_time.of_draft(draft), QUICK)
     if pressed:
-        with errors.said():
-            run = fit_start.new_run(draft)
-            fit_start.start(run, REFINE, QUICK, search_time.trial_of_draft(draft))
-            session.draft.started_as(run)
-            session.address.go("refine")
+        fit_start.begin(draft, REFINE, QUICK, search_time.of_draft(draft).result, page="refine")

@@ -41,7 +41,7 @@ def start_box(draft: Draft) -> None:
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
-            _start(draft, name.strip(), device)
+            begin(draft, runs.FIT, name=name.strip(), device=device)
 
 
 def _usual(draft: Draft) -> str:
@@ -59,14 +59,14 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth, unused = computed.whole(draft), draft.truth, list(computed.aside(draft))
+    table, truth, unused = computed.usable_table(draft), draft.truth, list(computed.possible_adjustments(draft))
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
         table,
         draft.settings,
         name=name or _usual(draft),
-        source=draft.told,
+        source=draft.description,
         truth=truth,
         device=device,
         teaching=draft.teaching,
@@ -76,8 +76,33 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
         spoilt=computed.current_artefacts(draft),
-        origin=draft.made({*draft.columns, *draft.beside, *unused}),
+        origin=draft.origin_for({*draft.columns, *draft.adjusted, *unused}),
     )
+
+
+def begin(
+    draft: Draft,
+    work: runs.Work,
+    *arguments: Any,
+    then: runs.Work | None = None,
+    page: str = "",
+    name: str = "",
+    device: str = "auto",
+) -> None:
+    """Make a run of the draft, start work on it and open it, or say in a sentence why not.
+
+    Args:
+        work, arguments, then: as for `jobs.start`.
+        page: opens next; by default this page is drawn anew.
+        name, device: as for `new_run`.
+    """
+    with errors.caught():
+        run = new_run(draft, name, device)
+        start(run, work, *arguments, then=then)
+        session.draft.started_as(run)
+        if page:
+            session.address.go(page)
+        st.rerun()
 
 
 def start(run: runs.Run, work: runs.Work, *arguments: Any, then: runs.Work | None = None) -> None:
@@ -153,11 +178,3 @@ def _show(forecast: Estimate, presets: Sequence[tuple[str, Estimate]]) -> None:
             f"This needs about {size(forecast.bytes)}, but {size(forecast.free_bytes)} are free. Use fewer columns or "
             "rows, a smaller width, or limit the held-out rows scored."
         )
-
-
-def _start(draft: Draft, name: str, device: str) -> None:
-    with errors.said():
-        run = new_run(draft, name, device)
-        start(run, runs.FIT)
-        session.draft.started_as(run)
-        st.rerun()

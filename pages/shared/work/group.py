@@ -42,7 +42,7 @@ def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
     Args:
         arguments: the arguments of `create_run`.
     """
-    with errors.said():
+    with errors.caught():
         run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
             run = run or create_run(**arguments)
@@ -57,7 +57,6 @@ def section(
     """The lines and the button; the finished runs by label.
 
     Args:
-        key: of the elements.
         offer: what the button does, in words that the labels follow.
         help: on the button.
         choice: of the searches; None if the runs are to be fitted.
@@ -74,14 +73,14 @@ def section(
     if choice is None and not begun:
         st.caption("No fit of this table yet.")
     if choice is None and missing:
-        missing_label = group[missing[0]]
-        foretold = partial(_foretold, len(missing), *missing_label["table"].shape, missing_label["settings"])
-        machine.once(machine.engine_ready, "Loading the networks' engine", foretold)
+        first = group[missing[0]]
+        forecast = partial(_forecast, len(missing), *first["table"].shape, first["settings"])
+        machine.once(machine.engine_ready, "Loading the networks' engine", forecast)
     label = f"{offer}: {plain(', '.join(missing))}"
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
-        with errors.said():
-            for missing_label in missing:
-                run = runs[missing_label] if missing_label in runs else create_run(**group[missing_label])
+        with errors.caught():
+            for name in missing:
+                run = runs[name] if name in runs else create_run(**group[name])
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
     finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
@@ -89,7 +88,7 @@ def section(
     return finished
 
 
-def _foretold(fits: int, rows: int, nodes: int, settings: Settings) -> None:
+def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     """Time and memory of the fits to come."""
     forecast = estimate(rows, nodes, settings)
     each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"

@@ -34,7 +34,6 @@ class Monitored:
     """What pages need to show a kind of work.
 
     Attributes:
-        work: the work.
         title: its name beside other work.
         step: the current step of a stage, in words.
         resuming: how it can be resumed, in words after its state; empty if it cannot.
@@ -147,7 +146,7 @@ def start_now(slot: Any, run: Run, work: Work) -> None:
         return
     help = "It runs beside the other work. Both take longer."
     if slot.button("Start it now anyway", icon=":material/fast_forward:", key=f"now_{work.name}_{run.id}", help=help):
-        with errors.said():
+        with errors.caught():
             jobs.start_at_once(run, work)
 
 
@@ -160,7 +159,7 @@ def cancel(slot: Any, run: Run, work: Work, key: str) -> None:
 
 def act(words: str, action: Callable[[], object]) -> None:
     """Do something to a run and redraw the page; or say in a sentence why it failed."""
-    with errors.said():
+    with errors.caught():
         with st.spinner(queue_words):
             action()
         st.rerun()

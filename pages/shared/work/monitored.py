@@ -52,7 +52,7 @@ def _below(run: runs.Run, status: Status) -> None:
 
 
 def _account(run: runs.Run, status: Status) -> str:
-    changed = [choices.said(name, value) for name, value in run.settings.changed().items()]
+    changed = [choices.in_sentence(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words.append(f"seed {run.settings.seed}")
     if status.device and not status.cluster:

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from disco.cluster import free_bytes
-from disco.refine import QUICK, Choice
+from disco.refine import Choice
 from disco.runs import Run
 from disco.words import size
 from disco.work import refine_forecast
@@ -22,35 +22,16 @@ SHORTER = "Fewer columns or rows make it shorter."
 _QUICK_FIRST = "Set Bootstrap tables and Parts left out to 0 for a quick look first."
 
 
-def of_run(run: Run, choice: Choice) -> None:
-    """One line with the range of times of a refinement of a run."""
-    _line(_trial_of_run(run), choice)
-
-
-def of_draft(draft: Draft) -> None:
-    """The same of a quick look at the loaded table; nothing while the table cannot be used."""
-    if computed.whole(draft) is not None:
-        _line(_trial_of_draft(draft), QUICK)
-
-
-def trial_of_run(run: Run) -> Trial | None:
-    """The trial behind that line; None while it goes on, or if there was none."""
-    return _trial_of_run(run).result
-
-
-def trial_of_draft(draft: Draft) -> Trial | None:
-    """The same of the loaded table."""
-    return _trial_of_draft(draft).result
-
-
-def _trial_of_run(run: Run) -> Slow[Trial]:
+def of_run(run: Run) -> Slow[Trial]:
+    """The trial of a run's table."""
     return _trial((str(run.path),), refine_forecast.of_run, lambda: (run,))
 
 
-def _trial_of_draft(draft: Draft) -> Slow[Trial]:
+def of_draft(draft: Draft) -> Slow[Trial]:
+    """The trial of the loaded table, which must be usable."""
     roles, settings = draft.roles.needed(), draft.settings
     key = draft.key, draft.columns, repr(roles), repr(draft.knowledge), settings.transform, settings.levels
-    return _trial(key, refine_forecast.trial, lambda: (computed.whole(draft), settings, roles, draft.knowledge))
+    return _trial(key, refine_forecast.trial, lambda: (computed.usable_table(draft), settings, roles, draft.knowledge))
 
 
 def _trial(key: Key, work: Work[Trial], inputs: Callable[[], tuple]) -> Slow[Trial]:
@@ -58,7 +39,8 @@ def _trial(key: Key, work: Work[Trial], inputs: Callable[[], tuple]) -> Slow[Tri
     return Slow(("search_trial", *key), machine.once_compiled(work), words, failure, inputs, is_quiet=True)
 
 
-def _line(trial: Slow[Trial], choice: Choice) -> None:
+def line(trial: Slow[Trial], choice: Choice) -> None:
+    """One line with the range of times of a refinement, once the trial has ended."""
     trial.panel(partial(_takes, choice))
 
 

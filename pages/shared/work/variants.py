@@ -40,37 +40,27 @@ def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, in progress, or to be computed."""
     if not stamps.networks(run):
         st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
-    available = run.variants()
+    available, shown = run.variants(), session.shown.variant.current() or run.own_variant
     for variant, words in VARIANT_WORDS.items():
         label, right = st.columns([3, 2], vertical_alignment="center")
         label.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
         with right:
-            if variant in available:
-                _show(run, variant)
-            else:
-                _offer(run, variant)
-
-
-def _show(run: Run, variant: str) -> None:
-    is_shown = (session.shown.variant.now() or run.own_variant) == variant
-    if st.button("Shown" if is_shown else "Show", key=f"variant_show_{variant}", disabled=is_shown):
-        session.shown.variant.keep(variant)
-        st.rerun()
-
-
-def _offer(run: Run, variant: str) -> None:
-    offer(f"variant_{variant}", [(run, variant)], "Order again", (str(run.path),), disabled=not stamps.networks(run))
+            if variant not in available:
+                key, is_off = (str(run.path),), not stamps.networks(run)
+                offer(f"variant_{variant}", [(run, variant)], "Order again", key, disabled=is_off)
+            elif st.button(
+                "Shown" if variant == shown else "Show", key=f"variant_show_{variant}", disabled=variant == shown
+            ):
+                session.shown.variant.keep(variant)
+                st.rerun()
 
 
 def offer(name: str, variants: Sequence[Variant], label: str, key: Key, **options: Any) -> None:
     """The button that scores variants from the fitted networks, or the progress of that.
 
     Args:
-        name: of the elements.
         variants: runs, each with a variant that it lacks; without any there is no button.
-        label: of the button.
         key: of the computation, after the name.
-        options: of the button.
     """
 
     def button() -> bool:
