@@ -16,7 +16,7 @@ from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import Ended
 from disco.words import series
 from pages.shared.compute.cache import cached
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
@@ -51,9 +51,9 @@ class Compared:
         return name == _SEARCH and found.REFINED in self.done
 
     @cached_property
-    def known(self) -> Known | None:
+    def known(self) -> TruthComparison | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
-        return Known.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
+        return TruthComparison.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
 
     def rows(self, is_known: bool) -> pd.DataFrame:
         """One row per method, as `disco.runs.compared.table`; with metrics if the truth may be shown."""

@@ -14,7 +14,7 @@ from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import downloads
 from pages.shared.result import truth
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
@@ -30,7 +30,7 @@ _METRICS = {  # label, format, term of the glossary
 }
 
 
-def truth_of(found: Compared) -> Known | None:
+def truth_of(found: Compared) -> TruthComparison | None:
     """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
         known = truth.visible(found)
@@ -42,7 +42,7 @@ def truth_of(found: Compared) -> Known | None:
     return known
 
 
-def section(found: Compared, known: Known | None) -> None:
+def section(found: Compared, known: TruthComparison | None) -> None:
     """The table of methods and, with a known truth, accuracy and time; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
@@ -97,7 +97,7 @@ def _unranked(found: Compared) -> None:
     )
 
 
-def _against_truth(rows: pd.DataFrame, known: Known) -> None:
+def _against_truth(rows: pd.DataFrame, known: TruthComparison) -> None:
     sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
     if sorts:
         st.caption(f"Baseline, A_top of sorting the columns: {sorts}.")

@@ -15,8 +15,8 @@ from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.table import computed
-from pages.shared.table import computed as looking
+from pages.shared.table import draft_facts
+from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
 
@@ -26,7 +26,7 @@ _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
-    if computed.usable_table(draft) is None:
+    if draft_facts.usable_table(draft) is None:
         return
     search = looking.artefact_search(draft)
     if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
@@ -96,7 +96,7 @@ def _adjust(draft: Draft, one: Finding) -> None:
     """Give the columns left aside the roles that they look like."""
     given = {
         at: guess.given
-        for at, guess in computed.possible_adjustments(draft).items()
+        for at, guess in draft_facts.possible_adjustments(draft).items()
         if str(draft.table.columns[at]) in one.aside
     }
     session.draft.set_roles(given, f"Adjusted for {listed(one.aside, _NAMED)}.")

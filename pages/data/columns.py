@@ -11,7 +11,7 @@ from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.role_columns import kind_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
 from pages.shared.widgets.glossary import define
@@ -38,7 +38,7 @@ _HELP = (
 
 def choose(draft: Draft) -> None:
     """Search, three buttons, and the table that sets every column's role."""
-    usable = computed.usable(draft)
+    usable = draft_facts.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
             "Find a column",
@@ -142,7 +142,7 @@ def _in_words(draft: Draft, position: int) -> str:
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     """Summary statistics of the columns shown, one row per column in `view`."""
-    facts = computed.described(draft)
+    facts = draft_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
@@ -151,10 +151,10 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
         del frame["type"]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
     frame.insert(1, "role", roles_of(draft))
-    if computed.has_guesses(draft):
-        guessed = computed.guesses(draft)
+    if draft_facts.has_guesses(draft):
+        guessed = draft_facts.guesses(draft)
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
-    notes = pd.Series([words for _, words in computed.faulty(draft)])
+    notes = pd.Series([words for _, words in draft_facts.faulty(draft)])
     if notes.any():
         frame["note"] = notes.where(~notes.index.isin(draft.adjusted), "")  # the notes are about counts
     return frame.iloc[view].reset_index(drop=True)

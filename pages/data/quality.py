@@ -18,7 +18,7 @@ from disco.words import how_many
 from pages.data import columns, faults
 from pages.shared import session
 from pages.shared.compute.background import Slow
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.names import bullets, plain
@@ -31,7 +31,7 @@ _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and ro
 
 def panel(draft: Draft) -> None:
     """The section, closed at first; nothing while the chosen columns are not counts."""
-    table = computed.chosen_counts(draft)
+    table = draft_facts.chosen_counts(draft)
     if table is None:
         return
     box = st.expander("Quality of the counts", icon=":material/fact_check:", key="quality_box", on_change="rerun")

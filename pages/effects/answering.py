@@ -14,7 +14,7 @@ from disco.progress import Callback, Event, Reporter
 from disco.runs import Run
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
-from pages.shared.evidence import asking
+from pages.shared.evidence import questions
 
 if TYPE_CHECKING:
     from disco.effects.answers import Effect
@@ -45,15 +45,15 @@ class Found(NamedTuple):
     where: dict[str, str]
 
 
-@cached(asking.key)
+@cached(questions.key)
 def usual(run: Run, node: str) -> "Usual":
     """The range of a node, and two values to compare."""
     from disco.effects.asking import usual
 
-    return usual(asking.graphs(run).value()[0], node)
+    return usual(questions.graphs(run).value()[0], node)
 
 
-@cached(asking.key)
+@cached(questions.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
     beside = run.adjustment
@@ -71,7 +71,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
     """
     rows = levels(run).get(where, {})
 
-    def work(graphs: "asking.Graphs", callback: Callback) -> Found:
+    def work(graphs: "questions.Graphs", callback: Callback) -> Found:
         from disco.effects import curve
         from disco.effects.asking import among
         from disco.effects.distribution import distribution
@@ -83,7 +83,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
         def counted(event: Event) -> bool | str | None:
             return callback(replace(event, progress=min(next(calls) / _DRAWS, 1.0)))
 
-        reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
+        reporter = Reporter(counted, {"effect": 1.0}, questions.STOPPED)
         every, lock = graphs
         with lock:
             fitted = among(every, rows)
@@ -99,18 +99,18 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             return Found(found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows)
 
     question = on, *do.items(), *against.items(), where
-    return asking.question("effects_answer", run, "Computing the effect", work, *question)
+    return questions.question("effects_answer", run, "Computing the effect", work, *question)
 
 
 def drivers(run: Run, on: str, where: str = "") -> Slow[pd.DataFrame]:
     """The ranking of what drives a node, as a table."""
     rows = levels(run).get(where, {})
 
-    def work(graphs: "asking.Graphs", callback: Callback) -> pd.DataFrame:
+    def work(graphs: "questions.Graphs", callback: Callback) -> pd.DataFrame:
         from disco.effects.asking import among
         from disco.effects.drivers import drivers
 
         # Fits of its own: a question need not wait for it.
         return drivers(among(graphs[0].afresh(), rows), on, callback)
 
-    return asking.question("effects_drivers", run, "Computing every effect on it", work, on, where)
+    return questions.question("effects_drivers", run, "Computing every effect on it", work, on, where)

@@ -16,7 +16,7 @@ from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Found
 from pages.effects.question import Asked, Places
-from pages.shared.evidence import asking, evidence_words, modelled, next_experiment
+from pages.shared.evidence import evidence_words, modelled, next_steps, questions
 from pages.shared.graph import downloads
 from pages.shared.result import script
 from pages.shared.result.refinement import Refinement
@@ -64,7 +64,7 @@ def _answer(found: Refinement, answer: Found) -> None:
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(found.refined, cause, effect.on) or {}
         if row.get("source") != EXPERIMENT:
-            asking.strength_told(cause, effect.on, strength)
+            questions.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
     _files(found, answer)
@@ -123,7 +123,7 @@ def assumed(found: Refinement) -> None:
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over rows of this table."
     )
-    asking.signs(found.run)
+    questions.signs(found.run)
 
 
 def _settling(found: Refinement, effect: Effect) -> None:
@@ -131,7 +131,7 @@ def _settling(found: Refinement, effect: Effect) -> None:
     if effect.settled_by:
         names = " or ".join(map(plain, effect.settled_by[:2]))
         st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
-    next_experiment.section(found.run, found)
+    next_steps.section(found.run, found)
 
 
 def _files(found: Refinement, answer: Found) -> None:

@@ -5,10 +5,10 @@ import streamlit as st
 from disco.experiments import named
 from pages.experiments import sections, start
 from pages.shared import session
-from pages.shared.evidence import evidence_words, next_experiment
+from pages.shared.evidence import evidence_words, next_steps
 from pages.shared.frame import intro
 from pages.shared.result import refinement
-from pages.shared.work import finding
+from pages.shared.work import find_graph
 
 intro.page_intro(
     "Experiments",
@@ -32,10 +32,10 @@ with top:
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)
-if graph is None and not finding.progress(run):
+if graph is None and not find_graph.progress(run):
     st.caption("No graph yet: search for one on Refine, and each of its arrows is held against the experiment.")
 elif graph is not None:
     sections.arrows(graph.edges, raw)
     sections.contexts(graph.refined.contexts)
 sections.every(found)
-next_experiment.section(run, graph)
+next_steps.section(run, graph)

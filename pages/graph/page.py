@@ -8,12 +8,12 @@ from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
-from pages.shared.evidence import evidence_panel, next_experiment, so_far
+from pages.shared.evidence import evidence_panel, next_steps, so_far
 from pages.shared.frame import empty, intro
 from pages.shared.graph import against_truth, canvas, contexts, downloads
 from pages.shared.result import fit, refinement, thresholds, truth
 from pages.shared.widgets.names import code
-from pages.shared.work import finding
+from pages.shared.work import find_graph
 
 st.title("Graph", anchor=False)
 run = session.run.current()
@@ -30,7 +30,7 @@ if found is not None:
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = side_panel.columns()
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
-    finding.progress(run)  # beside the graph, which stays where it is when this goes
+    find_graph.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()
     view = views.chosen(found, result)
     notice.changed(view)
@@ -66,5 +66,5 @@ if view.name == DISCO:
     evidence_panel.note(found)
 else:
     evidence_panel.worst(found.refined)
-next_experiment.section(run, found)
+next_steps.section(run, found)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

@@ -13,14 +13,14 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
-from pages.shared.evidence import asking, evidence_panel, next_experiment, so_far
+from pages.shared.evidence import evidence_panel, next_steps, questions, so_far
 from pages.shared.frame import empty
 from pages.shared.graph import against_truth, canvas, contexts, layout, picked
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, labels_of, plain
-from pages.shared.work import finding
+from pages.shared.work import find_graph
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
@@ -32,10 +32,10 @@ def nothing_yet(run: Run) -> None:
     if run.status(REFINE).active:
         left, right = columns()
         with right:
-            finding.progress(run)
+            find_graph.progress(run)
         with left:
             so_far.section(run, CANVAS)
-    elif finding.progress(run):
+    elif find_graph.progress(run):
         if run.status(FIT).active:
             st.caption("The graph appears here once it is found.")
     else:
@@ -47,7 +47,7 @@ def columns() -> list[DeltaGenerator]:
     return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
-def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
+def panel(view: View, known: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
     """Draw the search, the reach and, on top, the picked node or edge; return the graph to draw.
 
     Args:
@@ -73,9 +73,9 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             st.caption("Click a node or an edge, or choose a node above.")
             if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
-    next_experiment.next_rules(view.placed.run, view.placed.order, edge)
+    next_steps.next_rules(view.placed.run, view.placed.order, edge)
     drawn = canvas.with_heads(part, "graph_heads")
-    return drawn if view.name == DISCO else asking.with_ties(view.refinement, drawn, "graph_ties")
+    return drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:

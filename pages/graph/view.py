@@ -19,7 +19,7 @@ from pages.shared.result import fit, selectors
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.selectors import Selection
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 
 _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
@@ -77,7 +77,7 @@ class View:
         """Every candidate of the fit with its OCS, Z and frequency."""
         return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
-    def judged(self, known: Known, missing: bool) -> nx.DiGraph:
+    def judged(self, known: TruthComparison, missing: bool) -> nx.DiGraph:
         """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
         told = known.verdicts(self.graph)
         if self.result is None:

@@ -23,7 +23,7 @@ from pages.shared.graph import against_truth, canvas, layout, picked
 from pages.shared.result import refinement, selectors, thresholds
 from pages.shared.result.fit import Result
 from pages.shared.result.selectors import Selection
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, figure, tables
 from pages.shared.widgets.names import code
 from pages.shared.widgets.tables import Csv, show
@@ -57,7 +57,7 @@ def verdict_on(chosen: Selection) -> None:
         evidence_panel.note(refined)
 
 
-def graph(chosen: Selection, known: Known | None) -> None:
+def graph(chosen: Selection, known: TruthComparison | None) -> None:
     """The edges kept, as a graph under their number."""
     possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
@@ -76,7 +76,7 @@ def below(chosen: Selection) -> None:
         cannot(chosen.result, chosen.tau_z)
 
 
-def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None]]:
+def parts(chosen: Selection, known: TruthComparison | None) -> dict[str, Callable[[], None]]:
     """What can be opened below the graph."""
     if not chosen.is_ocs:
         return {
@@ -93,7 +93,7 @@ def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None
     return found
 
 
-def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
+def against(result: Result, known: TruthComparison, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     table = known.accuracy(tau_z)
     if result.rule == "jackknife":  # Z is the same in every fold, so there is only one π_min
@@ -141,7 +141,7 @@ def other_cuts(chosen: Selection) -> None:
     st.caption("Where the curve is flat, the cut-off hardly matters.")
 
 
-def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
+def candidates(result: Result, tau_z: float, pi_min: float, known: TruthComparison | None) -> None:
     """The candidates of one child, with the threshold line."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
@@ -185,7 +185,7 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
     st.caption(said)
 
 
-def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
+def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: TruthComparison | None) -> None:
     """All candidates in causal order; a click picks the child."""
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
     by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
@@ -194,7 +194,7 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
     figure.show(drawn, "ocs_matrix")
 
 
-def candidates_table(chosen: Selection, known: Known | None) -> None:
+def candidates_table(chosen: Selection, known: TruthComparison | None) -> None:
     """The candidates kept by a selector, or all of them."""
     kept, selector = chosen.kept, chosen.selector
     every = st.toggle("Show all candidates", key=f"selector_every_{selector}")
@@ -211,7 +211,7 @@ def candidates_table(chosen: Selection, known: Known | None) -> None:
     show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), max_height=320, csv=csv)
 
 
-def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:
+def truth_of(edges: pd.DataFrame, known: TruthComparison) -> list[str]:
     """Whether each edge is true, right either way, reversed or not true."""
     true = set(zip(known.edges["parent"], known.edges["child"], strict=True))
     verdicts = dict.fromkeys({pair[::-1] for pair in true}, "reversed") | dict.fromkeys(true, "true")

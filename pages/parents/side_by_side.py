@@ -12,13 +12,13 @@ from pages.shared import session
 from pages.shared.evidence.evidence_words import SAME_ROWS
 from pages.shared.result import selectors
 from pages.shared.result.fit import Result
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.answers import valid
 from pages.shared.widgets.glossary import define
 
 
-def section(result: Result, known: Known | None, shown: str) -> None:
+def section(result: Result, known: TruthComparison | None, shown: str) -> None:
     """Where two selectors agree along the order shown, at the cut-offs chosen above.
 
     Args:
@@ -66,7 +66,7 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
     return now
 
 
-def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _counts(both: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
     """The numbers of edges in both and in only one, and the F1 of each if the truth is shown."""
     words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
@@ -80,7 +80,7 @@ def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=said)
 
 
-def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _table(found: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
     words = figures.agreement_words(*pair)
     rows = found[found["selected_by"] != "neither"].assign(selected_by=lambda kept: kept["selected_by"].map(words))
     if known and len(rows):

@@ -12,10 +12,10 @@ from disco.refine.result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
-from pages.shared.evidence import asking, evidence_panel, evidence_words, next_experiment
+from pages.shared.evidence import evidence_panel, evidence_words, next_steps, questions
 from pages.shared.graph import canvas, contexts, downloads, layout, picked
 from pages.shared.result.refinement import Refinement
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import tables
 from pages.shared.widgets.answers import agreeing, is_left, valid
 from pages.shared.widgets.names import code, shown
@@ -38,7 +38,7 @@ _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the tr
 
 
 def explore(
-    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: TruthComparison | None
 ) -> None:
     """Filters, graph, table, files, and the picked node or edge.
 
@@ -64,7 +64,7 @@ def explore(
                 seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
                 judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
             headed = canvas.with_heads(judged, "refine_heads")
-            drawn = asking.with_ties(refinement, headed, "refine_ties")
+            drawn = questions.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:
@@ -79,7 +79,7 @@ def explore(
         _dropped(changes, disco)
 
 
-def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
+def _lines(changes: pd.DataFrame | None, known: TruthComparison | None) -> tuple[str, bool]:
     """What the lines show, and whether absent edges are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
     tell = [name for name, is_there in there.items() if is_there]
@@ -106,7 +106,9 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     return lines or "evidence", absent
 
 
-def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
+def _table(
+    edges: pd.DataFrame, changes: pd.DataFrame | None, known: TruthComparison | None, graph: nx.DiGraph
+) -> pd.DataFrame:
     table = edges
     verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
     for name, frame in verdicts.items():
@@ -192,7 +194,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         contexts.on_node(refinement, node)
     elif not contexts.details(refinement):
         st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
-    next_experiment.next_rules(refinement.run, refinement.order, edge)
+    next_steps.next_rules(refinement.run, refinement.order, edge)
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from pages.shared import session
 from pages.shared.evidence import so_far
 from pages.shared.frame import empty, intro
 from pages.shared.result import fit, refinement, thresholds, truth
-from pages.shared.work import finding, monitor, monitored
+from pages.shared.work import find_graph, monitor, monitored
 
 intro.page_intro(
     "Refine",
@@ -20,7 +20,7 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     words = "A refinement needs a table of counts, but no fit."
-    empty.without_a_run(words, partial(finding.offer_quick_look, is_first=True))
+    empty.without_a_run(words, partial(find_graph.offer_quick_look, is_first=True))
     st.stop()
 status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"

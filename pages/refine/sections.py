@@ -13,7 +13,7 @@ from disco.words import how_many, number, plural
 from pages.refine import start
 from pages.shared.evidence import evidence_panel, evidence_words
 from pages.shared.result.refinement import Refinement
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import bullets, code, plain
@@ -147,7 +147,7 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         )
 
 
-def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Known] | None) -> None:
+def against_truth(refinement: Refinement, known: TruthComparison, disco: tuple[object, TruthComparison] | None) -> None:
     """The refined graph, the DISCO graph and sorting the columns, compared with the true edges."""
     st.subheader("Against the truth", anchor=False)
     rows = [_met("Refined", refinement.graph, known)]
@@ -165,7 +165,7 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     st.caption("Sorting fits nothing: compare every result with it.")
 
 
-def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
+def _met(name: str, graph: object, known: TruthComparison) -> tuple[str, ...]:
     met, a_top = known.met(graph), known.a_top
     top = "–" if a_top is None else number(a_top)
     return name, top, number(met.precision), number(met.recall), number(met.f1), str(met.shd)

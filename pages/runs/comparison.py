@@ -10,7 +10,7 @@ from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
 from pages.shared.widgets import tables
 from pages.shared.widgets.names import code, plain
-from pages.shared.work import choices
+from pages.shared.work import fit_options
 
 _MOST_NAMED = 12
 
@@ -100,6 +100,6 @@ def _settings(both: TwoRuns) -> None:
     text = st.column_config.TextColumn
     config = {"setting": text("Setting", width=380), "first": text("First"), "second": text("Second")}
     names = both.settings["setting"]
-    values = {side: [*map(choices.value, names, both.settings[side])] for side in (FIRST, SECOND)}
-    rows = both.settings.assign(setting=names.map(choices.label), **values)
+    values = {side: [*map(fit_options.value, names, both.settings[side])] for side in (FIRST, SECOND)}
+    rows = both.settings.assign(setting=names.map(fit_options.label), **values)
     tables.show(rows, "Settings that differ", config)

@@ -10,7 +10,7 @@ from disco.knowledge import Knowledge
 from disco.knowledge.files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, errors
 from pages.shared.widgets.names import plain
@@ -140,7 +140,7 @@ def _downloads(known: Knowledge) -> None:
 
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
     """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
-    counts = computed.chosen_counts(draft)
+    counts = draft_facts.chosen_counts(draft)
     with errors.caught():
         found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)

@@ -23,7 +23,7 @@ from disco.words import number, of_graphs
 from pages.effects import answering
 from pages.shared.compute import machine
 from pages.shared.compute.background import Computation
-from pages.shared.evidence import asking
+from pages.shared.evidence import questions
 
 PAGE = "pages/effects/page.py"
 NAMES = ["a", "b", "c", "d"]
@@ -33,7 +33,7 @@ NAMES = ["a", "b", "c", "d"]
 def at_once(monkeypatch):
     """Nobody waits for a compilation; an answer is there when the page is drawn."""
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(asking, "PATIENCE", 60.0)
+    monkeypatch.setattr(questions, "PATIENCE", 60.0)
 
 
 def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
@@ -75,7 +75,7 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
 def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
     run, may_begin, read = made(), threading.Event(), effects.fitted
     calls: list[Run] = []
-    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     monkeypatch.setattr(
         effects, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
     )

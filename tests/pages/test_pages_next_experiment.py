@@ -12,7 +12,7 @@ from disco.refine import Choice
 from disco.refine.orientations import Class
 from disco.runs import refined
 from pages.shared.compute import machine
-from pages.shared.evidence import asking, next_experiment
+from pages.shared.evidence import next_steps, questions
 
 NAMES = ["x1", "x2", "x3", "x4"]
 
@@ -53,15 +53,15 @@ def test_without_a_refinement_it_says_what_is_needed():
 
 
 def test_many_edges_are_compared_without_rows(monkeypatch):
-    monkeypatch.setattr(next_experiment, "_MOST_EDGES", 2)
+    monkeypatch.setattr(next_steps, "_MOST_EDGES", 2)
     at = unfold(booted("graph", run=run_with(NO_SOURCE).id), "graph_next")
     assert (frame_with(at, "settled_if_hidden")["rows"] == "").all() and "disco next RUN" in texts(at)
 
 
 def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     run, begun, may_end, heard = run_with(NO_SOURCE), threading.Event(), threading.Event(), Class.graphs
-    monkeypatch.setattr(asking, "PATIENCE", 0.0)
+    monkeypatch.setattr(questions, "PATIENCE", 0.0)
 
     def waiting(*asked):
         begun.set()

@@ -12,7 +12,7 @@ from disco.runs import beside
 from disco.studies import portal
 from disco.table.roles import Roles
 from pages.data import columns
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.work import fit_start
 
 
@@ -178,9 +178,9 @@ def test_rows_keep_the_numbers_of_the_table_as_loaded():
 
 def test_a_column_that_can_hardly_play_its_role_says_why():
     draft = draft_of(edits(mixed()[["a", "b", "c", "site"]], [3], {0: "covariate, continuous"}))
-    (problem,) = computed.problems(draft)
+    (problem,) = draft_facts.problems(draft)
     assert "make it categorical" in problem.message
-    assert not computed.unusable(draft) and computed.chosen_counts(draft) is None
+    assert not draft_facts.unusable(draft) and draft_facts.chosen_counts(draft) is None
 
 
 def test_roles_that_the_table_cannot_bear_block_with_a_sentence():

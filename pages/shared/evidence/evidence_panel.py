@@ -31,7 +31,7 @@ from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of
 from disco.words import how_many, listed, nats, number, plural
 from pages.shared.compute import machine
-from pages.shared.evidence import asking, evidence_words, modelled
+from pages.shared.evidence import evidence_words, modelled, questions
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import errors, figure, tables
 from pages.shared.widgets.glossary import define
@@ -53,7 +53,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     st.markdown(f"{evidence_words.joined(refined, row)}  \n{evidence_words.direction(run, refined, row)}")
     if machine.compiled() and not is_shown:  # before, the curve says what the page waits for
         with suppress(InputError):  # Effects says it
-            asking.once(run, partial(asking.strength, run, parent, child))
+            questions.once(run, partial(questions.strength, run, parent, child))
     with st.expander("Details: the numbers, and why the direction is known or not"):
         _details(run, refined, row, choice)
 

@@ -8,7 +8,7 @@ from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.widgets.findings import dismissed, doubts, lines
 from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import code, plain
@@ -183,6 +183,6 @@ def _is_there(need: str) -> bool:
     """Whether the requirement of a step is met."""
     if need == "counts":
         draft = session.draft.current()
-        return draft is not None and computed.chosen_counts(draft) is not None
+        return draft is not None and draft_facts.chosen_counts(draft) is not None
     run = session.run.current()
     return run is not None and (need == "run" or run.status().state == "done")

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.words import how_many, number, plural
 from pages.shared.result import truth
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure
 from pages.shared.widgets.glossary import define
 
@@ -40,7 +40,7 @@ def choose() -> None:
     )
 
 
-def seen(graph: nx.DiGraph, comparison: Known | None, tau_z: float) -> nx.DiGraph:
+def seen(graph: nx.DiGraph, comparison: TruthComparison | None, tau_z: float) -> nx.DiGraph:
     """The graph to draw, with verdicts if a truth is shown and the lines are set to show it."""
     shows_truth, missing = choice()
     return comparison.judged(graph, tau_z, missing) if comparison is not None and shows_truth else graph
@@ -52,7 +52,7 @@ def choice() -> tuple[bool, bool]:
     return lines == "truth", missing
 
 
-def numbers(graph: nx.DiGraph, comparison: Known) -> None:
+def numbers(graph: nx.DiGraph, comparison: TruthComparison) -> None:
     """The number of edges per verdict, F1 and SHD; below them the sorting controls."""
     counted = comparison.verdicts(graph)["verdict"].value_counts()
     met = comparison.met(graph)

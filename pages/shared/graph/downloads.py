@@ -25,7 +25,7 @@ from pages.shared.graph import canvas, layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result import script
 from pages.shared.result.fit import Result
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets.tables import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."
@@ -132,7 +132,7 @@ def order(result: Result) -> None:
     Csv("Order, CSV", name, "order_table", lambda: placed(result.order), ORDER_HELP).button()
 
 
-def verdicts(result: Result, comparison: Known, graph: nx.DiGraph) -> None:
+def verdicts(result: Result, comparison: TruthComparison, graph: nx.DiGraph) -> None:
     """A button for every edge, found or true, with its verdict and its scores."""
     candidates = result.candidates(0.0).drop(columns="frequency")
     rows = comparison.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")

@@ -16,7 +16,7 @@ from disco.runs import Run, stamps
 from disco.score import removals
 from pages.shared import session
 from pages.shared.compute.cache import cached
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets.names import plain
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
@@ -98,9 +98,9 @@ class Result:
         return "curvature" in self.ocs
 
     @cached_property
-    def known(self) -> Known | None:
+    def known(self) -> TruthComparison | None:
         """The comparison with the run's truth, if there is one; pages ask `truth.shown`, which may hide it."""
-        return Known.of(self.run, self.order, self.ocs, TAUS)
+        return TruthComparison.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:
         """Every candidate edge: parent, child, ocs, z, frequency."""

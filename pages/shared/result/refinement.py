@@ -15,7 +15,7 @@ from disco.runs import Run, stamps
 from disco.runs.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
 from pages.shared.compute.cache import cached
-from pages.shared.result.truth import Known
+from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets.figure import Ready, ready
 from pages.shared.widgets.names import plain
 
@@ -72,9 +72,9 @@ class Refinement:
         return {"seed": self.choice.seed, "bound_nats": self.choice.bound}
 
     @cached_property
-    def known(self) -> Known | None:
+    def known(self) -> TruthComparison | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
-        return Known.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
+        return TruthComparison.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
 
     @cached_property
     def ends(self) -> Ready:

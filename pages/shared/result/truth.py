@@ -28,7 +28,7 @@ _REVEALED = "truth_revealed"
 
 
 @dataclass(frozen=True)
-class Known:
+class TruthComparison:
     """A result compared with the true edges among its nodes; read only.
 
     Attributes:
@@ -50,7 +50,7 @@ class Known:
     left_out: int
 
     @classmethod
-    def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "Known | None":
+    def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "TruthComparison | None":
         """The comparison with the truth of a run; None if it has no truth."""
         truth = run.truth()
         if truth is None:
@@ -143,10 +143,10 @@ class Held(Protocol):
     """A result of a run, compared with the run's truth."""
 
     run: Run
-    known: Known | None
+    known: TruthComparison | None
 
 
-def visible(result: Held) -> Known | None:
+def visible(result: Held) -> TruthComparison | None:
     """A result compared with its truth; None if there is no truth, or while it is hidden.
 
     Draws the line that reveals or hides it, and warns about a truth that does not fit.
@@ -220,7 +220,7 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 # Figures of accuracy, the controls beside them.
 
 
-def order_numbers(known: Known) -> None:
+def order_numbers(known: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, in a row."""
     row, wide = figure.numbers(), figure.NUMBER
     row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
@@ -233,7 +233,7 @@ def order_numbers(known: Known) -> None:
         )
 
 
-def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
+def edge_numbers(known: TruthComparison, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = known.met(graph)
     row, wide = figure.numbers(), 110  # two and two, also beside a graph in a small window
@@ -249,7 +249,7 @@ def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
     controls_line(known)
 
 
-def controls_line(known: Known) -> None:
+def controls_line(known: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, as one line for use beside any figure."""
     if known.a_top is None or not known.controls:
         return

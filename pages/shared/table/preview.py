@@ -7,7 +7,7 @@ from pandas.api.types import is_object_dtype
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.table.rows import row_numbers
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import tables
 from pages.shared.widgets.names import distinct, labels_of, shown
@@ -17,7 +17,7 @@ _ROWS, _COLUMNS = 50, 60
 
 def pick_column(draft: Draft, key: str) -> int | None:
     """A searchable select box of the chosen columns, at first one of counts; the position of the picked one."""
-    names, usable = draft.table.columns, computed.usable(draft)
+    names, usable = draft.table.columns, draft_facts.usable(draft)
     first = next((index for index, position in enumerate(draft.columns) if position in usable), 0)
     return st.selectbox(
         "Column",
@@ -32,7 +32,7 @@ def pick_column(draft: Draft, key: str) -> int | None:
 
 def columns_in_sight(draft: Draft) -> None:
     """Variance against mean of all columns beside the distribution of a picked one."""
-    facts = computed.described(draft).iloc[list(draft.columns)]
+    facts = draft_facts.described(draft).iloc[list(draft.columns)]
     good = facts[facts["levels"].notna()]
     if good.empty:
         return

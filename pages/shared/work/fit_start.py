@@ -15,12 +15,12 @@ from disco.work import jobs, serving
 from disco.work.forecast import Estimate, about, estimate, middle, span
 from pages.shared import session
 from pages.shared.compute import machine
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import lasting
 from pages.shared.widgets.names import STAGES, plain, shown
-from pages.shared.work import choices, search_time
+from pages.shared.work import fit_options, search_time
 
 _LOADING = "Loading the networks' engine"
 
@@ -37,7 +37,7 @@ def start_box(draft: Draft) -> None:
             max_chars=80,
             help="Shown in the list of runs. Leave empty to use the suggested name, which says what differs.",
         )
-        refused = choices.problem()
+        refused = fit_options.problem()
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
@@ -59,7 +59,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth, unused = computed.usable_table(draft), draft.truth, list(computed.possible_adjustments(draft))
+    table, truth, unused = draft_facts.usable_table(draft), draft.truth, list(draft_facts.possible_adjustments(draft))
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
@@ -75,7 +75,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
-        spoilt=computed.current_artefacts(draft),
+        spoilt=draft_facts.current_artefacts(draft),
         origin=draft.origin_for({*draft.columns, *draft.adjusted, *unused}),
     )
 
@@ -148,7 +148,7 @@ def _estimate(draft: Draft, device: str) -> None:
 
 def time_of(draft: Draft) -> None:
     """One line with the range of times of the draft's fit; nothing while the table cannot be used."""
-    if computed.chosen_counts(draft) is not None:
+    if draft_facts.chosen_counts(draft) is not None:
         machine.once(machine.engine_ready, _LOADING, partial(_time, draft))
 
 

@@ -19,7 +19,7 @@ from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.names import STAGES, code, plain
-from pages.shared.work import choices
+from pages.shared.work import fit_options
 from pages.shared.work.monitor import Monitored, act
 
 _EPOCHS = ("joint", "projection")
@@ -52,7 +52,7 @@ def _below(run: runs.Run, status: Status) -> None:
 
 
 def _account(run: runs.Run, status: Status) -> str:
-    changed = [choices.in_sentence(name, value) for name, value in run.settings.changed().items()]
+    changed = [fit_options.in_sentence(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words.append(f"seed {run.settings.seed}")
     if status.device and not status.cluster:

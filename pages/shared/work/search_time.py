@@ -14,7 +14,7 @@ from disco.work.forecast import about
 from disco.work.refine_forecast import Trial
 from pages.shared.compute import machine
 from pages.shared.compute.background import Key, Slow, Work
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 
 LONG_SECONDS = 120.0  # above which a page says what to do
@@ -31,7 +31,9 @@ def of_draft(draft: Draft) -> Slow[Trial]:
     """The trial of the loaded table, which must be usable."""
     roles, settings = draft.roles.needed(), draft.settings
     key = draft.key, draft.columns, repr(roles), repr(draft.knowledge), settings.transform, settings.levels
-    return _trial(key, refine_forecast.trial, lambda: (computed.usable_table(draft), settings, roles, draft.knowledge))
+    return _trial(
+        key, refine_forecast.trial, lambda: (draft_facts.usable_table(draft), settings, roles, draft.knowledge)
+    )
 
 
 def _trial(key: Key, work: Work[Trial], inputs: Callable[[], tuple]) -> Slow[Trial]:

@@ -17,7 +17,7 @@ from disco.words import how_many, listed
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
-from pages.shared.evidence import asking
+from pages.shared.evidence import questions
 from pages.shared.result.refinement import Refinement
 from pages.shared.table import drafts
 from pages.shared.widgets import errors, tables
@@ -50,12 +50,12 @@ def section(run: Run, refinement: Refinement | None) -> None:
 def _draw(run: Run, with_rows: bool) -> None:
     """What setting each node would settle; of a large table computed in the background."""
     Slow(
-        ("graph_next", *asking.key(run, with_rows)),
+        ("graph_next", *questions.key(run, with_rows)),
         lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
         "Comparing the graphs that the rows leave",
         "The experiments could not be compared",
-        at_once=len(run.nodes) <= asking.MOST_AT_ONCE,
-        patience=asking.PATIENCE,
+        at_once=len(run.nodes) <= questions.MOST_AT_ONCE,
+        patience=questions.PATIENCE,
     ).panel(_write)
 
 

@@ -6,11 +6,11 @@ from disco.refine import QUICK
 from disco.runs import FIT, REFINE, Run, Work
 from disco.words import series
 from disco.work import jobs
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, why
-from pages.shared.work import choices, fit_start, monitor, search_time
+from pages.shared.work import fit_options, fit_start, monitor, search_time
 from pages.shared.work.monitored import FITTING, REFINEMENT
 
 _SECONDS = 1.0
@@ -38,11 +38,11 @@ def button(draft: Draft, why_not: str = "") -> None:
 
 def times(draft: Draft) -> None:
     """How long the search and the fit after it will take here."""
-    if computed.usable_table(draft) is not None:
+    if draft_facts.usable_table(draft) is not None:
         search_time.line(search_time.of_draft(draft), QUICK)
     fit_start.time_of(draft)
     if changed := own_settings(draft.settings):
-        words = series([choices.in_sentence(name, value) for name, value in changed.items()])
+        words = series([fit_options.in_sentence(name, value) for name, value in changed.items()])
         st.caption(f":material/tune: The fit uses what you set on Train: {words}.")
 
 
@@ -101,7 +101,7 @@ def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
         help="Searches for the order and graph of highest likelihood in the paper's model, without networks. You can "
         "fit the same run later.",
     )
-    if computed.usable_table(draft) is not None:
+    if draft_facts.usable_table(draft) is not None:
         search_time.line(search_time.of_draft(draft), QUICK)
     if pressed:
         fit_start.begin(draft, REFINE, QUICK, search_time.of_draft(draft).result, page="refine")
