@@ -13,9 +13,9 @@ if str(HOME) not in sys.path:
 from disco.errors import InputError  # noqa: E402
 from disco.server.start import refuse_other_origins  # noqa: E402 - after the path is set
 from pages.shared import session  # noqa: E402
-from pages.shared.frame import gate, sidebar, steps  # noqa: E402
-from pages.shared.frame.names import plain  # noqa: E402
-from pages.shared.work import machine  # noqa: E402
+from pages.shared.compute import machine  # noqa: E402
+from pages.shared.frame import gate, intro, sidebar  # noqa: E402
+from pages.shared.widgets.names import plain  # noqa: E402
 
 PAGES = {
     "": (
@@ -57,7 +57,7 @@ def main() -> None:
     sidebar.draw()
     try:
         name = "data" if page.url_path in ("", "start") else page.url_path
-        steps.bar(name)
+        intro.steps(name)
         gate.shown_run()
         page.run()
     except InputError as error:  # for example a damaged file of the open run; the other pages still work

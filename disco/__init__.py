@@ -20,7 +20,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # Imported on first use: they import torch, which takes two seconds and which a list of runs or a queued job does not
 # need.
-_LATER = {"DISCO": "estimator", "Event": "progress", "Fitted": "paper.fitted_networks", "Variant": "paper.fitted_networks"}
+_LATER = {
+    "DISCO": "estimator",
+    "Event": "progress",
+    "Fitted": "paper.fitted_networks",
+    "Variant": "paper.fitted_networks",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,9 +17,9 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.paper.settings import Settings
 from disco.runs import Run
+from pages.shared.compute import background, cache
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
-from pages.shared.work.facts import kept as kept_results
 
 APP = str(Path(__file__).resolve().parents[1] / "app.py")
 HOSTILE = (
@@ -31,8 +31,15 @@ TINY = Settings.of("paper", joint_epochs=40, projection_epochs=40, width=16, hid
 
 def forget_results() -> None:
     """Leave out all that pages have read and computed so far."""
-    for key in [*kept_results._results]:
-        kept_results.drop(key)
+    cache.results.clear()
+
+
+def wait_until_computed() -> None:
+    """Wait until nothing runs in the background of the pages."""
+    deadline = time.monotonic() + 300
+    while background._running:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def booted(page: str = "data", **address: str) -> AppTest:

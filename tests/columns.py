@@ -11,7 +11,7 @@ _TABLE = re.compile(r"\| column \| on the page \| meaning \|\n(?:\|.*\n)+")
 def written(document: str) -> str:
     """docs/refine.md with the columns of today."""
     from disco.columns import ENDS, REFINED_EDGES
-    from pages.shared.frame.columns import meaning
+    from pages.shared.widgets.tables import meaning
 
     rows = [("column", "on the page", "meaning"), ("---",) * 3]
     rows += [(f"`{item.name}`", item.label, meaning(item)) for item in REFINED_EDGES.columns if item not in ENDS]

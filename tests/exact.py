@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from disco.score.curvature import States
-from disco.table.ranks import FoldRanks, RowInputs
+from disco.paper.curvature import States
+from disco.paper.ranks import FoldRanks, RowInputs
 
 
 def generator_matrix(top: int) -> np.ndarray:

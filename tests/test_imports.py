@@ -64,6 +64,10 @@ def arrows(folder: str, inside: bool = True) -> dict[str, set[str]]:
     return {name: imported(name, path, known, inside) for name, path in modules(folder).items()}
 
 
+# The folders of what pages share, likewise.
+SHARED = ("widgets", "compute", "table", "session", "result", "graph", "work", "evidence", "frame")
+
+
 def folder(name: str) -> str:
     """The folder, or single file, of the engine or the pages that a module is in."""
     return ".".join(name.split(".")[:2])
@@ -104,6 +108,15 @@ def test_a_page_imports_its_own_folder_and_the_shared_one():
         assert {folder(other) for other in others if other.startswith("pages.")} <= own, name
 
 
+def test_a_shared_folder_imports_only_what_stands_below_it():
+    place = {name: at for at, name in enumerate(SHARED)}
+    all_arrows = [(name, other) for name, others in arrows("pages").items() for other in others]
+    shared = [pair for pair in all_arrows if all(name.startswith("pages.shared.") for name in pair)]
+    folders = {tuple(name.split(".")[2] for name in pair) for pair in shared}
+    assert {name for pair in folders for name in pair} == set(place)
+    assert [pair for pair in folders if place[pair[1]] > place[pair[0]]] == []
+
+
 def test_no_script_of_a_page_is_imported():
     scripts = {name for name in modules("pages") if name.endswith(".page")}
     assert len(scripts) >= 9 and 'f"pages/{name}/page.py"' in (ROOT / "app.py").read_text(encoding="utf-8")
@@ -115,7 +128,7 @@ FIRST_PAGES = """
 import sys
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-from pages.shared.work import machine
+from pages.shared.compute import machine
 machine.begin, machine.begun, machine.engine_ready = (lambda: None), (lambda: True), (lambda: False)
 machine.compiled = lambda: False
 for page in ("", "graph", "ordering", "parents", "effects"):

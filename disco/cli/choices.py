@@ -197,7 +197,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePa
     return replace(part, problems=found)
 
 
-def _refuse(part: Part, found: list[Finding]) -> None:
+def _refuse(part: FilePart, found: list[Finding]) -> None:
     """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
 
     Raises:

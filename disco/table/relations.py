@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.linalg import solve_triangular
 
 from disco.progress import SILENT, Reporter
+from disco.table.cells import dense_ranks
 from disco.table.finding import Finding
 from disco.table.prepared import Table, prepare
 from disco.words import series

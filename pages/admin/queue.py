@@ -8,8 +8,8 @@ from disco.users import roots
 from disco.words import ago, how_many, roughly
 from disco.work import everyone, jobs
 from disco.work.everyone import Job
-from pages.shared.frame import errors, redraw, table
-from pages.shared.frame.names import shown
+from pages.shared.widgets import errors, tables
+from pages.shared.widgets.names import shown
 
 _SECONDS = 3.0
 
@@ -27,7 +27,7 @@ def _live() -> None:
         return
     running = sum(job.status.state == "running" for job in found)
     st.caption(f"{how_many(running, 'job')} running, {len(found) - running} queued, in the order of their turns.")
-    table.show(_frame(found), "Work of all users", _CONFIG, most=480)
+    tables.show(_frame(found), "Work of all users", _CONFIG, max_height=480)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked = st.selectbox("Job", range(len(found)), format_func=lambda at: _label(found[at]), key="admin_job")
         if st.button("Cancel it", icon=":material/stop:", key="admin_cancel"):
@@ -64,7 +64,7 @@ def _label(job: Job) -> str:
 
 
 def _cancel(job: Job) -> None:
-    with errors.said(), st.spinner("Stopping"):
+    with errors.caught(), st.spinner("Stopping"):
         jobs.cancel(job.run, job.work)
         log.act("cancelled", user=job.user, run=job.run.id, work=job.work.name)
-        redraw.page()
+        errors.redraw()

@@ -9,8 +9,8 @@ from disco.server import log
 from disco.users import roots
 from disco.users.roots import User
 from disco.words import how_many, size
-from pages.shared.frame import errors, table
-from pages.shared.frame.names import code, distinct, plain, shown
+from pages.shared.widgets import errors, tables
+from pages.shared.widgets.names import code, distinct, plain, shown
 
 
 def section(own: User) -> None:
@@ -29,7 +29,7 @@ def section(own: User) -> None:
     }
     room_column = st.column_config.NumberColumn("MB", format="%.1f")
     columns = {"user": "User", "runs": "Runs", "megabytes": room_column, "folder": "Folder"}
-    table.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, most=480)
+    tables.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, max_height=480)
     user = st.selectbox(
         "User", users, format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
     )
@@ -54,7 +54,7 @@ def _runs(user: str) -> None:
 
 
 def _delete(user: str, run: Run) -> None:
-    with errors.said():
+    with errors.caught():
         run.delete()
         log.act("deleted", user=user, run=run.id)
         st.rerun()

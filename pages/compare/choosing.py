@@ -12,11 +12,10 @@ from disco.work.forecast import about, crowding
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.answers import forget, lasting
-from pages.shared.frame.bound import widget
-from pages.shared.frame.names import code, plain
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import forget, lasting, widget
+from pages.shared.widgets.names import code, plain
 from pages.shared.work import fit_start, search_time
 
 _USUAL = ("refined", "boss", "ods-poisson", "sort-mean", "sort-excess")
@@ -136,7 +135,7 @@ def _tell(chosen: list[str], seconds: float) -> None:
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
     """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
-    with errors.said():
+    with errors.caught():
         wanted = MethodsRequest(methods, limit)
         if not comparing.left(run, wanted):
             st.info("All of these are done. Their results are below.", icon=":material/check:")
@@ -150,6 +149,6 @@ def begin(run: Run, methods: options.Options, limit: float) -> None:
 def offer(draft: Draft) -> None:
     """The button that makes a run of the loaded table, without a fit, and opens it."""
     if st.button("Choose methods for this table", type="primary", key="compare_table"):
-        with errors.said():
+        with errors.caught():
             session.draft.started_as(fit_start.new_run(draft))
             st.rerun()

@@ -15,8 +15,8 @@ from disco.metrics.consensus import Comparison
 from disco.runs import Run, compared, found, stamps
 from disco.runs.compared import MethodResult
 from disco.words import series
-from pages.shared.result.known import Known
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.result.truth import TruthComparison
 
 OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
@@ -51,9 +51,9 @@ class Compared:
         return name == _SEARCH and found.REFINED in self.done
 
     @cached_property
-    def known(self) -> Known | None:
+    def known(self) -> TruthComparison | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
-        return Known.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
+        return TruthComparison.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
 
     def rows(self, is_known: bool) -> pd.DataFrame:
         """One row per method, as `disco.runs.compared.table`; with metrics if the truth may be shown."""
@@ -119,7 +119,7 @@ def _key(run: Run) -> tuple[str | int, ...]:
     return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
-@fact(_key)
+@cached(_key)
 def _read(run: Run) -> Compared:
     ended = sorted(compared.read_all(run), key=lambda one: GROUPS.index(group(one.method)))
     return Compared(run, [*_own(run), *ended])
@@ -172,6 +172,6 @@ def _left_out(names: Sequence[str], every: Compared) -> None:
         st.caption(f"Left out: {'; '.join(told)}.")
 
 
-@fact(lambda every, names: (_key(every.run), names))
+@cached(lambda every, names: (_key(every.run), names))
 def _among(every: Compared, names: tuple[str, ...]) -> Compared:
     return every.among(names)

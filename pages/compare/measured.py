@@ -12,12 +12,12 @@ from disco.runs.about import about
 from disco.words import number
 from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
 from pages.shared.result import truth
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 _METRICS = {  # label, format, term of the glossary
     "f1": ("F1", "%.3f", "F1"),
@@ -30,10 +30,10 @@ _METRICS = {  # label, format, term of the glossary
 }
 
 
-def truth_of(found: Compared) -> Known | None:
+def truth_of(found: Compared) -> TruthComparison | None:
     """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
-        known = truth.shown(found)
+        known = truth.visible(found)
         if known is not None and (why := compared.looped(known.told)):
             raise InputError(why)
     except InputError as error:
@@ -42,7 +42,7 @@ def truth_of(found: Compared) -> Known | None:
     return known
 
 
-def section(found: Compared, known: Known | None) -> None:
+def section(found: Compared, known: TruthComparison | None) -> None:
     """The table of methods and, with a known truth, accuracy and time; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
     rows = found.rows(known is not None)
@@ -55,12 +55,12 @@ def section(found: Compared, known: Known | None) -> None:
     unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
     name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
     facts = partial(about, found.run, "comparison")
-    table.show(
+    tables.show(
         told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
-        most=420,
-        csv=table.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
+        max_height=420,
+        csv=tables.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
         key="compare_methods",
         placeholder="–",
     )
@@ -97,7 +97,7 @@ def _unranked(found: Compared) -> None:
     )
 
 
-def _against_truth(rows: pd.DataFrame, known: Known) -> None:
+def _against_truth(rows: pd.DataFrame, known: TruthComparison) -> None:
     sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
     if sorts:
         st.caption(f"Baseline, A_top of sorting the columns: {sorts}.")

@@ -9,8 +9,8 @@ from disco.runs import COMPARE, Run, Status, compared, stamps
 from disco.runs.compared import MethodsRequest
 from disco.words import duration
 from pages.compare.comparison import label
-from pages.shared.frame import redraw, table
-from pages.shared.frame.names import shown
+from pages.shared.widgets import errors, tables
+from pages.shared.widgets.names import shown
 from pages.shared.work.monitor import Monitored
 
 _DRAWN = "compare_drawn"
@@ -45,13 +45,13 @@ def _below(run: Run, status: Status) -> None:
     columns = ["Method", "State", "Time", "What happened"]
     if not any(told for *_, told in rows):
         rows, columns = [row[:-1] for row in rows], columns[:-1]
-    table.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
+    tables.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
 
 
 def _draw_again(run: Run, status: Status) -> None:
     """Redraw the whole page when a method has ended; after the buttons, so no press is lost."""
     if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
-        redraw.page()
+        errors.redraw()
 
 
 def _asked(run: Run, status: Status) -> tuple[MethodsRequest]:
@@ -64,10 +64,11 @@ def _asked(run: Run, status: Status) -> tuple[MethodsRequest]:
 
 KIND = Monitored(
     COMPARE,
+    "Comparison",
     _step,
     lambda run: "; finished methods are kept",
     again=lambda run, status: "Resume",
-    asked=_asked,
+    choices=_asked,
     below=_below,
     curves=_draw_again,
 )

@@ -12,9 +12,9 @@ from disco.methods import METHODS, options_of
 from disco.methods.option_text import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.runs.compared import MethodsRequest
-from pages.shared.frame import table
-from pages.shared.frame.answers import lasting
-from pages.shared.frame.names import plain
+from pages.shared.widgets import tables
+from pages.shared.widgets.answers import lasting
+from pages.shared.widgets.names import plain
 
 Options = dict[str, dict[str, Any]]
 
@@ -38,7 +38,7 @@ def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options
         except InputError as error:
             refused, found = error, None
         if chosen:
-            table.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
+            tables.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
         else:
             st.caption("Choose methods above to see their options here.")
     if found is None:

@@ -5,7 +5,8 @@ import streamlit as st
 from disco.runs import COMPARE
 from pages.compare import choosing, comparison, measured, monitoring, sections
 from pages.shared import session
-from pages.shared.frame import answers, empty, intro
+from pages.shared.frame import empty, intro
+from pages.shared.widgets import answers
 from pages.shared.work import monitor
 
 intro.page_intro(

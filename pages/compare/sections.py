@@ -12,10 +12,10 @@ from disco.figures import compared as figures
 from disco.runs.about import about
 from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.graph import canvas, downloads, paired
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 
 def agreement(found: Compared) -> None:
@@ -77,18 +77,18 @@ def edges(found: Compared) -> None:
         f"{downloads.file_name(found.run)}_edges_of_methods.csv",
         "Every edge of any method, and what each method found.",
     )
-    table.show(
+    tables.show(
         rows,
         "Edges of every method",
         {
-            **columns.config((*ENDS, METHODS)),
+            **tables.config((*ENDS, METHODS)),
             "forward": column.NumberColumn("→", help="Methods with this direction."),
             "backward": column.NumberColumn("←", help="Methods with the reverse direction."),
             "open": column.NumberColumn("—", help="Methods that leave the direction open."),
         },
-        most=460,
+        max_height=460,
         empty="None of the methods shown has an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')}, CSV",
             name,
             "compare_edges_csv",
@@ -106,7 +106,7 @@ def pair(shown: Compared) -> None:
     if len(names) < 2:
         st.caption("Choose at least two methods above.")
         return
-    first, second = paired.beside("compare_pair")
+    first, second = paired.two_columns("compare_pair")
     one = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{shown.run.id}")
     others = [name for name in names if name != one]
     other = second.selectbox("Second", others, format_func=heading, key=f"compare_pair_other_{shown.run.id}_{one}")

@@ -9,10 +9,9 @@ from disco.table.interventions import FEWEST, LIKE_CONTROLS, found_in, labels, m
 from disco.table.role_columns import plain
 from disco.words import how_many, plural
 from pages.shared import session
-from pages.shared.frame.names import code, shown
-from pages.shared.frame.words import bullets
+from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft, with_names
-from pages.shared.work.facts import fact
+from pages.shared.widgets.names import bullets, code, shown
 
 _VERSION = "arms_version"
 _CONTROL = "(control)"
@@ -42,7 +41,7 @@ def panel(draft: Draft) -> None:
         _table(draft, rows, said)
 
 
-@fact(lambda draft, position: (draft.key, position), "Reading the labels …")
+@cached(lambda draft, position: (draft.key, position), "Reading the labels …")
 def _labels(draft: Draft, position: int) -> dict[str, int]:
     return labels(plain(draft.table.iloc[:, position]))
 

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from disco.hidden.adjusting import ROLE
-from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
 from disco.table.edits import AddKinds, Columns, LeaveOut, positions
 from disco.table.finding import Finding
@@ -15,39 +14,33 @@ from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many, listed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import artefacts as shown
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
+from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
-from pages.shared.work import artefacts as looking
-from pages.shared.work import background
+from pages.shared.widgets import findings
 
 _NAMED = 5
-_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
 def panel(draft: Draft) -> None:
     """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
-    if computed.whole(draft) is None:
+    if draft_facts.usable_table(draft) is None:
         return
-    looking.begin(draft)
-    background.panel(
-        looking.key_of(draft),
-        lambda: looking.work(draft) if st.button("Look for what creates edges", key="artefacts_again") else None,
-        lambda _: _show(draft),
-        lambda stage: f"Looking for what creates edges: {_STAGES[stage]} …",
-        looking.FAILURE,
-    )
+    search = looking.artefact_search(draft)
+    if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
+        search.begin(anew=True)
+    search.panel(lambda _: _show(draft))
 
 
 def _show(draft: Draft) -> None:
-    told = looking.found(draft)
+    told = looking.current_artefacts(draft)
     if told is None:
         return
     if told.standing:
         with st.container(border=True, key="artefacts"):
-            shown.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    shown.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
+            findings.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    findings.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
 
 
 def _cure(draft: Draft, one: Finding) -> None:
@@ -102,7 +95,7 @@ def _adjust(draft: Draft, one: Finding) -> None:
     """Give the columns left aside the roles that they look like."""
     given = {
         at: guess.declaration
-        for at, guess in computed.aside(draft).items()
+        for at, guess in draft_facts.possible_adjustments(draft).items()
         if str(draft.table.columns[at]) in one.columns
     }
     session.draft.set_roles(given, f"Adjusted for {listed(one.columns, _NAMED)}.")

@@ -11,11 +11,11 @@ from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.role_columns import kind_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain, shown
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain, shown
 
 _MOST_NAMED = 2  # on a button
 _VERSION, _PROBLEM = "columns_version", "columns_problem"
@@ -38,7 +38,7 @@ _HELP = (
 
 def choose(draft: Draft) -> None:
     """Search, three buttons, and the table that sets every column's role."""
-    usable = computed.usable(draft)
+    usable = draft_facts.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
             "Find a column",
@@ -48,7 +48,7 @@ def choose(draft: Draft) -> None:
             help="Shows the columns whose name contains this. The buttons beside it act on the columns shown.",
         )
         view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
-        beside = {*draft.beside}
+        beside = {*draft.adjusted}
         _button("Choose all", draft.columns, {*draft.columns, *view} - beside, f"All shown are counts. {_OTHERS}")
         _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown is a count. {_OTHERS}")
         _button("Choose usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
@@ -95,7 +95,7 @@ def leave_out(positions: Sequence[int], why: str) -> None:
 def _table(draft: Draft, view: list[int]) -> None:
     frame = _frame(draft, view)
     key = f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
-    errors.tell(_PROBLEM)
+    errors.show(_PROBLEM)
     st.data_editor(
         frame,
         key=key,
@@ -116,7 +116,7 @@ def edited(key: str, view: list[int]) -> None:
         return
     edits = st.session_state[key]["edited_rows"]
     chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         session.draft.set_roles(changed(roles_of(now), chosen))
     after = roles_of(session.draft.current())
     if any(after[position] != label for position, label in chosen.items()):
@@ -130,7 +130,7 @@ def changed(before: list[str], chosen: Mapping[int, str]) -> dict[int, str | tup
 
 def roles_of(draft: Draft) -> list[str]:
     """The role of every column in words."""
-    chosen, beside, names = {*draft.columns}, {*draft.beside}, names_of(draft.table)
+    chosen, beside, names = {*draft.columns}, {*draft.adjusted}, names_of(draft.table)
     return [
         _in_words(draft, position) if position in beside else "count" if position in chosen else "ignore"
         for position in range(len(names))
@@ -148,7 +148,7 @@ def _in_words(draft: Draft, position: int) -> str:
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
     """Summary statistics of the columns shown, one row per column in `view`."""
-    facts = computed.described(draft)
+    facts = draft_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
     frame["column"] = [shown(name, 80) for name in frame["column"]]
@@ -157,12 +157,12 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
         del frame["type"]
     frame[numbers] = frame[numbers].apply(pd.to_numeric)
     frame.insert(1, "role", roles_of(draft))
-    if computed.has_guesses(draft):
-        guessed = computed.guesses(draft)
+    if draft_facts.has_guesses(draft):
+        guessed = draft_facts.guesses(draft)
         frame.insert(2, "guess", [str(guessed.get(position, "")) for position in range(len(frame))])
-    notes = pd.Series([words for _, words in computed.faulty(draft)])
+    notes = pd.Series([words for _, words in draft_facts.faulty(draft)])
     if notes.any():
-        frame["note"] = notes.where(~notes.index.isin(draft.beside), "")  # the notes are about counts
+        frame["note"] = notes.where(~notes.index.isin(draft.adjusted), "")  # the notes are about counts
     return frame.iloc[view].reset_index(drop=True)
 
 

@@ -14,10 +14,10 @@ from disco.table.finding import named
 from disco.words import how_many, listed, plural
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import table
-from pages.shared.frame.names import code
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import code
 
 _MOST_LISTED = 1000
 _NAMED = 5
@@ -31,7 +31,7 @@ def has_cure(draft: Draft) -> bool:
 
 def _found(draft: Draft) -> rows.Proposal:
     """What to leave out, except a column that the page asks about elsewhere."""
-    found, asked = computed.mends(draft), {*computed.guesses(draft)}
+    found, asked = draft_facts.mends(draft), {*draft_facts.guesses(draft)}
     asked |= {0} if reshape.has_row_names(draft.table) else set()
     return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] not in asked})
 
@@ -81,7 +81,7 @@ def _rows(draft: Draft, found: rows.Proposal) -> None:
     if not len(found.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
-    faulty = list(computed.mends(draft).columns)
+    faulty = list(draft_facts.mends(draft).columns)
     cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
     lost, left, count = lost_rows(draft, found.rows), len(chosen) - len(found.rows), how_many(len(found.rows), "row")
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
@@ -123,7 +123,7 @@ def _list(cells: pd.DataFrame) -> None:
             "cell": st.column_config.TextColumn("Cell"),
             "why": st.column_config.TextColumn("Why"),
         }
-        table.show(cells, "Cells that are not counts", columns, most=320)
+        tables.show(cells, "Cells that are not counts", columns, max_height=320)
 
 
 def _texts(draft: Draft, found: rows.Proposal) -> None:

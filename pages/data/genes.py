@@ -9,9 +9,9 @@ from disco.table.formats.reading import SPREADS, USUAL_GENES
 from disco.table.read import MATRIX
 from disco.words import how_many
 from pages.data import rereading
-from pages.shared.frame.answers import segments
-from pages.shared.frame.names import distinct, plain, shown
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.answers import segments
+from pages.shared.widgets.names import distinct, plain, shown
 
 _WAYS = {"residuals": "By Pearson residuals", "variance": "By variance", "names": "By name"}
 _HELP = (

@@ -15,13 +15,14 @@ from pages.data import (
     truth_file,
 )
 from pages.shared import session
-from pages.shared.frame import artefacts, intro
-from pages.shared.frame.names import plain
+from pages.shared.frame import intro
 from pages.shared.result import truth
-from pages.shared.table import computed, preview
+from pages.shared.table import draft_facts, preview
+from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
-from pages.shared.work import artefacts as looking
-from pages.shared.work import finding
+from pages.shared.widgets import findings
+from pages.shared.widgets.names import plain
+from pages.shared.work import find_graph
 
 
 def draw(draft: Draft) -> None:
@@ -58,14 +59,14 @@ def _heading(draft: Draft) -> None:
 
 def _onward(draft: Draft) -> None:
     """The button that finds the graph, its times, and what it follows."""
-    is_open = computed.chosen_counts(draft) is None or reshaping.is_other(draft)
+    is_open = draft_facts.chosen_counts(draft) is None or reshaping.is_other(draft)
     why_not = mending.why_not(draft) if is_open else ""
     with st.container(horizontal=True, vertical_alignment="center"):
-        finding.button(draft, why_not)
+        find_graph.button(draft, why_not)
         if why_not:
             st.caption(why_not)
-    finding.times(draft)
-    if not why_not and (told := looking.found(draft)) is not None:
-        artefacts.doubts(told.doubts, "below")
+    find_graph.times(draft)
+    if not why_not and (told := looking.current_artefacts(draft)) is not None:
+        findings.doubts(told.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

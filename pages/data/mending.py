@@ -12,11 +12,10 @@ from disco.table.read import MATRIX, NOTES, READING, SHEETS
 from disco.words import how_many, listed, plural
 from pages.data import artefacts, columns, faults, genes, rereading, reshaping, roles, screening
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
-from pages.shared.table import computed, problem_list
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors, findings
+from pages.shared.widgets.names import bullets, code, plain
 
 _ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
 _MOST_STEPS, _MOST_SAID = 6, 5  # in sight
@@ -36,10 +35,10 @@ def first(draft: Draft) -> None:
     if reshaping.is_other(draft):
         return  # what would be asked or found otherwise is about other rows and columns
     asked = _asked(draft)
-    found = [one for one in computed.problems(draft) if one.kind not in _ELSEWHERE and not {*one.columns} & asked]
-    if found or roles.asked(draft) or faults.has_cure(draft) or computed.unusable(draft):
+    found = [one for one in draft_facts.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
+    if found or roles.asked(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
         with st.container(border=True, key="settle"):
-            problem_list.problem_list(found, _way_out(draft))
+            findings.problem_list(found, _way_out(draft))
             faults.panel(draft)
             roles.panel(draft)
             roles.unusable(draft)
@@ -49,16 +48,16 @@ def first(draft: Draft) -> None:
 
 def _asked(draft: Draft) -> set[str]:
     """The names of the columns that a question is about, unless nothing else would be left."""
-    asked = roles.asked(draft) if len({*draft.columns} - {*computed.guesses(draft)}) > 1 else set()
+    asked = roles.asked(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
     return asked | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
 
 
 def why_not(draft: Draft) -> str:
     """What to do before a graph can be found, one sentence."""
-    blocking = [problem for problem in computed.problems(draft) if problem.blocking]
+    blocking = [problem for problem in draft_facts.problems(draft) if problem.blocking]
     if reshaping.stops(draft):
         return "First answer the question above."
-    if computed.chosen_numbers(draft) is not None:
+    if draft_facts.chosen_numbers(draft) is not None:
         return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
     open_questions = {name for problem in blocking for name in problem.columns} & _asked(draft)
     rest = [problem for problem in blocking if not {*problem.columns} & open_questions]
@@ -71,14 +70,14 @@ def why_not(draft: Draft) -> str:
 
 def _way_out(draft: Draft) -> str:
     """Which box fixes what blocks."""
-    ways, kinds = [], {problem.kind for problem in computed.problems(draft)}
+    ways, kinds = [], {problem.kind for problem in draft_facts.problems(draft)}
     if "names" in kinds:
         ways.append("Answer the question above first.")
     elif faults.has_cure(draft):
         ways.append("The buttons below fix this.")
-    if (not ways or "name" in kinds) and len(computed.usable(draft)) > 1:
+    if (not ways or "name" in kinds) and len(draft_facts.usable(draft)) > 1:
         ways.append("**Choose usable**, below, chooses the columns without problems and leaves out the others.")
-    if not ways and computed.chosen_numbers(draft) is None:
+    if not ways and draft_facts.chosen_numbers(draft) is None:
         ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
     return " ".join(ways)
 
@@ -90,7 +89,7 @@ def _reading(draft: Draft) -> None:
         said = bullets([plain(note) for note in notes])
         st.info(f"**How the file was read**\n\n{said}", icon=":material/info:")
         rereading.as_else_meant(draft)
-    errors.tell(rereading.PROBLEM, " The table is unchanged.")
+    errors.show(rereading.PROBLEM, " The table is unchanged.")
     if draft.file is None:
         return
     if MATRIX in draft.table.attrs:
@@ -134,7 +133,7 @@ def _undo(steps: int) -> None:
 
 def _left_out(draft: Draft) -> None:
     """One line on the identifiers that are not among the counts; nothing without any."""
-    found = [at for at in computed.index_like(draft) if at not in {*draft.columns, *draft.beside}]
+    found = [at for at in draft_facts.index_like(draft) if at not in {*draft.columns, *draft.adjusted}]
     if found:
         names = listed([code(draft.table.columns[at]) for at in found], _MOST_SAID)
         looks = plural(len(found), "looks like an identifier and is", "look like identifiers and are")

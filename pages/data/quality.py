@@ -17,23 +17,21 @@ from disco.table.quality import Quality, quality
 from disco.words import how_many
 from pages.data import columns, faults
 from pages.shared import session
-from pages.shared.frame import answers, figure
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import bullets
-from pages.shared.table import computed
+from pages.shared.compute.background import Slow
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
-from pages.shared.work import background
+from pages.shared.widgets import answers, figure
+from pages.shared.widgets.names import bullets, plain
 
 _AT_ONCE = 200_000  # cells that are checked in a second or two
 _ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
-_FAILURE = "The table could not be checked"
 
 
 def panel(draft: Draft) -> None:
     """The section, closed at first; nothing while the chosen columns are not counts."""
-    table = computed.chosen_counts(draft)
+    table = draft_facts.chosen_counts(draft)
     if table is None:
         return
     box = st.expander("Quality of the counts", icon=":material/fact_check:", key="quality_box", on_change="rerun")
@@ -43,20 +41,18 @@ def panel(draft: Draft) -> None:
 
 
 def _look(draft: Draft, table: pd.DataFrame) -> None:
-    key: background.Key = ("quality", draft.key, *draft.columns)
-    work = partial(quality, table.set_axis(draft.table.index), draft.rows_left_out)
-    if background.find(key) is None:
-        background.begin(key, work, _FAILURE, at_once=table.size <= _AT_ONCE)
-    background.panel(
-        key,
-        lambda: work if st.button("Check again", key="quality_again") else None,
-        partial(_show, draft, table),
+    check = Slow(
+        ("quality", draft.key, *draft.columns),
+        partial(quality, table.set_axis(draft.table.index), draft.rows_left_out),
         lambda stage: f"Checking the {_STAGES.get(stage, 'table')} …",
-        _FAILURE,
+        "The table could not be checked",
+        at_once=table.size <= _AT_ONCE,
+        again="Check again",
     )
+    check.panel(partial(_show, draft))
 
 
-def _show(draft: Draft, table: pd.DataFrame, found: Quality) -> None:
+def _show(draft: Draft, found: Quality) -> None:
     told = [finding for finding in found.findings if finding.kind not in _ABOVE]
     if not told:
         st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")

@@ -11,10 +11,10 @@ from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, SEPARATORS,
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.bound import widget
-from pages.shared.frame.names import shown
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import widget
+from pages.shared.widgets.names import shown
 
 PROBLEM = "reading_problem"
 _TEXT, _LINES = ("encoding", "separator", "decimal", "thousands"), ("above", "names", "below")
@@ -85,7 +85,7 @@ def again(choices: dict[str, Any]) -> None:
 
 def take(words: str, choices: dict[str, Any]) -> None:
     """Read the file of the draft with these choices, as a step in these words."""
-    with errors.kept(PROBLEM):
+    with errors.deferred(PROBLEM):
         session.draft.edit(words, ReadAgain(choices))
         columns.taken_anew()
     st.rerun()

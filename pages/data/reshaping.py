@@ -12,36 +12,35 @@ from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.gene_rows import MOST_VARIED
 from pages.data import columns, rereading
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain, shown
-from pages.shared.frame.words import STOPS, WARNS, bullets
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
 
 _PROBLEM = "reshaping_problem"
-_TURN, _NAMES = "transposed", computed.about(kinds.NAMES)  # the questions
+_TURN, _NAMES = "transposed", draft_facts.about(kinds.NAMES)  # the questions
 
 
 def asks(draft: Draft) -> bool:
     """Whether it is open what the table holds, if rows are variables, or if the first column names them."""
-    return bool(computed.suggestions(draft)) or _asks_turn(draft) or asks_names(draft)
+    return bool(draft_facts.suggestions(draft)) or _asks_turn(draft) or asks_names(draft)
 
 
 def asks_names(draft: Draft) -> bool:
     """Whether the first column looks like row names, and the reader has not said what it is."""
-    if {_NAMES, computed.LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
+    if {_NAMES, draft_facts.LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
         return False
     return names_of(draft.table)[0] not in draft.roles.columns
 
 
 def stops(draft: Draft) -> bool:
     """Whether nothing can be found before the question is answered: counts are no counts, or mean something else."""
-    return is_other(draft) or (asks_names(draft) and 0 in draft.columns and computed.faulty(draft)[0][0])
+    return is_other(draft) or (asks_names(draft) and 0 in draft.columns and draft_facts.faulty(draft)[0][0])
 
 
 def is_other(draft: Draft) -> bool:
     """Whether rows or columns are surely something else than observations and counts."""
-    return any(found.kind in kinds.CERTAIN for found in computed.suggestions(draft))
+    return any(found.kind in kinds.CERTAIN for found in draft_facts.suggestions(draft))
 
 
 def _asks_turn(draft: Draft) -> bool:
@@ -50,20 +49,20 @@ def _asks_turn(draft: Draft) -> bool:
 
 def panel(draft: Draft) -> None:
     """The questions that the table raises, if any."""
-    errors.tell(_PROBLEM)
-    if computed.suggestions(draft):
+    errors.show(_PROBLEM)
+    if draft_facts.suggestions(draft):
         _suggestions(draft)
     elif asks(draft):
         with st.container(border=True):
             st.markdown(f"{STOPS if stops(draft) else WARNS} {_question(draft)}")
             _buttons(draft)
-    if any(problem.kind == "names" for problem in computed.problems(draft)):
+    if any(problem.kind == "names" for problem in draft_facts.problems(draft)):
         _first_row(draft)
 
 
 def _suggestions(draft: Draft) -> None:
     """What the table holds besides counts, and the button that takes account of all of it."""
-    found = computed.suggestions(draft)
+    found = draft_facts.suggestions(draft)
     with st.container(border=True, key="layout"):
         st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
         if len(found) == 1:
@@ -78,7 +77,7 @@ def _suggestions(draft: Draft) -> None:
             arguments = (chosen, refused)
             label = "Change it so" if len(found) == 1 else label
             st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
-            _no("No, read it as it is", computed.LAYOUT)
+            _no("No, read it as it is", draft_facts.LAYOUT)
 
 
 def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
@@ -86,9 +85,9 @@ def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
     draft = session.draft.current()
     if draft is None:
         return
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         for kind in refused:
-            session.draft.deny(computed.about(kind))
+            session.draft.deny(draft_facts.about(kind))
         for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
             session.draft.edit(str(one), *one.edits)
         columns.taken_anew()
@@ -146,7 +145,7 @@ def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: 
 
 
 def _change(words: str, change: Edit) -> None:
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         session.draft.edit(words, change)
         columns.taken_anew()
 

@@ -9,10 +9,9 @@ from disco.table.roles import RATIOS, TOTAL
 from disco.words import how_many, listed, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
-from pages.shared.frame.names import code, plain, shown
-from pages.shared.frame.words import STOPS, WARNS, bullets
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
 
 _OF_SEVERAL = {"has": "have", "is": "are", "looks": "look", "says": "say", "describes": "describe", "marks": "mark"}
 _MOST = 8
@@ -43,7 +42,7 @@ def asked(draft: Draft) -> set[str]:
 def _open(draft: Draft) -> dict[int, Guess]:
     """The guesses not yet answered; the first column has a question of its own while it may name the rows."""
     elsewhere = {0} if reshaping.asks_names(draft) else set()
-    return {at: guess for at, guess in computed.guesses(draft).items() if at not in elsewhere}
+    return {at: guess for at, guess in draft_facts.guesses(draft).items() if at not in elsewhere}
 
 
 def panel(draft: Draft) -> None:
@@ -51,7 +50,7 @@ def panel(draft: Draft) -> None:
     found = _open(draft)
     if not found:
         return
-    faulty = computed.faulty(draft)
+    faulty = draft_facts.faulty(draft)
     mark = STOPS if any(faulty[position][0] for position in found if position in draft.columns) else WARNS
     numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
     lines = _lines(draft, found)
@@ -173,7 +172,7 @@ def _choose(key: str) -> None:
 
 def unusable(draft: Draft) -> None:
     """The rows in which a column cannot play its role, if any, with the button that leaves them out."""
-    found = computed.unusable(draft)
+    found = draft_facts.unusable(draft)
     if not found:
         return
     indices = np.flatnonzero(np.logical_or.reduce(list(found.values())))

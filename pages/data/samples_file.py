@@ -9,9 +9,9 @@ from disco.table.read import SUFFIXES, read_table
 from disco.table.samples import columns_of, in_words, joined, roles_of
 from pages.data import columns
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _DETECTED = "the column that fits best"
 _TEXTS = [suffix[1:] for suffix in SUFFIXES if suffix in (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")]
@@ -28,7 +28,7 @@ def attach(draft: Draft) -> None:
         st.file_uploader("One line per sample", type=_TEXTS, key=key)
         file = answers.uploaded(key)
         if file is not None:
-            with errors.said(f"{file.name}: "):
+            with errors.caught(f"{file.name}: "):
                 _offer(draft, file.name, file.getvalue())
 
 

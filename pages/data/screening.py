@@ -8,10 +8,9 @@ from disco.table.dispersion import Screen
 from disco.words import how_many, listed, number, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
-from pages.shared.frame.names import code
-from pages.shared.frame.words import bullets
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import bullets, code
 
 _NAMED = 12
 _WIDE = 2  # fewer rows per column than this are too few
@@ -49,7 +48,7 @@ def offer(draft: Draft) -> None:
 
 def _found(draft: Draft) -> tuple[int, int]:
     """How many columns are rarely above 0, and how many are nearly constant."""
-    spread = computed.spreads(draft)
+    spread = draft_facts.spreads(draft)
     return int(dispersion.rare(spread).sum()), int(dispersion.nearly_constant(spread).sum())
 
 
@@ -59,7 +58,7 @@ def _box(draft: Draft, rare: int, same: int) -> None:
 
 
 def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
-    spread, key = computed.spreads(draft), draft.key
+    spread, key = draft_facts.spreads(draft), draft.key
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")  # labels may wrap
     prevalence = first.number_input(
         "Above 0 in at least (% of rows)",

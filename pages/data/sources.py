@@ -11,9 +11,9 @@ from disco.studies import lahman
 from disco.table.read import read_table
 from pages.data import rereading
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
 from pages.shared.table.drafts import File
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _PROBLEM = "source_problem"
 _COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
@@ -117,7 +117,7 @@ def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: A
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
     """Load a table; if that fails, keep the previous one and show the reason."""
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         try:
             load()
         except MemoryError:

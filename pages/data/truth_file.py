@@ -5,9 +5,9 @@ import streamlit as st
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 
@@ -49,5 +49,5 @@ def _uploaded() -> None:
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
         return
-    with errors.kept(_PROBLEM, f"{file.name}: "):
+    with errors.deferred(_PROBLEM, f"{file.name}: "):
         session.draft.set_truth(truth_of(file.getvalue(), {str(name) for name in draft.table.columns}))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco import runs
 from pages.shared import session
-from pages.shared.frame import errors
+from pages.shared.widgets import errors
 
 
 def greet() -> None:
@@ -26,6 +26,6 @@ def greet() -> None:
 
 
 def _open_example() -> None:
-    with errors.said():
+    with errors.caught():
         session.run.select(runs.example())
         session.address.go("graph")

@@ -12,9 +12,9 @@ import pandas as pd
 
 from disco.progress import Callback, Event, Reporter
 from disco.runs import Run
-from pages.shared.refined import asking
-from pages.shared.work import background
-from pages.shared.work.facts import fact
+from pages.shared.compute.background import Slow
+from pages.shared.compute.cache import cached
+from pages.shared.evidence import questions
 
 if TYPE_CHECKING:
     from disco.effects.effect_question import Usual
@@ -45,15 +45,15 @@ class Answered(NamedTuple):
     where: dict[str, str]
 
 
-@fact(asking.key)
+@cached(questions.key)
 def usual(run: Run, node: str) -> "Usual":
     """The range of a node, and two values to compare."""
     from disco.effects.effect_question import usual
 
-    return usual(asking.fitted(run)[0], node)
+    return usual(questions.graphs(run).value()[0], node)
 
 
-@fact(asking.key)
+@cached(questions.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
     beside = run.adjustment
@@ -61,17 +61,17 @@ def levels(run: Run) -> dict[str, dict[str, str]]:
     return {f"{one.name}:{level}": {one.name: level} for one in every for level in one.levels}
 
 
-def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> background.Key:
-    """Begin to answer a question; the key of the computation, whose result is a `Answered`.
+def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> Slow[Answered]:
+    """The answer to a question.
 
     Args:
         on: the outcome.
         do, against: the values in question and those compared with, by set node.
         where: one of `levels`, or empty: over all rows.
     """
-    every, lock = asking.fitted(run)
+    rows = levels(run).get(where, {})
 
-    def work(hear: Callback) -> Answered:
+    def work(graphs: "questions.Graphs", callback: Callback) -> Answered:
         from disco.effects import curve
         from disco.effects.distribution import distribution
         from disco.effects.effect import effect
@@ -81,11 +81,12 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
         calls = count()
 
         def counted(event: Event) -> bool | str | None:
-            return hear(replace(event, progress=min(next(calls) / _DRAWS, 1.0)))
+            return callback(replace(event, progress=min(next(calls) / _DRAWS, 1.0)))
 
-        reporter = Reporter(counted, {"effect": 1.0}, asking.STOPPED)
+        reporter = Reporter(counted, {"effect": 1.0}, questions.STOPPED)
+        every, lock = graphs
         with lock:
-            fitted = among(every, held := levels(run).get(where, {}))
+            fitted = among(every, rows)
             found, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
@@ -96,21 +97,22 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
             return Answered(
-                found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, held
+                found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows
             )
 
-    return asking.begun(("effects_answer", *asking.key(run, on, *do.items(), *against.items(), where)), work)
+    question = on, *do.items(), *against.items(), where
+    return questions.question("effects_answer", run, "Computing the effect", work, *question)
 
 
-def drivers(run: Run, on: str, where: str = "") -> background.Key:
-    """Begin to rank what drives a node; the key of the computation, whose result is a table."""
-    graphs, _ = asking.fitted(run)
+def drivers(run: Run, on: str, where: str = "") -> Slow[pd.DataFrame]:
+    """The ranking of what drives a node, as a table."""
+    rows = levels(run).get(where, {})
 
-    def work(hear: Callback) -> pd.DataFrame:
+    def work(graphs: "questions.Graphs", callback: Callback) -> pd.DataFrame:
         from disco.effects.drivers import drivers
         from disco.effects.effect_question import among
 
         # Fits of its own: a question need not wait for it.
-        return drivers(among(graphs.afresh(), levels(run).get(where, {})), on, hear)
+        return drivers(among(graphs[0].afresh(), rows), on, callback)
 
-    return asking.begun(("effects_drivers", *asking.key(run, on, where)), work)
+    return questions.question("effects_drivers", run, "Computing every effect on it", work, on, where)

@@ -9,19 +9,17 @@ from disco.figures import outcomes
 from disco.runs.about import about
 from disco.words import how_many, of_graphs
 from pages.effects import answering, question
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
 from pages.shared.graph import downloads
-from pages.shared.refined import asking
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 
 def section(found: Refinement, outcome: str, where: str) -> None:
     """The ranking, computed in the background, over all rows or those with a level (`answering.levels`)."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
-    key = answering.drivers(found.run, outcome, where)
-    asking.panel(key, "Computing every effect on it", partial(_ranked, found, outcome))
+    answering.drivers(found.run, outcome, where).panel(partial(_ranked, found, outcome))
 
 
 def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
@@ -47,7 +45,7 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         columns |= {name: column.TextColumn(label, help=define("graphs left")) for name, label in _GRAPHS.items()}
         name = f"{downloads.file_name(found.run)}_drivers.csv"
         facts = partial(about, found.run, "effects", outcome=outcome)
-        csv = table.Csv(
+        csv = tables.Csv(
             "Download CSV",
             name,
             "effects_csv",
@@ -56,7 +54,7 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
             facts,
         )
         shown = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _GRAPHS})
-        table.show(shown, "The effect of every node on the outcome", columns, csv=csv)
+        tables.show(shown, "The effect of every node on the outcome", columns, csv=csv)
 
 
 _NUMBERS = {

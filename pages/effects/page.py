@@ -4,9 +4,10 @@ import streamlit as st
 
 from pages.effects import driving, question, sections, start
 from pages.shared import session
+from pages.shared.evidence import questions
 from pages.shared.frame import intro
-from pages.shared.refined import asking, refinement
-from pages.shared.work import finding
+from pages.shared.result import refinement
+from pages.shared.work import find_graph
 
 intro.page_intro(
     "Effects",
@@ -20,7 +21,7 @@ found = refinement.readable(run)
 if found is None:
     start.no_graph(run)
     st.stop()
-finding.progress(run)
+find_graph.progress(run)
 intro.artefacts(run)
 intro.adjustment(run.roles)
 asked, places = question.nodes(found)
@@ -34,4 +35,4 @@ def answer() -> None:
         sections.assumed(found)
 
 
-asking.once(run, answer)
+questions.once(run, answer)

@@ -15,11 +15,11 @@ from streamlit.delta_generator import DeltaGenerator
 from disco.words import number
 from pages.effects import answering
 from pages.shared import session
-from pages.shared.frame import answers
-from pages.shared.frame.names import distinct, plain, shown
+from pages.shared.evidence import modelled
 from pages.shared.graph import picked
-from pages.shared.refined import modelled
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import answers
+from pages.shared.widgets.names import distinct, labels_of, plain, shown
 
 _KEPT = "effects_asked"
 
@@ -168,15 +168,14 @@ def _node(
     row: DeltaGenerator, name: str, label: str, value: str, options: list[str], then: Callable[[str], None]
 ) -> None:
     live = answers.agreeing(f"effects_{name}", value)
-    labels = dict(zip(options, distinct(map(shown, options)), strict=True))
     row.selectbox(
         label,
         options,
         key=live,
-        format_func=lambda node: labels.get(node, ""),
+        format_func=labels_of(options),
         help="The node whose mean is computed." if name == "outcome" else "A node that is set from outside.",
         width=230,
-        on_change=answers.heard(live, options, then, f"effects_{name}"),
+        on_change=answers.valid(live, options, then, f"effects_{name}"),
     )
 
 
@@ -213,7 +212,7 @@ def _rows(place: DeltaGenerator, found: Refinement, asked: QuestionForm) -> None
         help="The means are over all rows, or over those with one level of a covariate or context. The model is always "
         "fitted to all rows.",
         width=230,
-        on_change=answers.heard(live, options, lambda where: change(found, where=where), "effects_where"),
+        on_change=answers.valid(live, options, lambda where: change(found, where=where), "effects_where"),
     )
 
 
@@ -232,18 +231,18 @@ def _tell(asked: QuestionForm) -> None:
 
 def _of_address(found: Refinement) -> QuestionForm | None:
     """The question of a link; None if it names no outcome of the graph."""
-    cause, outcome = session.address.asked("cause"), session.address.asked("outcome")
+    cause, outcome = session.address.parameter("cause"), session.address.parameter("outcome")
     if outcome not in found.order:
         return None
     if cause not in found.order or cause == outcome:
         cause = _cause(found, outcome)
-    before, after = (_number(session.address.asked(name)) for name in ("from", "to"))
+    before, after = (_number(session.address.parameter(name)) for name in ("from", "to"))
     also: dict[str, Set] = {}
     for text in session.address.every("also"):
         node, *values = text.rsplit(":", 2)
         if node in found.order and node not in (cause, outcome) and len(values) == 2:
             also[node] = Set(node, *map(_number, values))
-    where = session.address.asked("where")
+    where = session.address.parameter("where")
     where = where if where in answering.levels(found.run) else ""
     return QuestionForm(cause, outcome, before, after, tuple(also.values()), where)
 

@@ -16,13 +16,13 @@ from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Answered
 from pages.effects.question import Places, QuestionForm
-from pages.shared.frame import figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import plain
+from pages.shared.evidence import evidence_words, modelled, next_steps, questions
 from pages.shared.graph import downloads
-from pages.shared.refined import asking, evidence_words, hidden_causes, modelled, next_experiment
-from pages.shared.refined.refinement import Refinement
 from pages.shared.result import script
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import plain
 
 _MOST_PATHS = 8
 
@@ -34,8 +34,8 @@ def answered(found: Refinement, asked: QuestionForm, places: Places) -> bool:
         places: of the boxes for the values.
     """
     asked = question.values(found, asked, places)
-    key = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
-    return asking.panel(key, "Computing the effect", partial(_answer, found))
+    answer = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
+    return answer.panel(partial(_answer, found))
 
 
 def _answer(found: Refinement, answer: Answered) -> None:
@@ -64,7 +64,7 @@ def _answer(found: Refinement, answer: Answered) -> None:
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(found.refined, cause, effect.on) or {}
         if row.get("source") != EXPERIMENT:
-            hidden_causes.strength_told(cause, effect.on, strength)
+            questions.strength_told(cause, effect.on, strength)
     if effect.cases:
         _settling(found, effect)
     _files(found, answer)
@@ -86,7 +86,7 @@ def _numbers(effect: Effect) -> None:
         "difference": text("Difference", help="Of the means, with its 90 % interval.", width=130),
     }
     frame = pd.DataFrame(rows, columns=list(columns))
-    table.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
+    tables.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
 
 
 def _told(one: Interval) -> str:
@@ -112,7 +112,7 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     }
     names = f"{series(list(map(plain, effect.do)))} to {plain(effect.on)}"
     none = f"No path leads from {names} in any graph left."
-    table.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
+    tables.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
     if len(routes) > _MOST_PATHS:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
 
@@ -123,7 +123,7 @@ def assumed(found: Refinement) -> None:
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over rows of this table."
     )
-    hidden_causes.signs(found.run)
+    questions.signs(found.run)
 
 
 def _settling(found: Refinement, effect: Effect) -> None:
@@ -131,7 +131,7 @@ def _settling(found: Refinement, effect: Effect) -> None:
     if effect.settled_by:
         names = " or ".join(map(plain, effect.settled_by[:2]))
         st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
-    next_experiment.section(found.run, found)
+    next_steps.section(found.run, found)
 
 
 def _files(found: Refinement, answer: Answered) -> None:

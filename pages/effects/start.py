@@ -4,19 +4,21 @@ import streamlit as st
 
 from disco.runs import Run, stamps
 from pages.shared.frame import empty
-from pages.shared.frame.names import code
 from pages.shared.session import address
-from pages.shared.work import finding
+from pages.shared.widgets.names import code
+from pages.shared.work import find_graph
 
 
 def no_run() -> None:
     """No run is open: the search of the loaded table, and the latest runs that have a graph."""
-    empty.without_a_run("Effects are read off the graph that the likelihood search finds.", finding.button, _has_graph)
+    empty.without_a_run(
+        "Effects are read off the graph that the likelihood search finds.", find_graph.button, _has_graph
+    )
 
 
 def no_graph(run: Run) -> None:
     """The open run has no refinement: its progress, or where to start one."""
-    if finding.progress(run):
+    if find_graph.progress(run):
         st.caption("Effects can be asked for once the graph is found.")
         return
     with st.container(border=True):

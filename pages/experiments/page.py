@@ -5,9 +5,10 @@ import streamlit as st
 from disco.experiments import named
 from pages.experiments import sections, start
 from pages.shared import session
+from pages.shared.evidence import evidence_words, next_steps
 from pages.shared.frame import intro
-from pages.shared.refined import next_experiment, refinement, shown_by_experiment
-from pages.shared.work import finding
+from pages.shared.result import refinement
+from pages.shared.work import find_graph
 
 intro.page_intro(
     "Experiments",
@@ -23,7 +24,7 @@ if not start.has_experiment(run):
 graph = refinement.readable(run)
 top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes
-raw = shown_by_experiment.contrasted(run, margin)
+raw = evidence_words.contrasted(run, margin)
 found = raw.assign(arm=named(raw))
 with top:
     sections.verdict(found, margin)
@@ -31,10 +32,10 @@ with top:
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)
-if graph is None and not finding.progress(run):
+if graph is None and not find_graph.progress(run):
     st.caption("No graph yet: search for one on Refine, and each of its arrows is held against the experiment.")
 elif graph is not None:
     sections.arrows(graph.edges, raw)
     sections.contexts(graph.refined.contexts)
 sections.every(found)
-next_experiment.section(run, graph)
+next_steps.section(run, graph)

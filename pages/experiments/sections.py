@@ -10,11 +10,11 @@ from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
 from disco.words import how_many, series
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.names import plain, shown
-from pages.shared.refined import shown_by_experiment
-from pages.shared.refined.refinement import Refinement
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.evidence import evidence_words
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.names import plain, shown
 
 _ALL = "All arms"
 
@@ -37,10 +37,10 @@ def margin(run: Run, refinement: Refinement | None) -> float:
     return chosen / 100
 
 
-@fact(lambda run, _found: str(run.path))
+@cached(lambda run, _found: str(run.path))
 def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(shown_by_experiment.given(run), found)
+    return experiments.remarks(evidence_words.given(run), found)
 
 
 def verdict(found: pd.DataFrame, margin: float) -> None:
@@ -105,7 +105,9 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
     )
     text = st.column_config.TextColumn
     config = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
-    table.show(rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, most=320)
+    tables.show(
+        rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, max_height=320
+    )
 
 
 def contexts(effects: pd.DataFrame | None) -> None:
@@ -123,7 +125,7 @@ def contexts(effects: pd.DataFrame | None) -> None:
             "gain_nats": effects["gain_nats"],
         }
     )
-    table.show(rows, "What contexts act on in the graph", columns.config(REFINED_CONTEXTS.columns), most=320)
+    tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), max_height=320)
 
 
 def every(found: pd.DataFrame) -> None:
@@ -135,8 +137,8 @@ def every(found: pd.DataFrame) -> None:
         number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
         config = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
         whole = found.assign(targets=[";".join(names) for names in found["targets"]])
-        csv = table.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
-        table.show(rows, "Every arm against the controls, by node", config, csv=csv)
+        csv = tables.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
+        tables.show(rows, "Every arm against the controls, by node", config, csv=csv)
 
 
 _NUMBERS = {

@@ -10,7 +10,7 @@ from disco.runs import Run
 from disco.studies import portal
 from pages.shared import session
 from pages.shared.frame import empty
-from pages.shared.frame.names import code
+from pages.shared.widgets.names import code
 from pages.shared.work import group
 
 _BRING = """

@@ -8,13 +8,12 @@ from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views
 from pages.shared import session
+from pages.shared.evidence import evidence_panel, next_steps, so_far
 from pages.shared.frame import empty, intro
-from pages.shared.frame.names import code
 from pages.shared.graph import against_truth, canvas, contexts, downloads
-from pages.shared.parents import sparse
-from pages.shared.refined import misfit, next_experiment, refinement, so_far
-from pages.shared.result import fit, truth
-from pages.shared.work import finding
+from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.widgets.names import code
+from pages.shared.work import find_graph
 
 st.title("Graph", anchor=False)
 run = session.run.current()
@@ -22,7 +21,7 @@ if run is None:
     empty.no_run()
     st.stop()
 found = refinement.readable(run)
-result = fit.shown(run) if run.status().state == "done" else None
+result = fit.current(run) if run.status().state == "done" else None
 if found is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
@@ -31,11 +30,11 @@ if found is not None:
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = side_panel.columns()
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
-    finding.progress(run)  # beside the graph, which stays where it is when this goes
+    find_graph.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()
     view = views.chosen(found, result)
     notice.changed(view)
-    known = truth.shown(view.placed)
+    known = truth.visible(view.placed)
     if known:
         against_truth.choose()
     drawn = side_panel.panel(view, known, top)
@@ -61,10 +60,11 @@ if known:
     if view.result is not None:
         downloads.verdicts(view.result, known, view.graph)
 if view.result is not None:
-    sparse.advise(view.result, view.graph.number_of_edges(), view.selection.selector if view.selection else "ocs")
+    selector = "ocs" if view.selection is None else view.selection.selector
+    thresholds.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
 if view.name == DISCO:
-    misfit.note(found)
+    evidence_panel.note(found)
 else:
-    misfit.worst(found.refined)
-next_experiment.section(run, found)
+    evidence_panel.worst(found.refined)
+next_steps.section(run, found)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

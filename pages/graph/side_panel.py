@@ -13,13 +13,14 @@ from disco.runs import FIT, REFINE, Run
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
-from pages.shared.frame import answers, empty, figure
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, distinct, plain, shown
-from pages.shared.graph import against_truth, canvas, contexts, picked, strongest
-from pages.shared.refined import evidence_panel, hidden_causes, misfit, neighbours, next_rules, so_far
-from pages.shared.result.known import Known
-from pages.shared.work import finding
+from pages.shared.evidence import evidence_panel, next_steps, questions, so_far
+from pages.shared.frame import empty
+from pages.shared.graph import against_truth, canvas, contexts, layout, picked
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import answers, figure
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, labels_of, plain
+from pages.shared.work import find_graph
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
@@ -31,10 +32,10 @@ def nothing_yet(run: Run) -> None:
     if run.status(REFINE).active:
         left, right = columns()
         with right:
-            finding.progress(run)
+            find_graph.progress(run)
         with left:
             so_far.section(run, CANVAS)
-    elif finding.progress(run):
+    elif find_graph.progress(run):
         if run.status(FIT).active:
             st.caption("The graph appears here once it is found.")
     else:
@@ -46,7 +47,7 @@ def columns() -> list[DeltaGenerator]:
     return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
-def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
+def panel(view: View, known: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
     """Draw the search, the reach and, on top, the picked node or edge; return the graph to draw.
 
     Args:
@@ -56,8 +57,8 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
     shows_truth, missing = against_truth.choice()
     judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
     if view.refinement is not None:
-        judged = misfit.marked(judged, view.refinement.refined)
-    part = strongest.part(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
+        judged = evidence_panel.marked(judged, view.refinement.refined)
+    part = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
     edge = picked.picked_edge({edge for edge in part.edges if CONTEXT not in part.nodes[edge[0]]})
     if edge is not None:
         with slot:
@@ -72,9 +73,9 @@ def panel(view: View, known: Known | None, slot: DeltaGenerator) -> nx.DiGraph:
             st.caption("Click a node or an edge, or choose a node above.")
             if ends := _ends(view.graph, with_contexts(view, view.graph)):
                 st.caption(ends)
-    next_rules.section(view.placed.run, view.placed.order, edge)
+    next_steps.next_rules(view.placed.run, view.placed.order, edge)
     drawn = canvas.with_heads(part, "graph_heads")
-    return drawn if view.name == DISCO else hidden_causes.with_ties(view.refinement, drawn, "graph_ties")
+    return drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
@@ -120,18 +121,17 @@ def _effect_on(view: View, node: str) -> None:
     if view.refinement is None:
         return
     others = [one for one in view.refinement.order if one != node]
-    other = picked.other(node, others)
+    other = picked.second_node(node, others)
     key = answers.agreeing("graph_effect_on", other)
-    labels = dict(zip(others, distinct(map(shown, others)), strict=True))
     st.selectbox(
         f"Effect of {plain(node)} on",
         others,
         index=None,
         key=key,
-        format_func=lambda one: labels.get(one, ""),
+        format_func=labels_of(others),
         placeholder="Choose a node",
         help="Or Shift + click it in the graph.",
-        on_change=answers.heard(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
+        on_change=answers.valid(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
     )
     if other is not None:
         _to_effects(view, f"Effect of {code(node)} on {code(other)}", cause=node, outcome=other)
@@ -182,10 +182,10 @@ def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
-    neighbours.section(graph, node, run, None if view.name == DISCO else refined)
-    neighbours.details(judged, node, _NUMBERS.get(view.name, neighbours.OF_REFINED))
+    evidence_panel.neighbours(graph, node, run, None if view.name == DISCO else refined)
+    evidence_panel.neighbour_numbers(judged, node, _NUMBERS.get(view.name, evidence_panel.OF_REFINED))
     if view.name != DISCO:
         contexts.on_node(view.refinement, node)
         evidence_panel.kind_details(run, refined, node)
     elif refined is not None:
-        misfit.of_node(refined, node, of_refined=True)
+        evidence_panel.of_node(refined, node, of_refined=True)

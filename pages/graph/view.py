@@ -15,12 +15,11 @@ from disco.words import share
 from pages.shared import session
 from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
-from pages.shared.parents import selectors
-from pages.shared.parents.selectors import Selection
-from pages.shared.refined.refinement import Refinement
-from pages.shared.result import fit
+from pages.shared.result import fit, selectors
 from pages.shared.result.fit import VARIANT_WORDS, Result
-from pages.shared.result.known import Known
+from pages.shared.result.refinement import Refinement
+from pages.shared.result.selectors import Selection
+from pages.shared.result.truth import TruthComparison
 
 _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
@@ -78,7 +77,7 @@ class View:
         """Every candidate of the fit with its OCS, Z and frequency."""
         return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
-    def judged(self, known: Known, missing: bool) -> nx.DiGraph:
+    def judged(self, known: TruthComparison, missing: bool) -> nx.DiGraph:
         """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
         told = known.verdicts(self.graph)
         if self.result is None:
@@ -102,7 +101,7 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
     if refinement is None or result is None:
         return LIKELIHOOD if result is None else DISCO
     key = f"graph_view_{result.run.id}"
-    st.session_state[key] = session.shown.view.now() or BOTH
+    st.session_state[key] = session.shown.view.current() or BOTH
     name = st.segmented_control(
         "Edges found by",
         list(_WORDS),

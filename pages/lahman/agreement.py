@@ -11,9 +11,9 @@ from disco.refine import Refined
 from disco.refine.bounds import BOUND, decided_means
 from disco.studies import agreement
 from disco.studies.lahman import PUBLISHED, REFERENCES
-from pages.shared.frame import answers, figure, table
-from pages.shared.frame.glossary import define, entries
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, figure, tables
+from pages.shared.widgets.glossary import define, entries
+from pages.shared.widgets.names import plain
 
 _CAUTION = (
     "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
@@ -60,7 +60,7 @@ def _table(results: Results, scores: pd.DataFrame) -> None:
         open_ = [None if one is None else agreement.undecided(one.edges, pairs) for one in judged]
         scores[f"{name} open"] = ["–" if one is None else f"{one[1]} of {one[0]}" for one in open_]
         columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
-    table.show(scores, "Agreement with the references, per order and run", columns)
+    tables.show(scores, "Agreement with the references, per order and run", columns)
 
 
 def _numbers() -> dict[str, object]:
@@ -103,4 +103,4 @@ def ends(refined: Mapping[str, Refined], near: float) -> None:
     below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
     with st.expander("As a table"):
         columns = {"start": "Search from", "below": below, **_numbers()}
-        table.show(found, "Where each search ended", columns, most=380)
+        tables.show(found, "Where each search ended", columns, max_height=380)

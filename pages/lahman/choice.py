@@ -5,10 +5,10 @@ import streamlit as st
 
 from disco.paper.settings import PRESETS
 from disco.studies import lahman
-from pages.shared.frame import answers
-from pages.shared.frame.glossary import define
-from pages.shared.frame.words import bullets
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.widgets import answers
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import bullets
 
 SEEDS = list(range(10))
 _FIRST = 1955  # intentional walks and sacrifice flies are counted from then on
@@ -36,7 +36,7 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     return years, levels, preset, sorted(seeds)
 
 
-@fact(lambda years: years, "Reading the batting table …")
+@cached(lambda years: years, "Reading the batting table …")
 def table(years: tuple[int, int]) -> pd.DataFrame:
     """The counts of a cohort."""
     return lahman.cohort(*years)

@@ -16,9 +16,9 @@ from disco.studies import lahman
 from disco.studies.matching import Group
 from disco.words import how_many
 from pages.lahman import agreement
-from pages.shared.frame.glossary import define
-from pages.shared.refined import refinement
-from pages.shared.refined.evidence_words import SAME_ROWS
+from pages.shared.evidence.evidence_words import SAME_ROWS
+from pages.shared.result import refinement
+from pages.shared.widgets.glossary import define
 from pages.shared.work import group, variants
 
 CHOICE = Choice(starts=6, bootstrap=20)

@@ -4,8 +4,9 @@ import streamlit as st
 
 from disco.studies import lahman
 from pages.lahman import agreement, choice, fits
-from pages.shared.frame import answers, intro
-from pages.shared.frame.names import plain
+from pages.shared.frame import intro
+from pages.shared.widgets import answers
+from pages.shared.widgets.names import plain
 from pages.shared.work import group
 
 _INTRO = (

@@ -5,11 +5,10 @@ import streamlit as st
 from disco import verdicts
 from disco.words import how_many
 from pages.ordering import sections
+from pages.shared.evidence import evidence_panel
 from pages.shared.frame import empty, intro
-from pages.shared.frame.names import code
-from pages.shared.parents import thresholds
-from pages.shared.refined import misfit, refinement
-from pages.shared.result import fit, truth
+from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.widgets.names import code
 
 intro.page_intro(
     "Ordering",
@@ -17,14 +16,14 @@ intro.page_intro(
     "which has no children among those left.",
 )
 run = empty.require_run()
-result = fit.shown(run)
+result = fit.current(run)
 fit.variant_picker(result)
-known = truth.shown(result)
+known = truth.visible(result)
 arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
 intro.verdict(*verdicts.of_order(result.steps, arrows))
 fit.rows_note(run)
 sections.ranked(result, known)
-misfit.note(refinement.readable(run))
+evidence_panel.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)
 with st.expander(f"The order of {how_many(len(result.order), 'node')} as text", icon=":material/notes:"):

@@ -15,16 +15,16 @@ from disco.runs import Run, stamps
 from disco.words import how_many, listed, more, number, plural, share
 from disco.work import serving
 from pages.ordering import step_player
-from pages.shared.frame import answers, errors, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
+from pages.shared.compute.cache import cached
+from pages.shared.evidence import evidence_words
 from pages.shared.graph import downloads, picked
-from pages.shared.refined import evidence_words
 from pages.shared.result import truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import answers, errors, figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
 from pages.shared.work import variants
-from pages.shared.work.facts import fact
 
 MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
@@ -40,7 +40,7 @@ SECTIONS = {
 _SECTION = "ordering_section"
 
 
-def against_truth(result: Result, known: Known) -> None:
+def against_truth(result: Result, known: TruthComparison) -> None:
     """The true edges over the order, A_top beside that of sorting, and a button to the first wrong removal."""
     if known.edges.empty:
         return
@@ -99,10 +99,10 @@ def knowledge(result: Result) -> None:
             "rank": column.NumberColumn("Its rank", help="By score among the nodes left; the first has rank 1."),
             "first": column.TextColumn("First by score"),
         }
-        table.show(cost, f"Steps at which {what} overruled the scores", columns)
+        tables.show(cost, f"Steps at which {what} overruled the scores", columns)
 
 
-def sections(result: Result, known: Known | None) -> None:
+def sections(result: Result, known: TruthComparison | None) -> None:
     """The section that the reader opened; the others are not computed."""
     words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
     opened = answers.segments("Show", words, _SECTION)
@@ -118,7 +118,7 @@ def sections(result: Result, known: Known | None) -> None:
         variants.section(result.run)
 
 
-def by_step(result: Result, known: Known | None, part: str) -> None:
+def by_step(result: Result, known: TruthComparison | None, part: str) -> None:
     """Everything about one step; redrawn by itself while the steps play.
 
     Args:
@@ -135,7 +135,7 @@ def by_step(result: Result, known: Known | None, part: str) -> None:
         _scores(result, known, step, decided)
 
 
-def _scores(result: Result, known: Known | None, step: int, decided: removals.Decision) -> None:
+def _scores(result: Result, known: TruthComparison | None, step: int, decided: removals.Decision) -> None:
     """The removal in numbers, whether it was right, and the scores of all nodes left."""
     _numbers(decided, result)
     sinks = _judged(result, known, step) if known else []
@@ -171,7 +171,7 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
         st.markdown(decided.sentence(name, code))
 
 
-def _judged(result: Result, known: Known, step: int) -> list[str]:
+def _judged(result: Result, known: TruthComparison, step: int) -> list[str]:
     """Say whether this removal was right; return the nodes that were sinks in the known graph."""
     wrong = known.wrong_removals
     if step not in set(wrong["step"]):
@@ -245,7 +245,7 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
     st.caption("  \n".join(said) + "  \nBars: mean of a rank ± one standard deviation." + faint)
 
 
-@fact(lambda run, *which: (str(run.path), stamps.networks(run), *which))
+@cached(lambda run, *which: (str(run.path), stamps.networks(run), *which))
 def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
     return serving.fitted(run).curvature(node, remaining)
 
@@ -256,11 +256,11 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         "CCS counts the variance within ranks, the constant-curvature criterion the total variance. *Clipped* keeps "
         "rows at the top of the grid, *admissible* leaves them out."
     )
-    with errors.said():
+    with errors.caught():
         figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
-def ranked(result: Result, known: Known | None) -> None:
+def ranked(result: Result, known: TruthComparison | None) -> None:
     """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
     wrong = known.wrong_removals["step"].tolist() if known else []
     is_long = len(result.order) > _ROWS_IN_SIGHT

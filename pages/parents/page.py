@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from pages.parents import sections, side_by_side
-from pages.shared.frame import answers, empty, intro
-from pages.shared.parents import selectors
-from pages.shared.result import fit, truth
+from pages.shared.frame import empty, intro
+from pages.shared.result import fit, selectors, truth
+from pages.shared.widgets import answers
 
 intro.page_intro(
     "Parents",
@@ -15,9 +15,9 @@ intro.page_intro(
     "threshold are kept. Move the threshold and the graph follows. Nothing is refitted.",
 )
 run = empty.require_run()
-result = fit.shown(run)
+result = fit.current(run)
 fit.variant_picker(result)
-known = truth.shown(result)
+known = truth.visible(result)
 slot = st.container()  # for the verdict, which depends on the thresholds chosen below
 left, right = st.container(key="beside_parents").columns([4, 3], gap="medium")
 with right:

@@ -17,15 +17,16 @@ from disco.graph.dag import DISCO
 from disco.selectors.selection import WORDS
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, columns, figure, intro
-from pages.shared.frame.names import code
-from pages.shared.frame.table import Csv, show
-from pages.shared.graph import against_truth, canvas, picked, strongest
-from pages.shared.parents import selectors, sparse
-from pages.shared.parents.selectors import Selection
-from pages.shared.refined import misfit, refinement
+from pages.shared.evidence import evidence_panel
+from pages.shared.frame import intro
+from pages.shared.graph import against_truth, canvas, layout, picked
+from pages.shared.result import refinement, selectors, thresholds
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
+from pages.shared.result.selectors import Selection
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import answers, figure, tables
+from pages.shared.widgets.names import code
+from pages.shared.widgets.tables import Csv, show
 
 VALUES = {item.name: item.label for item in (OCS, CURVATURE, Z)}
 _SCALES = {
@@ -41,7 +42,7 @@ _SCALES = {
 def verdict_on(chosen: Selection) -> None:
     """How well the threshold of the OCS separates its scores; and Graph's verdict on the run, in Graph's words."""
     result, refined = chosen.result, refinement.readable(chosen.result.run)
-    is_refined = refined is not None and session.shown.view.now() != DISCO
+    is_refined = refined is not None and session.shown.view.current() != DISCO
     if is_refined:
         on_graph = refined.verdict._replace(text=f"In the refined graph: {refined.verdict.text}")
     else:
@@ -53,16 +54,16 @@ def verdict_on(chosen: Selection) -> None:
     else:
         intro.verdict(*on_graph)
     if not is_refined:  # whose verdict says the same
-        misfit.note(refined)
+        evidence_panel.note(refined)
 
 
-def graph(chosen: Selection, known: Known | None) -> None:
+def graph(chosen: Selection, known: TruthComparison | None) -> None:
     """The edges kept, as a graph under their number."""
     possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
     if known:
         against_truth.choose()
-    seen = strongest.part(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
+    seen = layout.strongest(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
     canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
     if not chosen.is_ocs:
         st.caption(chosen.lines)
@@ -70,12 +71,12 @@ def graph(chosen: Selection, known: Known | None) -> None:
 
 def below(chosen: Selection) -> None:
     """Below the graph: what to try if it is almost empty, and what the rule cannot keep."""
-    sparse.advise(chosen.result, len(chosen.edges), chosen.selector)
+    thresholds.advise_if_sparse(chosen.result, len(chosen.edges), chosen.selector)
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
 
 
-def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None]]:
+def parts(chosen: Selection, known: TruthComparison | None) -> dict[str, Callable[[], None]]:
     """What can be opened below the graph."""
     if not chosen.is_ocs:
         return {
@@ -92,7 +93,7 @@ def parts(chosen: Selection, known: Known | None) -> dict[str, Callable[[], None
     return found
 
 
-def against(result: Result, known: Known, tau_z: float, pi_min: float) -> None:
+def against(result: Result, known: TruthComparison, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
     table = known.accuracy(tau_z)
     if result.rule == "jackknife":  # Z is the same in every fold, so there is only one π_min
@@ -140,7 +141,7 @@ def other_cuts(chosen: Selection) -> None:
     st.caption("Where the curve is flat, the cut-off hardly matters.")
 
 
-def candidates(result: Result, tau_z: float, pi_min: float, known: Known | None) -> None:
+def candidates(result: Result, tau_z: float, pi_min: float, known: TruthComparison | None) -> None:
     """The candidates of one child, with the threshold line."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
@@ -184,7 +185,7 @@ def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
     st.caption(said)
 
 
-def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | None) -> None:
+def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: TruthComparison | None) -> None:
     """All candidates in causal order; a click picks the child."""
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
     by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
@@ -193,7 +194,7 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: Known | No
     figure.show(drawn, "ocs_matrix")
 
 
-def candidates_table(chosen: Selection, known: Known | None) -> None:
+def candidates_table(chosen: Selection, known: TruthComparison | None) -> None:
     """The candidates kept by a selector, or all of them."""
     kept, selector = chosen.kept, chosen.selector
     every = st.toggle("Show all candidates", key=f"selector_every_{selector}")
@@ -207,10 +208,10 @@ def candidates_table(chosen: Selection, known: Known | None) -> None:
         rows = rows.assign(truth=truth_of(rows, known))
     shown = rows if every else rows.drop(columns="selected")
     csv = Csv(f"{how_many(len(rows), 'row')}, CSV", f"parents_{selector}.csv", f"selector_csv_{selector}", rows)
-    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), most=320, csv=csv)
+    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), max_height=320, csv=csv)
 
 
-def truth_of(edges: pd.DataFrame, known: Known) -> list[str]:
+def truth_of(edges: pd.DataFrame, known: TruthComparison) -> list[str]:
     """Whether each edge is true, right either way, reversed or not true."""
     true = set(zip(known.edges["parent"], known.edges["child"], strict=True))
     verdicts = dict.fromkeys({pair[::-1] for pair in true}, "reversed") | dict.fromkeys(true, "true")
@@ -229,5 +230,5 @@ def _columns(selector: str) -> dict[str, Any]:
         *(*ENDS, replace(SCORE, label=WORDS[selector].score, help=score[selector]), P_OF_SELECTOR, SELECTED),
         *(OCS, replace(Z, name="ocs_z", label="Z of the OCS"), VERDICT),
     )
-    means = {name: f"{columns.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
-    return columns.config(shown, means)
+    means = {name: f"{tables.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
+    return tables.config(shown, means)

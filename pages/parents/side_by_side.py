@@ -9,16 +9,16 @@ from disco.selectors.selection import AGREEMENT, SELECTORS, WORDS, compared
 from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.answers import heard
-from pages.shared.frame.glossary import define
-from pages.shared.parents import selecting, selectors
-from pages.shared.refined.evidence_words import SAME_ROWS
+from pages.shared.evidence.evidence_words import SAME_ROWS
+from pages.shared.result import selectors
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.answers import valid
+from pages.shared.widgets.glossary import define
 
 
-def section(result: Result, known: Known | None, shown: str) -> None:
+def section(result: Result, known: TruthComparison | None, shown: str) -> None:
     """Where two selectors agree along the order shown, at the cut-offs chosen above.
 
     Args:
@@ -32,7 +32,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
                 st.caption(f"{WORDS[selector].name} can be computed above.")
             elif one is None:
                 st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
-                selecting.offer(result, selector, "beside")
+                selectors.offer_computation(result, selector, "beside")
         return
     both = compared(*(one.kept for one in found))
     st.caption(f"{found[0].words}; {found[1].words}. Each keeps its own cut-off, as set above.")
@@ -44,7 +44,7 @@ def section(result: Result, known: Known | None, shown: str) -> None:
 
 
 def _pair(result: Result, shown: str) -> tuple[str, str]:
-    now = session.shown.compared.now() or ("ocs", shown if shown != "ocs" else "evidence")
+    now = session.shown.compared.current() or ("ocs", shown if shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
     for index, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
         key = f"compared_{index}_{result.run.id}"
@@ -61,12 +61,12 @@ def _pair(result: Result, shown: str) -> tuple[str, str]:
             list(SELECTORS),
             format_func=lambda one: WORDS[one].name,
             key=key,
-            on_change=heard(key, SELECTORS, chosen),
+            on_change=valid(key, SELECTORS, chosen),
         )
     return now
 
 
-def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _counts(both: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
     """The numbers of edges in both and in only one, and the F1 of each if the truth is shown."""
     words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
@@ -80,7 +80,7 @@ def _counts(both: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
             row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=said)
 
 
-def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> None:
+def _table(found: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
     words = figures.agreement_words(*pair)
     rows = found[found["selected_by"] != "neither"].assign(selected_by=lambda kept: kept["selected_by"].map(words))
     if known and len(rows):
@@ -88,18 +88,18 @@ def _table(found: pd.DataFrame, pair: tuple[str, str], known: Known | None) -> N
     column = st.column_config
     scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
-    table.show(
+    tables.show(
         rows,
         "Edges that either selector keeps",
         {
-            **columns.config((*ENDS, VERDICT)),
+            **tables.config((*ENDS, VERDICT)),
             "score_one": column.NumberColumn(scores[0], format="%.4g", help=define(WORDS[pair[0]].name)),
             "score_other": column.NumberColumn(scores[1], format="%.4g", help=define(WORDS[pair[1]].name)),
             "selected_by": column.TextColumn("Selected by"),
         },
-        most=320,
+        max_height=320,
         empty="Neither keeps an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')} of either, CSV", f"parents_{pair[0]}_{pair[1]}.csv", "compared_csv", named
         ),
     )

@@ -6,8 +6,8 @@ import streamlit as st
 from disco.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
-from pages.shared.frame import answers, errors
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.widgets import answers, errors
 
 _KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
 
@@ -41,12 +41,12 @@ def choose() -> tuple[tuple[str, ...], tuple[str, ...], Roles]:
 
 def table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame | None:
     """The captures chosen; None, with the reason on the page, if they make no table."""
-    with errors.said():
+    with errors.caught():
         return _table(plots, species)
     return None
 
 
-_table = fact(lambda *chosen: chosen)(portal.table)
+_table = cached(lambda *chosen: chosen)(portal.table)
 
 
 def _species(name: str) -> str:

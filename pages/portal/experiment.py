@@ -15,10 +15,10 @@ from disco.runs import Run
 from disco.studies import portal
 from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
-from pages.shared.frame import errors, figure, table
-from pages.shared.refined import refinement
+from pages.shared.compute.cache import cached
+from pages.shared.result import refinement
+from pages.shared.widgets import errors, figure, tables
 from pages.shared.work import group
-from pages.shared.work.facts import fact
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
 _NAMED = 4  # species in a title
@@ -47,7 +47,7 @@ def section(species: tuple[str, ...]) -> None:
         format_func=lambda name: name[0].upper() + name[1:],
         width=380,
     )
-    with shown, errors.said():
+    with shown, errors.caught():
         found = _found(chosen, species)
         names = {name: portal.called(name) for name in found["node"]}
         title = _title(found, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")
@@ -91,7 +91,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         )
     rows["experiment"] = list(map(_ratio, found.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
-    table.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, most=400)
+    tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, max_height=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 
@@ -128,12 +128,12 @@ def _title(found: pd.DataFrame, where: str) -> str:
     return text[0].upper() + text[1:]
 
 
-@fact(lambda comparison, species: (comparison, species))
+@cached(lambda comparison, species: (comparison, species))
 def _example(comparison: str, species: tuple[str, ...]) -> dict[str, Any]:
     return portal.example(comparison, species)
 
 
-@fact(lambda comparison, species: (comparison, species))
+@cached(lambda comparison, species: (comparison, species))
 def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
     found = experiments.contrasts(prepare(*portal.trial(comparison, species)))
     return found.sort_values(["q_value", "p_value"], ignore_index=True)

@@ -7,9 +7,9 @@ import streamlit as st
 from disco.metrics.consensus import Comparison
 from disco.runs import Run
 from disco.studies import portal
-from pages.shared.frame.names import plain
 from pages.shared.graph import paired
-from pages.shared.refined import refinement
+from pages.shared.result import refinement
+from pages.shared.widgets.names import plain
 
 _CHANGES = {
     "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",

@@ -7,7 +7,7 @@ from disco.studies import portal
 from disco.words import how_many
 from pages.portal import choice, experiment, graphs
 from pages.shared.frame import intro
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 from pages.shared.work import group
 
 _SEARCHES = (

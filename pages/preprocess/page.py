@@ -5,7 +5,8 @@ import streamlit as st
 from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import empty, intro
-from pages.shared.table import computed, problem_list
+from pages.shared.table import draft_facts
+from pages.shared.widgets import findings
 
 intro.page_intro(
     "Preprocess",
@@ -15,8 +16,8 @@ intro.page_intro(
 draft = session.draft.current()
 if draft is None:
     empty.no_table()
-if computed.chosen_counts(draft) is None:
-    problem_list.problem_list(computed.problems(draft))
+if draft_facts.chosen_counts(draft) is None:
+    findings.problem_list(draft_facts.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
         session.address.go("data")
     st.stop()

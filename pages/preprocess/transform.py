@@ -6,12 +6,11 @@ import streamlit as st
 from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
 from disco.words import plural
-from pages.shared.frame import table
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
-from pages.shared.table import computed, preview
+from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft
-from pages.shared.work import choices
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import bullets, code, plain
+from pages.shared.work import fit_options
 
 _MOST_LOST = 5
 _MEANING = {  # in sight, and in a box
@@ -39,9 +38,9 @@ _MEANING = {  # in sight, and in a box
 def choose(draft: Draft) -> None:
     """The transform, what it does, and what it means in a box."""
     with st.container(horizontal=True, gap="medium"):
-        choices.option("transform")
+        fit_options.option("transform")
         if draft.settings.transform == "quantile":
-            choices.option("levels", max_value=64, width=200)
+            fit_options.option("levels", max_value=64, width=200)
     does, means = _MEANING[draft.settings.transform]
     st.markdown(does)
     with st.expander("What this means for the graph", icon=":material/info:"):
@@ -50,7 +49,7 @@ def choose(draft: Draft) -> None:
 
 def before_after(draft: Draft) -> None:
     """One column before and after, side by side."""
-    before, after, _ = computed.coded(draft)
+    before, after, _ = draft_facts.coded(draft)
     position = preview.pick_column(draft, "preprocess_column")
     index = draft.columns.index(position)
     figure = figures.before_after(before.iloc[:, index], after.iloc[:, index], draft.settings.transform)
@@ -65,7 +64,7 @@ def before_after(draft: Draft) -> None:
 
 def all_columns(draft: Draft) -> None:
     """Levels of every column, and the held-out rows that the ordering score can use."""
-    support = computed.support(draft)
+    support = draft_facts.support(draft)
     loses = bool((support["before"] != support["after"]).any())
     if loses:
         left, right = st.container(key="beside_levels").columns(2, gap="large")
@@ -78,13 +77,13 @@ def all_columns(draft: Draft) -> None:
     if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
         st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
     with st.expander("As a table"):
-        table.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
+        tables.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
 
 
 def _rows_per_level(support: pd.DataFrame, least: int) -> None:
     """How many rows the levels have, and the fewest that one needs."""
     st.subheader("Rows per level", anchor=False)
-    choices.option("min_level_rows", max_value=1000)
+    fit_options.option("min_level_rows", max_value=1000)
     figure = figures.rows_per_level(support, least)
     st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
     kept = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
@@ -107,9 +106,9 @@ def _lost(support: pd.DataFrame) -> None:
 
 def verdict(draft: Draft) -> None:
     """Whether enough rows share a level for the ordering score, and what to do otherwise."""
-    support, folds = computed.support(draft), draft.settings.folds
+    support, folds = draft_facts.support(draft), draft.settings.folds
     weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
-    index_like = [str(draft.table.columns[position]) for position in computed.index_like(draft)]
+    index_like = [str(draft.table.columns[position]) for position in draft_facts.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(
             f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {plural(len(named), 'looks', 'look')} "

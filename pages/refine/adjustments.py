@@ -1,6 +1,5 @@
 """The graph with and without each adjustment, and which edges change. Owns the key `adjustments_pair`."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -11,42 +10,41 @@ from disco.progress import Callback
 from disco.refine import again
 from disco.runs import Run
 from disco.words import how_many
-from pages.shared.frame import table
-from pages.shared.frame.names import plain
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow
 from pages.shared.graph import paired
-from pages.shared.work import background, machine
-
-_FAILURE = "The searches failed"
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import plain
 
 
 def panel(run: Run) -> None:
     """The section: a button that starts the searches, their progress, or their results."""
     if run.adjustment is None or not again.names_of(run.adjustment):
         return
-    key = ("adjustments", str(run.path))
-    with background.box("What the adjustment changes", ":material/tune:", key):
-        background.panel(
-            key,
-            lambda: _start(run),
-            partial(_results, run),
-            lambda stage: f"Searching {stage}",
-            _FAILURE,
-        )
+
+    def work(callback: Callback) -> dict[str, GraphResult]:
+        options = {"settings": run.settings, "knowledge": run.knowledge()}
+        return again.adjusted(run.table(), run.adjustment, **options, callback=callback)
+
+    searches = Slow(
+        ("adjustments", str(run.path)),
+        machine.once_compiled(work),
+        lambda stage: f"Searching {stage}",
+        "The searches failed",
+    )
+    with searches.box("What the adjustment changes", ":material/tune:"):
+        searches.panel(partial(_results, run), partial(_offer, run))
 
 
-def _start(run: Run) -> Callable[[Callback], dict[str, GraphResult]] | None:
-    """Describe the searches; they start if the reader asks for them."""
+def _offer(run: Run) -> bool:
+    """The searches in words, and the button that starts them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "
         f"{plain(', '.join(names))}{', one without each of these' if len(names) > 1 else ''}, and one without any. "
         "An adjustment removes edges between nodes that it drives."
     )
-    if not st.button("Compare", key="adjustments", icon=":material/compare_arrows:"):
-        return None
-    options = {"settings": run.settings, "knowledge": run.knowledge()}
-    counts, adjustment = run.table(), run.adjustment
-    return machine.once_compiled(lambda hear: again.adjusted(counts, adjustment, **options, callback=hear))
+    return st.button("Compare", key="adjustments", icon=":material/compare_arrows:")
 
 
 def _results(run: Run, graphs: dict[str, GraphResult]) -> None:
@@ -62,5 +60,5 @@ def _results(run: Run, graphs: dict[str, GraphResult]) -> None:
     rows = results.edges[["parent", "child", *graphs]]
     help = "Every edge of any search, and its direction in each."
     name = f"{run.id}_adjustments.csv"
-    csv = table.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, help)
-    table.show(rows, "Edges of every search", csv=csv)
+    csv = tables.Csv(f"{how_many(len(rows), 'edge')}, CSV", name, "adjustments_csv", rows, help)
+    tables.show(rows, "Edges of every search", csv=csv)

@@ -12,14 +12,13 @@ from disco.refine.refinement_result import METHOD
 from disco.runs.about import about
 from disco.words import how_many
 from pages.refine import filters
-from pages.shared.frame import columns
-from pages.shared.frame import table as tables
-from pages.shared.frame.answers import agreeing, heard, is_left
-from pages.shared.frame.names import code, shown
-from pages.shared.graph import canvas, contexts, downloads, picked, strongest
-from pages.shared.refined import evidence_panel, evidence_words, hidden_causes, next_rules
-from pages.shared.refined.refinement import Refinement
-from pages.shared.result.known import Known
+from pages.shared.evidence import evidence_panel, evidence_words, next_steps, questions
+from pages.shared.graph import canvas, contexts, downloads, layout, picked
+from pages.shared.result.refinement import Refinement
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import tables
+from pages.shared.widgets.answers import agreeing, is_left, valid
+from pages.shared.widgets.names import code, shown
 
 CANVAS, _RAIL = 500, 640  # pixels of the canvas, and of the panel beside the canvas and its key
 _BOX, _TABLE = "refine_edge", "refine_table"
@@ -39,7 +38,7 @@ _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the tr
 
 
 def explore(
-    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: Known | None
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: TruthComparison | None
 ) -> None:
     """Filters, graph, table, files, and the picked node or edge.
 
@@ -57,7 +56,7 @@ def explore(
             if unjudged:
                 st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
-            graph = strongest.part(refinement.run, every, [picked.picked_edge(_pairs(edges))])
+            graph = layout.strongest(refinement.run, every, [picked.picked_edge(_pairs(edges))])
             judged = graph
             if lines != "evidence":  # edges hidden by a filter are not missing or dropped
                 verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
@@ -65,7 +64,7 @@ def explore(
                 seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
                 judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
             headed = canvas.with_heads(judged, "refine_heads")
-            drawn = hidden_causes.with_ties(refinement, headed, "refine_ties")
+            drawn = questions.with_ties(refinement, headed, "refine_ties")
         _picked(refinement, edges)
     placed = contexts.placed(refinement)
     with slot[0]:
@@ -80,7 +79,7 @@ def explore(
         _dropped(changes, disco)
 
 
-def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool]:
+def _lines(changes: pd.DataFrame | None, known: TruthComparison | None) -> tuple[str, bool]:
     """What the lines show, and whether absent edges are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
     tell = [name for name, is_there in there.items() if is_there]
@@ -107,7 +106,9 @@ def _lines(changes: pd.DataFrame | None, known: Known | None) -> tuple[str, bool
     return lines or "evidence", absent
 
 
-def _table(edges: pd.DataFrame, changes: pd.DataFrame | None, known: Known | None, graph: nx.DiGraph) -> pd.DataFrame:
+def _table(
+    edges: pd.DataFrame, changes: pd.DataFrame | None, known: TruthComparison | None, graph: nx.DiGraph
+) -> pd.DataFrame:
     table = edges
     verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
     for name, frame in verdicts.items():
@@ -133,10 +134,10 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     shares = {"edges_shown": f"{len(every):,} of {len(refinement.edges):,}"}
     facts = partial(about, refinement.run, METHOD, **refinement.choices, **shares)
     tables.show(
-        columns.rounded(table, REFINED_EDGES.columns)[names],
+        tables.rounded(table, REFINED_EDGES.columns)[names],
         "The edges shown, strongest first",
         _columns(refinement),
-        most=420,
+        max_height=420,
         csv=tables.Csv("Edges shown, CSV", name, "refined_table", every, "Every number of the edges shown.", facts),
         key=key,
         on_select=partial(_row_picked, key, _pairs(table)),
@@ -150,7 +151,7 @@ def _columns(refinement: Refinement) -> dict[str, object]:
     choice, text = refinement.choice, st.column_config.TextColumn
     helps = {"decided": decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
     return {
-        **columns.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
+        **tables.config([*REFINED_EDGES.columns, VERDICT], helps, hides=True, is_narrow=True),
         "disco": text("DISCO", width=58, help="Compared with the DISCO graph: kept, new or reversed."),
         "unavailable": text("Not available", width=96, help="Numbers that could not be computed for this edge."),
     }
@@ -174,7 +175,7 @@ def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
     if box.open:
         with box:
             rows = gone[["parent", "child", "ocs", "z"]]
-            tables.show(rows, "Edges of the DISCO graph dropped", columns.config((*ENDS, OCS, Z)), key="refine_dropped")
+            tables.show(rows, "Edges of the DISCO graph dropped", tables.config((*ENDS, OCS, Z)), key="refine_dropped")
 
 
 def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
@@ -193,7 +194,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
         contexts.on_node(refinement, node)
     elif not contexts.details(refinement):
         st.caption("Click an edge or node in the graph or a row in the table, or choose one here.")
-    next_rules.section(refinement.run, refinement.order, edge)
+    next_steps.next_rules(refinement.run, refinement.order, edge)
 
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
@@ -210,7 +211,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
         key=key,
         format_func=lambda pair: labels.get(pair, ""),
         placeholder="Choose an edge",
-        on_change=heard(key, [None, *pairs], picked.pick_edge, _BOX),
+        on_change=valid(key, [None, *pairs], picked.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
     return picked_pair

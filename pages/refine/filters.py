@@ -7,9 +7,9 @@ import streamlit as st
 
 from disco.columns import GAIN, STABILITY
 from disco.refine.bounds import decided_means
-from pages.shared.frame import columns
-from pages.shared.refined import evidence_words
-from pages.shared.refined.refinement import Refinement
+from pages.shared.evidence import evidence_words
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets import tables
 
 _GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
 
@@ -36,7 +36,7 @@ def chosen(refinement: Refinement) -> Filters:
         value=usual.gain,
         key=keys[0],
         width=280,
-        help=f"{columns.meaning(GAIN)} 5 nats are odds of 150 to 1 for the edge.",
+        help=f"{tables.meaning(GAIN)} 5 nats are odds of 150 to 1 for the edge.",
     )
     share = usual.bootstrap
     if edges["bootstrap"].notna().any():

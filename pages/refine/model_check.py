@@ -3,8 +3,6 @@
 It is computed in the background, once per refinement, and kept with the run.
 """
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from disco.figures import effects
@@ -15,13 +13,13 @@ from disco.refine.bounds import ASSUMED
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
 from disco.runs.refined import read_check, save_check
-from pages.shared.frame import figure
-from pages.shared.frame.answers import segments
-from pages.shared.frame.names import distinct, plain, shown
-from pages.shared.refined import modelled
-from pages.shared.work import background, machine
+from pages.shared.compute import machine
+from pages.shared.compute.background import Computation, Slow
+from pages.shared.evidence import modelled
+from pages.shared.widgets import figure
+from pages.shared.widgets.answers import segments
+from pages.shared.widgets.names import labels_of, plain
 
-FAILURE = "The model could not be checked"
 _STAGES = {
     "fit": "Fitting the graph",
     "simulate": "Drawing tables from it",
@@ -31,14 +29,12 @@ _STAGES = {
 
 def model_check(run: Run, refined: Refined) -> None:
     """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
-    at_work(run)
-    with background.box("Does the model reproduce your data?", ":material/fact_check:", key_of(run)):
-        background.panel(
-            key_of(run), lambda: work(run, refined) if _button() else None, _figures, _STAGES.__getitem__, FAILURE
-        )
+    slow = check_of(run, refined)
+    with slow.box("Does the model reproduce your data?", ":material/fact_check:"):
+        slow.panel(_figures, _offer)
 
 
-def _button() -> bool:
+def _offer() -> bool:
     st.caption(
         f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours. Then fits every graph "
         f"{FOLDS} times without one part of the rows and predicts that part. You can leave the page meanwhile."
@@ -46,35 +42,26 @@ def _button() -> bool:
     return st.button("Check the model", key="refined_check", icon=":material/fact_check:")
 
 
-def key_of(run: Run) -> background.Key:
-    """The key of the check of the run's refinement; it changes when the run is refined again."""
-    return "refined_check", str(run.path), stamps.refinement(run)
+def check_of(run: Run, refined: Refined) -> Slow[Check]:
+    """The check of the run's refinement. It is stored with the run unless the run is refined again meanwhile."""
+    stamp = stamps.refinement(run)
 
-
-def at_work(run: Run) -> background.Computation[Check] | None:
-    """The check of the run's refinement: started since the server started, or kept with the run."""
-    key = key_of(run)
-    computation = background.find(key)
-    if computation is None and (stored := read_check(run)) is not None:
-        return background.keep(key, background.Computation(1.0, state="done", result=stored))
-    return computation
-
-
-def work(run: Run, refined: Refined) -> Callable[[Callback], Check]:
-    """The check, which is kept with the run unless the run was refined again meanwhile."""
-    key, table, around = key_of(run), modelled.table(run), modelled.adjustment(run)
-    graphs: dict[str, Parents] = {"empty": {}}
-    if stamps.fit(run):
-        graphs["DISCO"] = modelled.parents_of(run.edges())
-    graphs["refined"] = modelled.parents_of(refined.edges)
-
-    def checked(hear: Callback) -> Check:
-        result = check(table, graphs, adjustment=around, prior=BEFORE, callback=hear)
-        if key_of(run) == key:
+    def work(callback: Callback) -> Check:
+        graphs: dict[str, Parents] = {"empty": {}}
+        if stamps.fit(run):
+            graphs["DISCO"] = modelled.parents_of(run.edges())
+        graphs["refined"] = modelled.parents_of(refined.edges)
+        adjustment = modelled.adjustment(run)
+        result = check(modelled.table(run), graphs, adjustment=adjustment, prior=BEFORE, callback=callback)
+        if stamps.refinement(run) == stamp:
             save_check(run, result)
         return result
 
-    return machine.once_compiled(checked)
+    key, failure = ("refined_check", str(run.path), stamp), "The model could not be checked"
+    slow = Slow(key, machine.once_compiled(work), _STAGES.__getitem__, failure)
+    if slow.find() is None and (stored := read_check(run)) is not None:
+        slow.keep(Computation(1.0, state="done", result=stored))
+    return slow
 
 
 def _figures(check: Check) -> None:
@@ -94,8 +81,7 @@ def _figures(check: Check) -> None:
     statistic = segments("Statistic of the columns", effects.STATISTIC_WORDS, "refined_statistic", "ratio")
     figure.show(effects.columns(check, statistic), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
-    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
-    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=lambda name: labels.get(name, ""))
+    node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=labels_of(nodes))
     figure.show(effects.margin(check, node), "refined_margin")
     figure.show(effects.pairs(check), "refined_pairs")
     st.caption(ASSUMED)

@@ -7,11 +7,10 @@ import streamlit as st
 from disco import metrics, runs
 from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
 from pages.shared import session
+from pages.shared.evidence import so_far
 from pages.shared.frame import empty, intro
-from pages.shared.parents import thresholds
-from pages.shared.refined import quick_look, refinement, so_far
-from pages.shared.result import fit, truth
-from pages.shared.work import monitor, refine_monitor
+from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.work import find_graph, monitor, monitored
 
 intro.page_intro(
     "Refine",
@@ -21,7 +20,7 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     words = "A refinement needs a table of counts, but no fit."
-    empty.without_a_run(words, partial(quick_look.offer, is_first=True))
+    empty.without_a_run(words, partial(find_graph.offer_quick_look, is_first=True))
     st.stop()
 status = run.status(runs.REFINE)
 is_fitted = run.status().state == "done"
@@ -32,17 +31,17 @@ if status.active:
     so_far.monitor(run, edge_list.CANVAS)
     st.stop()
 if status.state not in ("none", "done"):
-    monitor.monitor(run, refine_monitor.KIND)
+    monitor.monitor(run, monitored.REFINEMENT)
 refined = refinement.readable(run)
 if refined is None:
     sections.without(False, run, is_fitted)
     st.stop()
 so_far.keep_places(run, refined)
-result = fit.shown(run) if is_fitted else None
+result = fit.current(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, refined.graph).rename(columns={"change": "verdict"}) if result else None
-known = truth.shown(refined)
+known = truth.visible(refined)
 intro.verdict(*refined.verdict)
 st.fragment(edge_list.explore)(refined, changes, result.edges(*present) if result else None, known)
 sections.summary(refined, changes)

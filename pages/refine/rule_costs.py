@@ -1,18 +1,16 @@
 """What each rule of the knowledge costs. Owns only the keys of its button."""
 
-from collections.abc import Callable
-
 import pandas as pd
 import streamlit as st
 
 from disco.progress import Callback
 from disco.refine import Choice, again
 from disco.runs import Run
-from pages.shared.frame import table
-from pages.shared.frame.names import plain
-from pages.shared.work import background, machine
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import plain
 
-_FAILURE = "The costs could not be computed"
 _STAGES = {"search": "Searching with all rules", "rules": "Searching without each rule"}
 
 
@@ -21,22 +19,28 @@ def panel(run: Run) -> None:
     knowledge = run.knowledge()
     if knowledge is None or not knowledge.without_each():
         return
-    key = ("rule_costs", str(run.path))
-    with background.box("What each rule costs", ":material/balance:", key):
-        background.panel(key, lambda: _start(run), _results, _STAGES.__getitem__, _FAILURE)
+
+    def work(callback: Callback) -> pd.DataFrame:
+        options = {"settings": run.settings, "adjustment": run.adjustment}
+        return again.costs(run.table(), knowledge, **options, callback=callback)
+
+    costs = Slow(
+        ("rule_costs", str(run.path)),
+        machine.once_compiled(work),
+        _STAGES.__getitem__,
+        "The costs could not be computed",
+    )
+    with costs.box("What each rule costs", ":material/balance:"):
+        costs.panel(_results, _offer)
 
 
-def _start(run: Run) -> Callable[[Callback], pd.DataFrame] | None:
-    """Describe the searches; they start if the reader asks for them."""
+def _offer() -> bool:
+    """The searches in words, and the button that starts them."""
     st.caption(
         "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
         "You can leave the page meanwhile."
     )
-    if not st.button("Find the costs", key="rule_costs", icon=":material/balance:"):
-        return None
-    options = {"settings": run.settings, "adjustment": run.adjustment}
-    table, knowledge = run.table(), run.knowledge()
-    return machine.once_compiled(lambda hear: again.costs(table, knowledge, **options, callback=hear))
+    return st.button("Find the costs", key="rule_costs", icon=":material/balance:")
 
 
 def _results(costs: pd.DataFrame) -> None:
@@ -47,6 +51,6 @@ def _results(costs: pd.DataFrame) -> None:
         "nats": column.NumberColumn("Nats", format="%.1f", help="How much the best graph gains without this rule."),
         "edges": column.NumberColumn("Edges", help="How many edges would change."),
     }
-    table.show(costs, "Rules and what they cost", columns)
+    tables.show(costs, "Rules and what they cost", columns)
     if len(costs) == again.MOST_RULES:
         st.caption(f"The first {again.MOST_RULES} rules.")

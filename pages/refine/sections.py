@@ -11,13 +11,12 @@ from disco.refine.node_scores import MOST_AGAINST
 from disco.refine.refinement_result import EARLY, POOR, ends
 from disco.words import how_many, number, plural
 from pages.refine import start
-from pages.shared.frame import columns, figure, table
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
-from pages.shared.refined import evidence_words, misfit
-from pages.shared.refined.refinement import Refinement
-from pages.shared.result.known import Known
+from pages.shared.evidence import evidence_panel, evidence_words
+from pages.shared.result.refinement import Refinement
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import bullets, code, plain
 
 _NOTES_IN_SIGHT = 5
 _SAID_ABOVE = (EARLY, POOR)  # kinds of notes
@@ -32,7 +31,7 @@ _HELP = {
 def summary(refinement: Refinement, changes: pd.DataFrame | None) -> None:
     """The edges in numbers, poorly fitted nodes, notes and the assumptions."""
     _numbers(refinement, changes)
-    misfit.worst(refinement.refined)
+    evidence_panel.worst(refinement.refined)
     _notes(refinement.refined.notes)
     _assumptions()
 
@@ -140,15 +139,15 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         if moved.empty:
             return  # the figure says so
         st.markdown(f"**{how_many(len(moved), 'node')} moved**")
-        config = columns.config(REFINED_MOVES.columns, is_narrow=True)
-        table.show(moved, "Moved nodes and the gain of each move", config, most=420, key="refine_moves")
+        config = tables.config(REFINED_MOVES.columns, is_narrow=True)
+        tables.show(moved, "Moved nodes and the gain of each move", config, max_height=420, key="refine_moves")
         st.caption(
             "Gain: what the score loses when this node alone is put back where it agrees with most of the DISCO order. "
             "If several nodes moved together, the gain of each alone can be far from its share."
         )
 
 
-def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Known] | None) -> None:
+def against_truth(refinement: Refinement, known: TruthComparison, disco: tuple[object, TruthComparison] | None) -> None:
     """The refined graph, the DISCO graph and sorting the columns, compared with the true edges."""
     st.subheader("Against the truth", anchor=False)
     rows = [_met("Refined", refinement.graph, known)]
@@ -162,11 +161,11 @@ def against_truth(refinement: Refinement, known: Known, disco: tuple[object, Kno
     text = st.column_config.TextColumn
     config = {name: text(help=define(name), width=48) for name in ("A_top", "SHD")}  # all fit on a phone
     config |= {"": text(width=104), "Precision": text(width=62), "Recall": text(width=46), "F1": text(width=46)}
-    table.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
+    tables.show(met, "Both graphs and sorting, against the truth", config, key="refine_truth", width="content")
     st.caption("Sorting fits nothing: compare every result with it.")
 
 
-def _met(name: str, graph: object, known: Known) -> tuple[str, ...]:
+def _met(name: str, graph: object, known: TruthComparison) -> tuple[str, ...]:
     met, a_top = known.met(graph), known.a_top
     top = "–" if a_top is None else number(a_top)
     return name, top, number(met.precision), number(met.recall), number(met.f1), str(met.shd)

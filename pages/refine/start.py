@@ -11,8 +11,8 @@ from disco.fields import Option, options
 from disco.refine import Choice
 from disco.runs.refined import choice_from
 from disco.work import jobs
-from pages.shared.frame import errors
-from pages.shared.frame.bound import widget
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import widget
 from pages.shared.work import search_time
 
 _IN_SIGHT = ("starts", "bootstrap")
@@ -33,13 +33,13 @@ def start_box(run: runs.Run, label: str) -> None:
     if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
         begin(run, values)
     with row.container(width="stretch"), contextlib.suppress(InputError):  # reported at the start
-        search_time.of_run(run, choice_from(values))
+        search_time.line(search_time.of_run(run), choice_from(values))
 
 
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why it cannot start."""
-    with errors.said():
-        jobs.start(run, runs.REFINE, choice_from(values), search_time.trial_of_run(run))
+    with errors.caught():
+        jobs.start(run, runs.REFINE, choice_from(values), search_time.of_run(run).result)
         st.rerun()
 
 

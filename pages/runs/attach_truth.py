@@ -7,7 +7,7 @@ from disco.runs import Run, compared
 from disco.simulate import truth_of
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import answers, errors
+from pages.shared.widgets import answers, errors
 
 
 def section(run: Run) -> None:
@@ -16,7 +16,7 @@ def section(run: Run) -> None:
         st.caption("The truth of this run is hidden for teaching, so it cannot be changed.")
         return
     given = None
-    with errors.said():
+    with errors.caught():
         given = run.truth()
     told = "has no known truth" if given is None else f"has {how_many(len(given), 'true edge')}"
     st.markdown(
@@ -41,7 +41,7 @@ def section(run: Run) -> None:
 
 def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given: pd.DataFrame | None) -> None:
     """Attach the edges of a file at once or, if the run has true edges, when the button is pressed."""
-    with errors.said(f"{file.name}: "):
+    with errors.caught(f"{file.name}: "):
         edges = truth_of(file.getvalue(), set(run.nodes))
         question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} with these {len(edges):,}"
         if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
@@ -49,7 +49,7 @@ def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given:
 
 
 def _set(run: Run, edges: pd.DataFrame | None) -> None:
-    with errors.said():
+    with errors.caught():
         compared.set_truth(run, edges)
         session.draft.truth_changed(run)
         answers.renew(_name(run))

@@ -6,11 +6,11 @@ from disco.errors import InputError
 from disco.runs import Run, found, stamps
 from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
 from disco.words import how_many, plural
-from pages.shared.frame import table
-from pages.shared.frame.names import code, plain
+from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
-from pages.shared.work import setting_words
-from pages.shared.work.facts import fact
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import code, plain
+from pages.shared.work import fit_options
 
 _MOST_NAMED = 12
 
@@ -50,7 +50,7 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
     """Which result of each run to compare: its fit or its refinement; by default the same for both."""
     both = [name for name in _own(first) if name in _own(second)]
     chosen = []
-    for label, run, box in zip(("First", "Second"), (first, second), paired.beside("compared_runs"), strict=True):
+    for label, run, box in zip(("First", "Second"), (first, second), paired.two_columns("compared_runs"), strict=True):
         box.markdown(f"**{label}:** {code(run.name)}")
         usual = both[0] if both else _own(run)[0]
         chosen.append(
@@ -73,7 +73,7 @@ def _key(first: Run, second: Run, chosen: tuple[str, str]) -> tuple:
     return *((run.key, stamps.fit(run), stamps.refinement(run)) for run in (first, second)), chosen
 
 
-@fact(_key, "Comparing …")
+@cached(_key, "Comparing …")
 def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
     return compare((first, chosen[0]), (second, chosen[1]))
 
@@ -100,6 +100,6 @@ def _settings(both: TwoRuns) -> None:
     text = st.column_config.TextColumn
     config = {"setting": text("Setting", width=380), "first": text("First"), "second": text("Second")}
     names = both.settings["setting"]
-    values = {side: [*map(setting_words.value, names, both.settings[side])] for side in (FIRST, SECOND)}
-    rows = both.settings.assign(setting=names.map(setting_words.label), **values)
-    table.show(rows, "Settings that differ", config)
+    values = {side: [*map(fit_options.value, names, both.settings[side])] for side in (FIRST, SECOND)}
+    rows = both.settings.assign(setting=names.map(fit_options.label), **values)
+    tables.show(rows, "Settings that differ", config)

@@ -3,15 +3,13 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import COMPARE, REFINE, Run, Unreadable
+from disco.runs import FIT, Run, Unreadable
 from disco.words import how_many, plural
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import bullets
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import WORKS, bullets, code, plain
 
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
-_WHERE = {REFINE: "Refine", COMPARE: "Compare"}  # the pages that cancel work other than a fit
 
 
 def section(picked: list[Run]) -> None:
@@ -20,8 +18,8 @@ def section(picked: list[Run]) -> None:
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]
         for run in busy[:_MOST_NAMED]:
-            where = next((page for work, page in _WHERE.items() if run.status(work).active), "Train")
-            st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {where}.")
+            page = next((page for work, (page, *_) in WORKS.items() if run.status(work).active), WORKS[FIT][0])
+            st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {page}.")
         if not free:
             return
         what = plural(len(free), "this run, with its table", "these runs, with their tables")
@@ -66,6 +64,6 @@ def _delete_folder(one: Unreadable) -> None:
         what = "the link but not its target" if one.path.is_symlink() else "the folder and everything in it"
         st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
         if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
-            with errors.said():
+            with errors.caught():
                 one.delete()
                 st.rerun()

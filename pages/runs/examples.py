@@ -7,8 +7,8 @@ from disco.runs import Run, stamps
 from disco.server import log
 from disco.users import roots, shares
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain
 
 
 def section() -> None:
@@ -29,6 +29,6 @@ def section() -> None:
 
 
 def _withdraw(run: Run) -> None:
-    with errors.said():
+    with errors.caught():
         shares.withdraw(run.id)
         log.act("withdrew", run=run.id)

@@ -15,12 +15,12 @@ from disco.runs.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import plain
-from pages.shared.frame.table import Csv
 from pages.shared.graph import downloads
 from pages.shared.result import script
-from pages.shared.work import waiting
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain
+from pages.shared.widgets.tables import Csv
+from pages.shared.work import monitor
 
 _LONGEST = 200
 
@@ -30,7 +30,7 @@ def section(run: Run) -> None:
     st.subheader(plain(run.name), anchor=False)
     if run.source:
         st.caption(plain(printable(run.source, 300)))
-    waiting.section(run)
+    monitor.queued(run)
     with st.container(horizontal=True, gap="small"):
         _open(run)
         _rename(run)
@@ -58,7 +58,7 @@ def _rename(run: Run) -> None:
             help="Leave empty to restore the original name. Its address does not change.",
         )
         if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
-            with errors.said():
+            with errors.caught():
                 run.rename(name or "")
                 st.rerun()
 

@@ -6,7 +6,7 @@ from disco import runs
 from disco.errors import InputError
 from pages.runs import comparison, deleting, examples, one_run, run_table, zip_upload
 from pages.shared.frame import empty, intro
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 
 intro.page_intro(
     "Runs",

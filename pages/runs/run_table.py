@@ -4,36 +4,15 @@ import pandas as pd
 import streamlit as st
 
 from disco import runs
-from disco.runs import Run, stamps
+from disco.runs import COMPARE, FIT, REFINE, Run, stamps
 from disco.runs.summary import Summary, edge_counts
 from disco.words import how_many, size
 from pages.shared import session
-from pages.shared.frame import table
-from pages.shared.frame.names import shown
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.widgets import tables
+from pages.shared.widgets.names import WORKS, shown
 
 _SEARCH = "runs_search"
-_FIT = {
-    "done": "fitted",
-    "running": "fitting",
-    "cancelled": "fit cancelled",
-    "failed": "fit failed",
-    "interrupted": "fit interrupted",
-}
-_REFINEMENT = {
-    "done": "refined",
-    "running": "refining",
-    "cancelled": "refinement cancelled",
-    "failed": "refinement failed",
-    "interrupted": "refinement interrupted",
-}
-_COMPARISON = {
-    "done": "compared",
-    "running": "comparing methods",
-    "cancelled": "comparison cancelled",
-    "failed": "comparison failed",
-    "interrupted": "comparison interrupted",
-}
 
 
 def empty() -> None:
@@ -74,7 +53,7 @@ def _ticked(view: list[Summary]) -> list[int]:
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
-    answer = table.show(frame, alt, _config(max(map(len, frame["name"]))), most=480, **choice)
+    answer = tables.show(frame, alt, _config(max(map(len, frame["name"]))), max_height=480, **choice)
     return list(answer["selection"]["rows"])
 
 
@@ -87,13 +66,17 @@ def matches(one: Summary, words: str) -> bool:
 
 def state(one: Summary) -> str:
     """The state of the work on a run: what is running or queued, otherwise what has ended."""
-    works = [(_FIT, one.fit), (_REFINEMENT, one.refinement), (_COMPARISON, one.comparison)]
-    running = [words["running"] for words, status in works if status.state == "running"]
-    if not running and any(status.state == "queued" for _, status in works):
+    works = {FIT: one.fit, REFINE: one.refinement, COMPARE: one.comparison}
+    running = [WORKS[work][1] for work, status in works.items() if status.state == "running"]
+    if not running and any(status.state == "queued" for status in works.values()):
         return "Queued"
-    ended = [words[status.state] for words, status in works if status.state in words]
-    said = ", ".join(running or ended) or "not fitted"
-    return said[0].upper() + said[1:]
+    ended = [
+        WORKS[work][2] if status.state == "done" else f"{work.noun} {status.state}"
+        for work, status in works.items()
+        if status.state in ("done", "cancelled", "failed", "interrupted")
+    ]
+    words = ", ".join(running or ended) or "not fitted"
+    return words[0].upper() + words[1:]
 
 
 def _frame(view: list[Summary]) -> pd.DataFrame:
@@ -115,7 +98,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     )
 
 
-@fact(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)))
+@cached(lambda run: (str(run.path), stamps.fit(run), stamps.refinement(run)))
 def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 

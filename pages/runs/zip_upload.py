@@ -5,8 +5,8 @@ import streamlit as st
 from disco.errors import InputError
 from disco.runs.packing import unpack
 from pages.shared import session
-from pages.shared.frame import answers
-from pages.shared.frame.names import code, plain
+from pages.shared.widgets import answers
+from pages.shared.widgets.names import code, plain
 
 _FILE, _SAID = "runs_zip_file", "runs_zip_said"
 

@@ -6,8 +6,8 @@ from disco.files import check_size
 from disco.simulate import Design
 from disco.simulate.design import LARGEST_DESIGN
 from disco.simulate.example_designs import EXAMPLES
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 from pages.simulate import form
 
 _FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_example"
@@ -45,7 +45,7 @@ def read_back() -> None:
 
 def _opened() -> None:
     file = answers.uploaded(_FILE)
-    with errors.kept(_PROBLEM, f"{file.name}: " if file else ""):
+    with errors.deferred(_PROBLEM, f"{file.name}: " if file else ""):
         if file is not None:
             form.take(parsed(file.getvalue()))
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco.simulate import FAMILIES
 from disco.simulate.laws import Parameter
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 from pages.simulate import form
 
 _MIXING = {"one": "One for all", "groups": "Groups", "nodes": "By node"}

@@ -13,7 +13,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.fields import options
 from disco.simulate import FAMILIES, Design, Simulated, simulate
-from pages.shared.frame.bound import Bound
+from pages.shared.widgets.answers import Bound
 from pages.simulate import sketch
 
 _FORM, _LAST = "simulate_form", "simulate_last"

@@ -8,8 +8,8 @@ from disco.files import check_size
 from disco.simulate import read_edges
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.random_graphs import own_graph
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 from pages.simulate import form, sketch
 
 _K = {
@@ -106,13 +106,13 @@ def _paste() -> None:
 
 
 def _take_pasted() -> None:
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         _take(st.session_state[_PASTED])
 
 
 def _take_file() -> None:
     file = answers.uploaded("sim_edge_file")
-    with errors.kept(_PROBLEM):
+    with errors.deferred(_PROBLEM):
         if file is not None:
             check_size(file.name, file.size, LARGEST_TEXT)
             _take(_text(file))

@@ -14,9 +14,9 @@ from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, identifiable
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
 from pages.shared import session
-from pages.shared.frame import figure, table
-from pages.shared.frame.names import code, distinct, shown
 from pages.shared.graph import canvas
+from pages.shared.widgets import figure, tables
+from pages.shared.widgets.names import code, distinct, shown
 from pages.simulate import board, form, sketch
 
 AT_ONCE = 2_000_000  # cells that are drawn at once, without asking
@@ -189,13 +189,13 @@ def columns(result: Simulated, teaching: bool) -> None:
         "parents": number("Parents"),
         "family": "Family",
     }
-    table.show(found, "Summary statistics of the simulated columns", looks, most=340)
+    tables.show(found, "Summary statistics of the simulated columns", looks, max_height=340)
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
         part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
         part = part.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
         with box:
-            table.show(part.set_axis(distinct(part.columns), axis=1), "The first rows", hide_index=False, height=320)
+            tables.show(part.set_axis(distinct(part.columns), axis=1), "The first rows", hide_index=False, height=320)
 
 
 def files(result: Simulated, teaching: bool) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from pages.shared.frame import intro
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 from pages.simulate import design_file, families, form, graph_kind, outcome, table
 
 intro.page_intro(

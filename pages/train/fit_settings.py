@@ -7,7 +7,7 @@ from disco.paper.plan import Plan
 from disco.paper.settings import PRESETS, Settings
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.work import choices
+from pages.shared.work import fit_options
 
 _PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _ORDER = "Order"
@@ -20,7 +20,7 @@ _BOXES = (
 
 def preset() -> None:
     """The preset and its meaning."""
-    choices.segments(
+    fit_options.segments(
         "preset",
         "Preset",
         list(_PRESET_WORDS),
@@ -43,16 +43,16 @@ def in_sight() -> None:
     """The settings changed most often."""
     left, right = st.container(key="train_in_sight").columns(2)
     with left:
-        choices.option("seed")
+        fit_options.option("seed")
     with right:
-        choices.option("folds", disabled=session.draft.settings().folds_by == "counts")
+        fit_options.option("folds", disabled=session.draft.settings().folds_by == "counts")
 
 
 def _of_order() -> None:
     """The boundary, the criterion, and whether the folds divide the rows or the counts."""
     for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
         with slot:
-            choices.option(name)
+            fit_options.option(name)
 
 
 def others() -> None:
@@ -78,7 +78,7 @@ def _group(title: str) -> None:
         if index % 3 == 0:  # row by row: widgets differ in height, and a phone shows them in this order
             columns = st.columns(3)
         with columns[index % 3]:
-            choices.option(name)
+            fit_options.option(name)
             _made(name)
 
 

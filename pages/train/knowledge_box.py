@@ -10,10 +10,10 @@ from disco.knowledge import Knowledge
 from disco.knowledge.knowledge_files import from_bytes, to_tetrad
 from disco.knowledge.typed import tiers_of, typed, written
 from pages.shared import session
-from pages.shared.frame import answers, errors
-from pages.shared.frame.names import plain
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import answers, errors
+from pages.shared.widgets.names import plain
 
 _FILE = "knowledge_file"
 _TEXTS = _TIERS, _REQUIRED, _FORBIDDEN = "knowledge_tiers", "knowledge_required", "knowledge_forbidden"
@@ -140,8 +140,8 @@ def _downloads(known: Knowledge) -> None:
 
 def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
     """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
-    counts = computed.chosen_counts(draft)
-    with errors.said():
+    counts = draft_facts.chosen_counts(draft)
+    with errors.caught():
         found = given()
         found.resolve([] if counts is None else list(counts.columns), draft.roles)
         _set(draft, found if found.to_dict() else None)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from pages.shared import session
 from pages.shared.frame import empty, intro
-from pages.shared.refined import quick_look
-from pages.shared.table import computed, problem_list
-from pages.shared.work import fit_monitor, fit_start, monitor
+from pages.shared.table import draft_facts
+from pages.shared.widgets import findings
+from pages.shared.work import find_graph, fit_start, monitor, monitored
 from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
@@ -18,7 +18,7 @@ run = session.run.current()
 empty.missing_run()
 draft = session.draft.current()
 if run is not None:
-    monitor.monitor(run, fit_monitor.KIND)
+    monitor.monitor(run, monitored.FITTING)
 if draft is None:
     empty.no_table()
 
@@ -32,8 +32,8 @@ if run is not None:
 with box:
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
-    if computed.chosen_counts(draft) is None:
-        problem_list.problem_list(computed.problems(draft))
+    if draft_facts.chosen_counts(draft) is None:
+        findings.problem_list(draft_facts.problems(draft))
         # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
         st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
         st.stop()
@@ -44,5 +44,5 @@ with box:
         knowledge_box.section(draft)
     with right:
         fit_start.start_box(draft)
-        quick_look.offer(draft)
+        find_graph.offer_quick_look(draft)
     fit_settings.others()

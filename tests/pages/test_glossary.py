@@ -10,8 +10,8 @@ from made_up import finished_run, refine_by_hand
 
 from disco.refine.bounds import BOUND, MISFIT
 from disco.studies import lahman
-from pages.shared.frame.glossary import define, entries
-from pages.shared.parents.selectors import SAID
+from pages.shared.result.selectors import SAID
+from pages.shared.widgets.glossary import define, entries
 
 PAGES = Path(__file__).parents[2] / "pages"
 

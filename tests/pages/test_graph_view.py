@@ -12,7 +12,7 @@ from made_up import HOSTILE
 
 from disco.graph import dag as graphs
 from disco.graph.draw import routing
-from pages.shared.graph import arranging, canvas, layout, standalone
+from pages.shared.graph import canvas, downloads, layout
 
 
 @dataclass
@@ -62,49 +62,49 @@ def test_dragged_places_belong_to_a_layout_and_can_be_reset():
 def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
     result, graph = made(list("abcde"), [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
     assert not layout.can_undo(result)
-    assert arranging.change(result, "hide:1")
-    assert arranging.change(result, "fold:3,2")
+    assert layout.act_on(result, "hide:1")
+    assert layout.act_on(result, "fold:3,2")
     assert layout.names(result) == [*"abcde", "c … (2)"]
     layout.move(result, "c … (2)", 40.0, 50.0)
     seen = layout.drawn(result, graph)
     assert list(seen) == ["a", "c … (2)", "e"] and list(seen.edges) == [("c … (2)", "e")]
     assert layout.positions(result, graph)["c … (2)"] == (40.0, 50.0)
-    assert arranging.told(result, list(graph)) == {"undo": True, "away": 3, "groups": [], "folds": True}
+    assert layout.for_buttons(result, list(graph)) == {"undo": True, "away": 3, "groups": [], "folds": True}
     assert list(layout.drawn(result, graph, ["b", "d"])) == list("abcde")  # a picked node is always drawn
-    arranging.change(result, "all")
+    layout.act_on(result, "all")
     assert layout.drawn(result, graph) is graph
-    arranging.change(result, "undo")
-    arranging.change(result, "undo")
+    layout.act_on(result, "undo")
+    layout.act_on(result, "undo")
     assert layout.positions(result, graph)["c … (2)"] in (result.positions["c"], result.positions["d"])
-    arranging.change(result, "unfold:5")
+    layout.act_on(result, "unfold:5")
     assert list(layout.drawn(result, graph)) == list("acde")
     for _ in range(4):
-        arranging.change(result, "undo")
+        layout.act_on(result, "undo")
     assert layout.drawn(result, graph) is graph and not layout.can_undo(result)
 
 
 def test_hiding_or_folding_a_box_takes_its_nodes():
     result, graph = made(list("abcde"), [])
-    arranging.change(result, "fold:0,1")
-    arranging.change(result, "fold:5,4")
-    assert dict(layout.now(result).groups) == {"a … (3)": ("a", "b", "e")}
-    arranging.change(result, "fold:4,3")  # a node is in one box only
-    assert dict(layout.now(result).groups) == {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}
-    arranging.change(result, "hide:6")
-    assert layout.now(result).hidden == {"d", "e"}
+    layout.act_on(result, "fold:0,1")
+    layout.act_on(result, "fold:5,4")
+    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b", "e")}
+    layout.act_on(result, "fold:4,3")  # a node is in one box only
+    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}
+    layout.act_on(result, "hide:6")
+    assert layout.arrangement(result).hidden == {"d", "e"}
 
 
 def test_groups_are_offered_by_the_beginnings_of_names_and_a_box_has_a_name_of_its_own():
     names = ["age_1", "age_2", "age_3", "x", "age … (3)"]
     result, graph = made(names, [])
-    assert arranging.told(result, names)["groups"] == ["age … (4)"]
+    assert layout.for_buttons(result, names)["groups"] == ["age … (4)"]
     result, graph = made([*names[:4], "age_… (3)", "age … (3)"[::-1]], [])
-    assert arranging.change(result, "group:0") and not arranging.told(result, names)["groups"]
-    arranging.change(result, "group:7")  # not offered
-    assert len(layout.now(result).groups) == 1
+    assert layout.act_on(result, "group:0") and not layout.for_buttons(result, names)["groups"]
+    layout.act_on(result, "group:7")  # not offered
+    assert len(layout.arrangement(result).groups) == 1
     layout.undo(result)
     layout.fold(result, ["age_1", "x"], "age_")
-    assert all(name not in result.positions for name in layout.now(result).groups)
+    assert all(name not in result.positions for name in layout.arrangement(result).groups)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_groups_are_offered_by_the_beginnings_of_names_and_a_box_has_a_name_of_i
 )
 def test_the_browser_can_only_ask_for_what_there_is(answer):
     result, graph = made(["a", "b"], [])
-    arranging.change(result, answer)
+    layout.act_on(result, answer)
     assert layout.drawn(result, graph) is graph and not layout.can_undo(result)
 
 
 def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
     result, graph = made(["**a**", "b", "c", "d"], [("**a**", "c"), ("b", "c"), ("c", "d")])
     layout.fold(result, ["**a**", "b"])
-    seen, boxes = layout.drawn(result, graph), [*layout.now(result).groups]
+    seen, boxes = layout.drawn(result, graph), [*layout.arrangement(result).groups]
     data = canvas.shown_data(result.order, seen, layout.positions(result, graph), 1.0, boxes)
     box = next(node for node in data["nodes"] if node["folded"])
     assert box["title"] == "2 nodes folded into one: **a**, b" and box["id"] == "4"
@@ -145,7 +145,9 @@ def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_
 def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_network():
     result, graph = made(HOSTILE, list(zip(HOSTILE[:-1], HOSTILE[1:], strict=True)))
     facts = {"run": "</script><b>", "tau_z": 2.0}
-    text = standalone.page(canvas.shown_data(result.order, graph, result.positions, 1.0), "<i>title</i>", facts)
+    text = downloads.standalone_page(
+        canvas.shown_data(result.order, graph, result.positions, 1.0), "<i>title</i>", facts
+    )
     assert "<script>alert(1)" not in text and "</script><b>" not in text and "<i>" not in text
     held = json.loads(re.search(r'id="graph">(.*)</script>', text)[1])
     assert held["about"] == facts and [node["name"] for node in held["data"]["nodes"]] == HOSTILE
@@ -181,7 +183,7 @@ def test_of_very_many_nodes_only_what_is_drawn_has_a_place():
 def test_in_a_large_graph_contexts_stand_above_and_a_box_at_its_first_node():
     result, _ = made(LONG, [])
     layout.fold(result, ["x3", "x299"])
-    (box,) = layout.now(result).groups
+    (box,) = layout.arrangement(result).groups
     graph = nx.DiGraph([(box, "x90"), ("x90", "x200"), ("season", "x200")])
     graph.nodes["season"][graphs.CONTEXT] = True
     places = layout.positions(result, graph)

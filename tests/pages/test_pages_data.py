@@ -9,7 +9,7 @@ from disco import runs
 from disco.runs import making
 from disco.studies import lahman
 from pages.data import columns
-from pages.shared.frame.names import code
+from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
 
@@ -183,7 +183,7 @@ def test_kinds_of_rows_become_a_column_to_adjust_for_and_are_taken_back():
     assert "2 kinds of rows would explain what" in texts(at)
     at.button(key="artefact_cure_kinds").click().run()
     now = draft_of(at)
-    assert not at.exception and now.columns == tuple(range(8)) and now.beside == (8,)
+    assert not at.exception and now.columns == tuple(range(8)) and now.adjusted == (8,)
     assert str(now.roles) == "adjusted for kinds of rows" and {*now.table["kinds of rows"]} == {"A", "B"}
     assert "artefact_cure_kinds" not in {found.key for found in at.button}
     press(at, "Undo the last step")

@@ -2,12 +2,11 @@
 
 import json
 import threading
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import HOSTILE, booted, box, button, frame_with, texts, written_when_asked
+from app_world import HOSTILE, booted, box, button, frame_with, texts, wait_until_computed, written_when_asked
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
@@ -21,8 +20,10 @@ from disco.runs import Run, create_run, effects
 from disco.runs.script import Facts, python, shell
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
-from pages.shared.refined import asking
-from pages.shared.work import background, machine
+from pages.effects import answering
+from pages.shared.compute import machine
+from pages.shared.compute.background import Computation
+from pages.shared.evidence import questions
 
 PAGE = "pages/effects/page.py"
 NAMES = ["a", "b", "c", "d"]
@@ -32,7 +33,7 @@ NAMES = ["a", "b", "c", "d"]
 def at_once(monkeypatch):
     """Nobody waits for a compilation; an answer is there when the page is drawn."""
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(asking, "PATIENCE", 60.0)
+    monkeypatch.setattr(questions, "PATIENCE", 60.0)
 
 
 def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
@@ -74,7 +75,7 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
 def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
     run, may_begin, read = made(), threading.Event(), effects.fitted
     calls: list[Run] = []
-    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     monkeypatch.setattr(
         effects, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
     )
@@ -82,19 +83,14 @@ def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_canc
     assert at.get("progress")[0].proto.text == "Starting" and not at.number_input
     button(at, "Cancel").click().run()
     may_begin.set()
-    _until_read(run)
+    wait_until_computed()
     at.run()
     assert "Cancelled. Nothing was kept." in texts(at) and not at.number_input
     button(at, "Compute it").click().run()
-    _until_read(run)
+    wait_until_computed()
     at.run()
     assert not at.exception and question(at) == ("b", "c", 4, 8)
     assert calls == [run, run]  # also what drives it, and the signs of hidden causes, take these graphs
-
-
-def _until_read(run: Run) -> None:
-    while asking._reading(run).is_running:
-        time.sleep(0.01)
 
 
 def same_drivers(shown, found):
@@ -164,8 +160,7 @@ def test_a_bad_value_is_a_sentence(value, words):
 
 def test_what_was_cancelled_is_computed_when_asked():
     run = made()
-    key = ("effects_drivers", *asking.key(run, "c", ""))
-    background.keep(key, background.Computation(state="stopped"))
+    answering.drivers(run, "c").keep(Computation(state="stopped"))
     at = asked(run)
     assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
     button(at, "Compute it").click().run()

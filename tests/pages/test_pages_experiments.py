@@ -13,8 +13,8 @@ from disco.refine import Choice, refine
 from disco.runs import REFINE, create_run, list_runs
 from disco.runs.refined import save
 from disco.table.roles import Roles
-from pages.shared.graph import canvas, contexts, strongest
-from pages.shared.refined import refinement
+from pages.shared.graph import canvas, contexts, layout
+from pages.shared.result import refinement
 
 PAGE = "pages/experiments/page.py"
 FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
@@ -125,8 +125,8 @@ def test_a_picked_context_says_what_it_acts_on(run, page):
 
 @pytest.mark.parametrize(("most", "told"), [(2, "**2 edges** among"), (3, "**2 edges** and 1 of contexts among")])
 def test_edges_of_contexts_are_among_the_strongest_that_are_drawn(run, monkeypatch, most, told):
-    monkeypatch.setattr(strongest, "_ALL", 1)
-    monkeypatch.setattr(strongest, "READABLE", most)
+    monkeypatch.setattr(layout, "_ALL_DRAWN", 1)
+    monkeypatch.setattr(layout, "READABLE", most)
     save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
     for page in ("graph", "refine"):
         app = opened(run, f"pages/{page}/page.py")

@@ -25,7 +25,7 @@ def test_fifty_genes_come_first_and_others_can_be_read():
     press(at, READ)
     most = sorted(COUNTS.var(0).argsort()[-4:])
     assert draft_of(at).table.columns.tolist() == [NAMES[place] for place in most]
-    assert draft_of(at).told.endswith("Read 4 genes by variance.")
+    assert draft_of(at).description.endswith("Read 4 genes by variance.")
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (90, 50) and not at.exception
 
@@ -53,7 +53,7 @@ def test_columns_of_obs_come_along_and_their_roles_are_guessed():
     press(at, READ)
     table = draft_of(at).table
     assert not at.exception and table.columns.tolist()[-2:] == ["batch", "age"] and table.shape == (90, 52)
-    assert draft_of(at).told.endswith("Read 50 genes by Pearson residuals with batch, age.")
+    assert draft_of(at).description.endswith("Read 50 genes by Pearson residuals with batch, age.")
     assert at.multiselect(key=key(at, "obs")).value == ["batch", "age"]
     assert "2 columns do not look like counts" in texts(at)
     press(at, "Accept all guesses")

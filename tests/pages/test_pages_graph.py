@@ -9,8 +9,8 @@ from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from pages.graph import side_panel
-from pages.shared.refined import asking
-from pages.shared.work import machine
+from pages.shared.compute import machine
+from pages.shared.evidence import questions
 
 PAGE = "pages/graph/page.py"
 
@@ -88,7 +88,7 @@ def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an
     monkeypatch,
 ):
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(asking, "PATIENCE", 60.0)
+    monkeypatch.setattr(questions, "PATIENCE", 60.0)
     written = written_when_asked(monkeypatch)
     random = np.random.default_rng(1)
     hidden, a = random.gamma(2.0, 1.0, 300), random.poisson(3.0, 300)

@@ -191,13 +191,13 @@ def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypa
         import streamlit as st
 
         from disco.runs import list_runs
-        from pages.shared.work import finding
+        from pages.shared.work import find_graph
 
         (run,) = list_runs()
-        now = {kind: run.status(kind).state for kind in finding._KINDS}
+        now = {kind: run.status(kind).state for kind in find_graph._KINDS}
         drawn = st.session_state.get("drawn", now) if st.session_state.get("cancel_finding") else now
         st.session_state["drawn"] = now
-        finding._live(run, drawn)
+        find_graph._live(run, drawn)
 
     asked = []
 

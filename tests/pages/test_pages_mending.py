@@ -228,7 +228,7 @@ def test_the_strand_of_star_is_asked_with_the_totals():
     at.selectbox(key=f"reading_{draft_of(at).key}_strand").set_value("reverse")
     press(at, "Read again")
     assert draft_of(at).table.iloc[1].tolist() == ["G1", *(5 * n for n in range(1, 31))] and not at.exception
-    assert draft_of(at).told.endswith("Read again as the counts of STAR that are reverse, the other strand.")
+    assert draft_of(at).description.endswith("Read again as the counts of STAR that are reverse, the other strand.")
 
 
 def test_what_a_workbook_hides_is_said_and_left_out_by_choice():
@@ -318,7 +318,7 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     assert button(at, "Leave out these 31 columns").disabled
     at.number_input(key=f"screen_mean_{key}").set_value(0.0).run()
     press(at, "Leave out these 21 columns")
-    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).told
+    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).description
     press(at, "Undo the last step")
     assert draft_of(at).columns == tuple(range(31))
 

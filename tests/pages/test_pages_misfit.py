@@ -15,9 +15,9 @@ from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
 from disco.runs.refined import read_refined, save
-from pages.shared.frame.columns import meaning
+from pages.shared.evidence import evidence_words
 from pages.shared.graph import canvas
-from pages.shared.refined import evidence_words
+from pages.shared.widgets.tables import meaning
 
 GRAPH = "pages/graph/page.py"
 BAD = {"x2": 152.0, "x5": 31.0}

@@ -1,19 +1,18 @@
 """The next experiment on Graph: a folded section, computed when it is opened."""
 
 import threading
-import time
 from dataclasses import replace
 
 import pytest
-from app_world import booted, button, frame_with, press, texts, unfold
+from app_world import booted, button, frame_with, press, texts, unfold, wait_until_computed
 from made_up import HOSTILE, finished_run, refine_by_hand
 
 from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.refine.orientations import Class
 from disco.runs import refined
-from pages.shared.refined import asking, next_experiment
-from pages.shared.work import background, machine
+from pages.shared.compute import machine
+from pages.shared.evidence import next_steps, questions
 
 NAMES = ["x1", "x2", "x3", "x4"]
 
@@ -54,15 +53,15 @@ def test_without_a_refinement_it_says_what_is_needed():
 
 
 def test_many_edges_are_compared_without_rows(monkeypatch):
-    monkeypatch.setattr(next_experiment, "_MOST_EDGES", 2)
+    monkeypatch.setattr(next_steps, "_MOST_EDGES", 2)
     at = unfold(booted("graph", run=run_with(NO_SOURCE).id), "graph_next")
     assert (frame_with(at, "settled_if_hidden")["rows"] == "").all() and "disco next RUN" in texts(at)
 
 
 def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr(asking, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     run, begun, may_end, heard = run_with(NO_SOURCE), threading.Event(), threading.Event(), Class.graphs
-    monkeypatch.setattr(asking, "PATIENCE", 0.0)
+    monkeypatch.setattr(questions, "PATIENCE", 0.0)
 
     def waiting(*asked):
         begun.set()
@@ -70,7 +69,6 @@ def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(
         return heard(*asked)
 
     monkeypatch.setattr(Class, "graphs", waiting)
-    key = "graph_next", *asking.key(run, True)
     at = unfold(booted("graph", run=run.id), "graph_next")
     assert begun.wait(60)
     at.run()
@@ -78,12 +76,7 @@ def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(
     assert share > 0 and "Set `" not in texts(at)
     button(at, "Cancel").click().run()
     may_end.set()
-    ended(key)
+    wait_until_computed()
     press(at.run(), "Compute it")
-    ended(key)
+    wait_until_computed()
     assert "of 3 open directions on average" in texts(at.run()) and not at.exception
-
-
-def ended(key):
-    while background.find(key).is_running:
-        time.sleep(0.01)

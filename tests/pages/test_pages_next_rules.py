@@ -15,7 +15,7 @@ from disco.refine import QUICK
 from disco.runs import create_run
 from disco.table.roles import Roles
 from disco.work import jobs
-from pages.shared.frame.names import plain
+from pages.shared.widgets.names import plain
 
 REFINE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
 EDGE = ("x1", "x2")

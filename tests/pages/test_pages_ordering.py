@@ -184,7 +184,8 @@ def test_a_fit_without_a_result_says_where_it_goes_on():
 
 
 def test_a_recovery_can_be_cancelled(fitted_run):
-    from pages.shared.work import background, variants
+    from pages.shared.compute import background
+    from pages.shared.work import variants
 
     job = background.Computation()
     job.cancel()

@@ -14,10 +14,10 @@ from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.table import spreadsheets
 from disco.table.roles import Roles
-from pages.shared.frame import answers, errors, figure, names, table
-from pages.shared.frame.words import bullets
+from pages.shared.compute.cache import cached
 from pages.shared.table import drafts
-from pages.shared.work.facts import fact
+from pages.shared.widgets import answers, errors, figure, names, tables
+from pages.shared.widgets.names import bullets
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -46,11 +46,11 @@ def test_labels_that_agree_are_numbered():
 def test_only_an_option_is_handed_on(monkeypatch, answer):
     heard = []
     monkeypatch.setattr(answers.st, "session_state", {"box": answer})
-    answers.heard("box", ["a", ("b", "c")], heard.append)()
-    answers.heard("box", [None, "a"], heard.append)()
+    answers.valid("box", ["a", ("b", "c")], heard.append)()
+    answers.valid("box", [None, "a"], heard.append)()
     assert heard == ([None] if answer is None else [])
     monkeypatch.setattr(answers.st, "session_state", {"box": ("b", "c")})
-    answers.heard("box", ["a", ("b", "c")], heard.append)()
+    answers.valid("box", ["a", ("b", "c")], heard.append)()
     assert heard[-1] == ("b", "c")
 
 
@@ -75,29 +75,29 @@ def test_what_a_callback_could_not_do_is_told_once(monkeypatch):
     told, state = [], {}
     monkeypatch.setattr(errors.st, "session_state", state)
     monkeypatch.setattr(errors.st, "error", lambda words, icon: told.append(words))
-    with errors.kept("why", "t.csv: "):
+    with errors.deferred("why", "t.csv: "):
         raise InputError("It is *empty*.")
-    errors.tell("why", " Try again.")
-    errors.tell("why")
-    with errors.said():
+    errors.show("why", " Try again.")
+    errors.show("why")
+    with errors.caught():
         raise InputError("No.")
     assert told == ["t\\.csv\\: It is \\*empty\\*\\. Try again.", "No\\."] and not state
     state["why"] = "An older one."
-    with errors.kept("why"):
+    with errors.deferred("why"):
         pass
     assert not state
 
 
 def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_asked(monkeypatch):
     drawn, files, said = [], [], []
-    monkeypatch.setattr(table.st, "dataframe", lambda rows, **more: drawn.append(more))
-    monkeypatch.setattr(table.st, "download_button", lambda label, data, *given, **more: files.append((data, more)))
-    monkeypatch.setattr(table.st, "caption", said.append)
+    monkeypatch.setattr(tables.st, "dataframe", lambda rows, **more: drawn.append(more))
+    monkeypatch.setattr(tables.st, "download_button", lambda label, data, *given, **more: files.append((data, more)))
+    monkeypatch.setattr(tables.st, "caption", said.append)
     rows = pd.DataFrame({"name": ["=1+1"]})
-    csv = table.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
-    table.show(rows, "Rows", empty="No rows.", csv=csv)
-    table.show(pd.concat([rows] * 99), "Rows", most=200)
-    table.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
+    csv = tables.Csv("1 row, CSV", "rows.csv", "rows_csv", lambda: rows, "All rows.")
+    tables.show(rows, "Rows", empty="No rows.", csv=csv)
+    tables.show(pd.concat([rows] * 99), "Rows", max_height=200)
+    tables.show(rows.iloc[:0], "Rows", empty="No rows.", csv=csv)
     assert [one["height"] for one in drawn] == [73, 200] and said == ["No rows."]
     ((data, more),) = files
     assert data() == spreadsheets.to_csv(rows) and more["help"] == f"All rows. {spreadsheets.NOTE}"
@@ -106,12 +106,12 @@ def test_a_table_is_as_high_as_its_rows_and_its_file_is_safe_and_written_when_as
 def test_a_fact_is_computed_once_until_what_it_comes_from_changes():
     asked = []
 
-    @fact(lambda path, stamp, rows: (path, stamp))
+    @cached(lambda path, stamp, rows: (path, stamp))
     def first(path, stamp, rows):
         asked.append(("first", path, stamp))
         return len(rows)
 
-    @fact(lambda path, stamp, rows: (path, stamp))
+    @cached(lambda path, stamp, rows: (path, stamp))
     def second(path, stamp, rows):
         asked.append(("second", path, stamp))
         return -len(rows)

@@ -15,7 +15,7 @@ from disco.runs import REFINE
 from disco.runs import refined as stored
 from disco.studies import portal
 from disco.work import jobs
-from pages.shared.work import machine
+from pages.shared.compute import machine
 
 
 def graph_of(*edges: tuple[str, str, float, bool]) -> Refined:

@@ -8,7 +8,8 @@ from made_up import refine_by_hand
 from disco.progress import Event
 from disco.table.quality import quality
 from pages.data import quality as section
-from pages.shared.work import background, fit_start
+from pages.shared.compute.background import Computation, Slow
+from pages.shared.work import fit_start
 
 
 @pytest.fixture(autouse=True)
@@ -55,30 +56,31 @@ def test_columns_and_rows_are_left_out_and_taken_back():
 
 
 def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
-    begun = {}
+    begun = []
     monkeypatch.setattr(section, "_AT_ONCE", 10)
+    start = Slow.begin
 
-    start = background.begin
+    def begin(slow, anew=False):
+        if slow.key[0] != "quality":
+            return start(slow, anew)
+        assert not slow.at_once
+        begun.append((slow.keep(Computation()), slow.work))
+        return begun[-1][0]
 
-    def begin(key, work, failure, at_once=False):
-        if key[0] != "quality":
-            return start(key, work, failure, at_once)
-        assert not at_once
-        begun["job"], begun["work"] = background.keep(key, background.Computation()), work
-        return begun["job"]
-
-    monkeypatch.setattr(background, "begin", begin)
+    monkeypatch.setattr(Slow, "begin", begin)
     at = opened(poisson(rows=300))
-    begun["job"].hear(Event("depth", 1, 2, 0.5))
+    ((first, work),) = begun
+    first.hear(Event("depth", 1, 2, 0.5))
     at.run()
     assert [found for found in at.button if found.key == "quality_cancel"] and "Nothing stands" not in texts(at)
-    begun["job"].cancel()
-    begun["job"].do(begun["work"], "It failed")
+    first.cancel()
+    first.do(work, "It failed")
     at.run()
-    assert begun["job"].state == "stopped" and "Cancelled" in texts(at)
+    assert first.state == "stopped" and "Cancelled" in texts(at)
     press(at, "Check again")
-    begun["job"].do(begun["work"], "It failed")
-    assert "Nothing stands out." in texts(at.run())
+    second, work = begun[-1]
+    second.do(work, "It failed")
+    assert len(begun) == 2 and "Nothing stands out." in texts(at.run())
 
 
 def test_doubts_stand_beside_find_the_graph_and_on_the_results_of_the_run_with_the_names_of_rows():

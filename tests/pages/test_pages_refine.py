@@ -29,8 +29,10 @@ from disco.runs.refined import read_refined, save
 from disco.work import jobs, refine_forecast, refining
 from disco.work.refine_forecast import Trial
 from disco.work.turns import Ticket, Wait
-from pages.shared.frame import run_list
-from pages.shared.work import background, machine, waiting
+from pages.shared.compute import machine
+from pages.shared.compute.background import Computation, Slow
+from pages.shared.frame import sidebar
+from pages.shared.work import monitor
 
 PAGE = "pages/refine/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -106,14 +108,14 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     button(app, "Start it now anyway").click().run()
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")
-    assert waiting.words(run, REFINE).endswith("2nd in the queue.")
+    assert monitor.queue_words(run, REFINE).endswith("2nd in the queue.")
     monkeypatch.setattr(machine, "compiled", lambda: False)
     told = [found.value for found in app.run().caption]
     assert not any("Preparing" in text for text in told)  # what comes first says so
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: Wait())
     assert any("Preparing the search" in found.value for found in app.run().caption)
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    assert waiting.words(run, REFINE) == "Queued."
+    assert monitor.queue_words(run, REFINE) == "Queued."
     app.run()
     assert not any(found.label == "Start it now anyway" for found in app.button)
     lock.release()
@@ -153,9 +155,9 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
 def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
     """The browser may send back an old label after a run's status changed it."""
     opened_runs = []
-    monkeypatch.setattr(run_list.session.run, "select", opened_runs.append)
-    monkeypatch.setattr(run_list.st, "session_state", {"run_picker": "Fitting · gone"})
-    run_list._picked("run_picker")
+    monkeypatch.setattr(sidebar.session.run, "select", opened_runs.append)
+    monkeypatch.setattr(sidebar.st, "session_state", {"run_picker": "Fitting · gone"})
+    sidebar._picked("run_picker")
     assert opened_runs == []
 
 
@@ -329,8 +331,8 @@ def test_files_hold_the_edges_shown(monkeypatch):
 def test_the_page_tells_the_range_beside_the_button(monkeypatch):
     monkeypatch.setattr(refine_forecast, "crowding", lambda device: 1.0)
     for pairs, is_long in ((20, False), (5000, True)):
-        done = background.Computation(state="done", result=Trial(1000, 10, pairs, 12, 9.0, pace=1.0, threads=1))
-        monkeypatch.setattr(background, "begin", lambda key, work, failure, done=done: background.keep(key, done))
+        done = Computation(state="done", result=Trial(1000, 10, pairs, 12, 9.0, pace=1.0, threads=1))
+        monkeypatch.setattr(Slow, "begin", lambda slow, done=done: slow.keep(done))
         app = opened(finished_run(4), PAGE)
         (said,) = [caption.value for caption in app.caption if "The search takes about" in caption.value]
         assert ("Fewer columns or rows make it shorter. Set Bootstrap tables" in said) == is_long
@@ -339,8 +341,8 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
 
 @pytest.mark.timed
 def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
-    done = background.Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
-    monkeypatch.setattr(background, "begin", lambda key, work, failure: background.keep(key, done))
+    done = Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
+    monkeypatch.setattr(Slow, "begin", lambda slow: slow.keep(done))
     monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
     (said,) = opened(finished_run(4), PAGE).error
     assert said.value == "It needs about 62 MB of memory, but 10 MB are free. Use fewer columns or rows."

@@ -2,12 +2,11 @@
 
 import os
 import re
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import forget_results, texts
+from app_world import forget_results, texts, wait_until_computed
 from made_up import HOSTILE, edges_of, finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
@@ -18,10 +17,11 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.runs import refined as stored
 from disco.runs import stamps
-from pages.shared.frame.names import code
-from pages.shared.refined import evidence_words
-from pages.shared.work import machine
-from pages.shared.work.facts import kept
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow
+from pages.shared.compute.cache import results
+from pages.shared.evidence import evidence_words
+from pages.shared.widgets.names import code
 
 NAMES = ("a", HOSTILE[1], HOSTILE[2], "d")
 
@@ -71,7 +71,7 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
         from disco.runs import Run
         from disco.runs.refined import read_refined
         from pages.refine import model_check
-        from pages.shared.refined import evidence_panel
+        from pages.shared.evidence import evidence_panel
 
         run, parts = Run(Path(path)), model_check if function == "model_check" else evidence_panel
         getattr(parts, function)(run, read_refined(run), *arguments)
@@ -243,7 +243,9 @@ def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monke
     part("node_details", run, NAMES[1])
     own, effect = [NAMES[1], NAMES[0]], [NAMES[2], NAMES[1], NAMES[0]]
     assert asked == [own, effect, own]
-    sizes = {key[0].rpartition(".")[2]: size for key, size in kept._sizes.items() if str(run.path) in map(str, key[1])}
+    sizes = {
+        key[0].rpartition(".")[2]: size for key, size in results._sizes.items() if str(run.path) in map(str, key[1])
+    }
     assert {"_curves", "kind"} <= set(sizes) and sizes["_curves"] + sizes["kind"] < 50_000  # without the fitted model
     before = stamps.refinement(run)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))  # refined again
@@ -261,23 +263,10 @@ def quick(monkeypatch):
     monkeypatch.setattr(model_check, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
 
 
-def begin(run: runs.Run) -> None:
-    from pages.refine import model_check
-    from pages.shared.work import background
-
-    work = model_check.work(run, stored.read_refined(run))
-    background.begin(model_check.key_of(run), work, model_check.FAILURE)
-
-
-def ended(run: runs.Run):
+def check_of(run: runs.Run) -> Slow:
     from pages.refine import model_check
 
-    for _ in range(6000):
-        job = model_check.at_work(run)
-        if not job.is_running:
-            return job
-        time.sleep(0.05)
-    raise AssertionError("the check did not end")
+    return model_check.check_of(run, stored.read_refined(run))
 
 
 def test_the_check_runs_apart_and_is_found_again(quick):
@@ -285,7 +274,8 @@ def test_the_check_runs_apart_and_is_found_again(quick):
     app = part("model_check", run)
     assert figures(app) == 0
     app.button(key="refined_check").click().run()
-    job = ended(run)
+    wait_until_computed()
+    job = check_of(run).find()
     assert job.state == "done", job.error
     again = part("model_check", run)
     assert figures(again) == 4 and not [button for button in again.button if button.key == "refined_check"]
@@ -296,13 +286,10 @@ def test_the_check_runs_apart_and_is_found_again(quick):
 
 
 def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
-    from pages.refine import model_check
-
     run = refined_run(fitted=True)
-    begin(run)
-    result = ended(run).result
+    result = check_of(run).value()
     forget_results()
-    kept = model_check.at_work(run).result
+    kept = check_of(run).result
     for name in ("columns", "pairs", "margins", "scores", "differences"):
         pd.testing.assert_frame_equal(getattr(kept, name), getattr(result, name), check_dtype=False)
     assert (kept.unseen, kept.simulations, kept.note) == (result.unseen, result.simulations, result.note)
@@ -310,16 +297,15 @@ def test_a_check_outlives_the_server_and_ends_with_its_refinement(quick):
     assert figures(app) == 4 and not app.exception
     (run.path / "refined_check.json").write_text("{torn")
     forget_results()
-    assert model_check.at_work(run) is None
+    assert check_of(run).find() is None
     stored.save_check(run, result)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=10))
-    assert model_check.at_work(run) is None
+    assert check_of(run).find() is None
 
 
 def test_without_a_fit_its_graph_is_left_out(quick):
     run = refined_run()
-    begin(run)
-    assert ended(run).result.scores["graph"].tolist() == ["empty", "refined"]
+    assert check_of(run).value().scores["graph"].tolist() == ["empty", "refined"]
 
 
 def test_a_share_of_some_draws_is_said_as_one():

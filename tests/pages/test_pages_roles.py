@@ -12,7 +12,7 @@ from disco.runs import beside
 from disco.studies import portal
 from disco.table.roles import Roles
 from pages.data import columns
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.work import fit_start
 
 
@@ -43,7 +43,7 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
     assert "4 columns do not look like counts" in texts(at) and button(at, "Find the graph").disabled
     press(at, "Accept all guesses")
     now = draft_of(at)
-    assert now.columns == (0, 1, 2) and now.beside == (3, 4, 5, 6) and not at.error
+    assert now.columns == (0, 1, 2) and now.adjusted == (3, 4, 5, 6) and not at.error
     assert "Adjusted for site, bill, year; groups by plot\\_id." in texts(at)
     assert not button(at, "Find the graph").disabled and not any(grid(at)["guess"])
     run = fit_start.new_run(now, "with roles", "auto")
@@ -165,7 +165,7 @@ def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     assert not at.error and len(now.table) == 116 and now.rows_left_out == ((4, 5), (10, 10), (71, 71))
     assert fit_start.new_run(now, "r", "auto").adjustment.rows == 116
     press(at, "Undo the last step")
-    assert len(draft_of(at).table) == 120 and draft_of(at).beside == (3, 4)
+    assert len(draft_of(at).table) == 120 and draft_of(at).adjusted == (3, 4)
 
 
 def test_rows_keep_the_numbers_of_the_table_as_loaded():
@@ -178,9 +178,9 @@ def test_rows_keep_the_numbers_of_the_table_as_loaded():
 
 def test_a_column_that_can_hardly_play_its_role_says_why():
     draft = draft_of(edits(mixed()[["a", "b", "c", "site"]], [3], {0: "covariate, continuous"}))
-    (problem,) = computed.problems(draft)
+    (problem,) = draft_facts.problems(draft)
     assert "make it categorical" in problem.message
-    assert not computed.unusable(draft) and computed.chosen_counts(draft) is None
+    assert not draft_facts.unusable(draft) and draft_facts.chosen_counts(draft) is None
 
 
 def test_roles_that_the_table_cannot_bear_block_with_a_sentence():

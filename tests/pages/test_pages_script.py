@@ -136,7 +136,7 @@ def test_a_search_before_the_fit_does_not_know_its_order(tmp_path, monkeypatch):
 def test_the_samples_say_where_they_come_from():
     at = booted()
     press(at, "Load simulated counts")
-    made = draft_of(at).made(draft_of(at).columns)
+    made = draft_of(at).origin_for(draft_of(at).columns)
     assert simulate(Design.from_dict(made.source.design)).table.equals(draft_of(at).table) and not made.edits
     press(at, "Load baseball counts")
     assert draft_of(at).origin == Origin(FromLahman(2012, 2018))

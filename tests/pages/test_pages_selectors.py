@@ -1,10 +1,8 @@
 """The selectors on Parents and Graph, booted through app.py."""
 
-import time
-
 import pandas as pd
 import pytest
-from app_world import box, forget_results, kept, numbers, texts
+from app_world import box, forget_results, kept, numbers, texts, wait_until_computed
 from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
@@ -15,8 +13,7 @@ from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
 from disco.selectors import cam, evidence_selector, selection
 from disco.simulate import Design, simulate
-from pages.shared.refined.evidence_words import SAME_ROWS
-from pages.shared.work import background
+from pages.shared.evidence.evidence_words import SAME_ROWS
 
 PAGE = "pages/parents/page.py"
 ORDER = [f"x{k}" for k in range(1, 9)]
@@ -47,10 +44,7 @@ def part(app, name: str):
 def compute(app, selector: str, where: str = "shown"):
     """Press the button, wait for the thread, and rerun."""
     app.button(key=f"selecting_{where}_{selector}").click().run()
-    deadline = time.monotonic() + 300
-    while background._running:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until_computed()
     return app.run()
 
 

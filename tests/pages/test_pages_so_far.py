@@ -9,7 +9,7 @@ from test_pages_ordering import opened
 
 from disco.runs import REFINE
 from pages.shared.graph import layout
-from pages.shared.refined import refinement
+from pages.shared.result import refinement
 
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 FIRST = [("x1", "x2"), ("x2", "x3")]

@@ -16,8 +16,8 @@ from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.work import jobs, order_so_far, where
-from pages.shared.frame.names import plain
-from pages.shared.work import setting_words
+from pages.shared.widgets.names import plain
+from pages.shared.work import fit_options
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -241,7 +241,7 @@ def test_a_run_says_its_settings_in_the_words_of_the_page():
     (said,) = [one.value for one in booted("train", run=run.id).caption if "Preset" in one.value]
     assert "joint network: epochs at most 3" in said and "skip connection off" in said
     assert "rule of parent selection Median and IQR" in said and "_" not in said
-    named = [name for name in dataclasses.asdict(Settings()) if setting_words.label(name) == name]
+    named = [name for name in dataclasses.asdict(Settings()) if fit_options.label(name) == name]
     assert named == []
 
 

@@ -7,7 +7,7 @@ from test_pages_ordering import opened, section
 
 from disco.graph.dag import FORMATS, export
 from disco.runs.about import about
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
 
 PAGES = ("ordering", "parents", "graph")
 # Along x1 … x6 the second edge runs against the order; the first is found at any low threshold, the third never.
@@ -147,7 +147,7 @@ def test_a_hidden_truth_leaves_no_trace(name, monkeypatch, drawn):
     secret = finished_run(6, name="same", truth=EDGES, teaching=True)
     plain = finished_run(6, name="same", truth=None)
     for part in ("a_top", "controls", "wrong_removals", "order_errors", "accuracy", "curve", "met", "verdicts"):
-        monkeypatch.setattr(Known, part, property(lambda self: pytest.fail("a hidden truth was used")))
+        monkeypatch.setattr(TruthComparison, part, property(lambda self: pytest.fail("a hidden truth was used")))
     hidden, without = opened(secret, page(name)), opened(plain, page(name))
     added = [line for line in seen(hidden) if line not in seen(without)]
     assert added == [":material/visibility_off: The truth of this table is hidden.", "Reveal the truth "]

@@ -10,8 +10,7 @@ from made_up import finished_run, refine_by_hand
 from disco.errors import InputError
 from disco.runs import Run, find_examples, list_runs, open_run
 from disco.users import roots, shares
-from pages.shared.refined import refinement
-from pages.shared.result import fit
+from pages.shared.result import fit, refinement
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, DraftStore
 
@@ -155,9 +154,9 @@ def test_what_is_cached_of_a_run_is_cached_apart_for_a_reader(lab, adas):
     """The pages' results hold the run, and the first to open it must not lend it to the second."""
     with lab.asked_by("ada"):
         link = shares.share(adas.path)
-        mine = refinement.of(open_run(adas.id)), fit.shown(open_run(adas.id))
+        mine = refinement.of(open_run(adas.id)), fit.current(open_run(adas.id))
     with lab.asked_by("bob"):
-        theirs = refinement.of(open_run(link)), fit.shown(open_run(link))
+        theirs = refinement.of(open_run(link)), fit.current(open_run(link))
         assert all(one.run.is_read_only and one.run.id == link for one in theirs)
         assert all(one.run.is_read_only for one in mine)  # whoever asks counts, not whoever opened it
     with lab.asked_by("ada"):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from disco.score.curvature import HeldOut, NetworkScores, States
-from disco.score.networks import UP, new_networks
-from disco.settings import Settings
-from disco.table.ranks import RowInputs, fold_of_rows, fold_ranks
+from disco.paper.curvature import HeldOut, NetworkScores, States
+from disco.paper.networks import UP, new_networks
+from disco.paper.ranks import RowInputs, fold_of_rows, fold_ranks
+from disco.paper.settings import Settings
 
 SETTINGS = Settings.of("paper", width=24, hidden_layers=3, noise_levels=3)
 

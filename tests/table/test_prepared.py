@@ -22,6 +22,7 @@ from disco.errors import FitStopped, InputError
 from disco.hidden import all_artefacts as hidden
 from disco.knowledge import Knowledge
 from disco.likelihood.model import Model
+from disco.likelihood.model_check import check
 from disco.methods import METHODS, diffan, find, general, interventional, mrs, notears, ods, options_of, ours, sorting
 from disco.methods import cont as disco_cont
 from disco.methods.general import Options as General
@@ -33,12 +34,11 @@ from disco.paper.settings import Settings
 from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
-from disco.settings import Settings
+from disco.selectors import cam, evidence_selector, pcm, selection
 from disco.table import artefacts, counts, dispersion, guesses, identifiers, quality, relations, rows, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
 from disco.table.prepared import Prepared, as_numbers, finite, is_continuous, no_counts, prepare
-from disco.table.ranks import transform_table
 
 COUNTS = pd.DataFrame(np.random.default_rng(0).poisson([[3.0, 5.0, 4.0, 6.0]] * 40), columns=list("abcd"))
 SMALL = {"joint_epochs": 1, "joint_steps": 0, "projection_epochs": 1, "projection_steps": 0, "width": 8}
@@ -182,7 +182,7 @@ INSIDE = {
     "disco.table.samples": {"columns_of", "joined"},
     "disco.table.values": {*"are_whole among_marks blank_as_zero columns counts_behind fractional numbers".split()}
     | {"rounded", "shares", "with_counts_behind"},
-    "disco.table.ranks": {"check_split"},
+    "disco.paper.ranks": {"check_split"},
     "disco.table.reshape": {*"described_by has_row_names has_turned is_pivoted labels_of_rows most_varied".split()}
     | {"pivoted", "seems_transposed", "transposed", "with_row_names"},
     "disco.table.roles": {"Roles.counts", "Roles.split", "unusable_rows"},
@@ -313,7 +313,7 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
 
 
 NEEDED = ("missing: pip install", "give a column the role intervention")
-HEAVY = {"disco.estimator.DISCO.fit", "disco.fit.fitting.fit", "disco.methods.interventional.find"}
+HEAVY = {"disco.estimator.DISCO.fit", "disco.paper.method.fit", "disco.methods.interventional.find"}
 HEAVY |= {f"find {name}" for name in METHODS}
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import InputError
+from disco.paper.ranks import fold_of_rows
 from disco.table.prepared import prepare
 from disco.table.roles import Roles, computed
 

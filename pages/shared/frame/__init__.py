@@ -1,1 +1,1 @@
-"""The frame of every page: titles, empty states, help, figures, names, the sidebar."""
+"""The frame of a page: its opening, empty states, the steps, the sidebar, who uses the app."""

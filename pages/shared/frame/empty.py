@@ -10,10 +10,9 @@ from disco.runs import stamps
 from disco.words import ago
 from pages.shared import session
 from pages.shared.frame import intro
-from pages.shared.frame.names import code, plain
-from pages.shared.frame.words import STATES
-from pages.shared.table import computed
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.names import STATES, code, plain
 
 
 def require_run() -> runs.Run:
@@ -68,7 +67,7 @@ def without_a_run(words: str, offer: Callable[[Draft], None], which: Callable[[r
     draft = session.draft.current()
 
     def begin() -> None:
-        if draft is None or computed.chosen_counts(draft) is None:
+        if draft is None or draft_facts.chosen_counts(draft) is None:
             _lead_to("data")
             return
         intro.run_caption(draft.name, len(draft.table), len(draft.columns))

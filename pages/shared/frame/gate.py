@@ -1,15 +1,19 @@
-"""Who uses the app, where it has many users: the page that asks them to log in, and their name in the sidebar."""
+"""Many users: the page that asks them to log in, their name in the sidebar, and runs that they share."""
 
 import io
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from disco.errors import InputError
+from disco.runs import Run, stamps
 from disco.runs.packing import pack, unpack
-from disco.users import roots
+from disco.server import log
+from disco.users import roots, shares
+from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.names import plain
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain
 
 _LOGIN, _LOGOUT, _NAME, _PROBLEM = "gate_login", "gate_logout", "gate_name", "gate_problem"
 _OWN = "Nobody but you and the admins sees your runs, unless you share one."
@@ -29,18 +33,18 @@ def is_open() -> bool:
 
 def is_admin() -> bool:
     """Whether an admin of a server uses the app."""
-    own = roots.user()
-    return own is not None and own.is_admin
+    user = roots.user()
+    return user is not None and user.is_admin
 
 
-def who(own: roots.User) -> None:
+def who(user: roots.User) -> None:
     """The name of the user, and the way out if they logged in."""
-    words = plain(own.name) + (" · admin" if own.is_admin else "")
-    if roots.is_guest(own.id):
+    words = plain(user.name) + (" · admin" if user.is_admin else "")
+    if roots.is_guest(user.id):
         with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):
             st.text_input("Your name", key=_NAME, max_chars=40, placeholder="such as Ada", on_change=_renamed)
             st.caption("Admins see it, and those to whom you show a run.")
-            errors.tell(_PROBLEM)
+            errors.show(_PROBLEM)
     else:
         st.caption(f":material/person: {words}", help=_OWN)
     if st.user.get("is_logged_in"):
@@ -48,10 +52,10 @@ def who(own: roots.User) -> None:
 
 
 def _renamed() -> None:
-    own, name = roots.user(), st.session_state[_NAME]
-    if own is not None and name:
-        with errors.kept(_PROBLEM):
-            roots.rename(own, name)
+    user, name = roots.user(), st.session_state[_NAME]
+    if user is not None and name:
+        with errors.deferred(_PROBLEM):
+            roots.rename(user, name)
 
 
 def shown_run() -> None:
@@ -64,6 +68,44 @@ def shown_run() -> None:
     words, button = st.columns([4, 1], vertical_alignment="center")
     words.info(f"**{plain(run.name)}** is {whose}: you can read it, and change a copy.", icon=":material/visibility:")
     if button.button("Copy to my runs", key="gate_copy", width="stretch", icon=":material/content_copy:"):
-        with errors.said(), st.spinner("Copying"):
+        with errors.caught(), st.spinner("Copying"):
             session.run.select(unpack(io.BytesIO(pack(run))))
             st.rerun()
+
+
+_LINK_KEY = "shared_link_{}"
+
+
+def share_button(run: Run) -> None:
+    """The links to an own run."""
+    if not roots.is_served() or run.is_read_only:
+        return
+    with st.popover("Share", icon=":material/share:"):
+        st.markdown("Whoever uses this server and has the link can read this run, not change it.")
+        links = shares.shares_of(run.path)
+        key = _LINK_KEY.format(run.id)
+        if st.button("Make a link", type="primary", key=f"share_{run.id}"):
+            with errors.caught():
+                st.session_state[key] = shares.share(run.path)
+                links = shares.shares_of(run.path)
+        if links and (link := st.session_state.get(key)):
+            st.code(_address(run, link), language=None)
+            st.caption("Copy it now: it is not shown again.")
+        if links:
+            st.caption(f"{how_many(len(links), 'link')} to this run.")
+            if st.button("End all links", key=f"unshare_{run.id}", icon=":material/link_off:"):
+                shares.revoke(run.path)
+                st.session_state.pop(key, None)
+                st.rerun()
+        reader = roots.user()
+        if reader is not None and reader.is_admin and st.button("Show to all as an example", key=f"publish_{run.id}"):
+            with errors.caught():
+                log.act("published", run=shares.publish(run.path))
+                st.toast("Everybody finds it on Runs, below Examples.")
+
+
+def _address(run: Run, link: str) -> str:
+    base = urlsplit(st.context.url or "")
+    root = base.path.rpartition("/")[0]
+    page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
+    return f"{base.scheme}://{base.netloc}{root}/{page}?run={link}"

@@ -1,4 +1,4 @@
-"""The opening of a page: its title, its table, how sure its result is; and what an edge means."""
+"""The opening of a page: its place in the workflow, its title and table, how sure its result is; what an edge means."""
 
 import streamlit as st
 
@@ -8,9 +8,10 @@ from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many
 from pages.shared import session
-from pages.shared.frame.artefacts import dismissed, doubts, lines
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code, plain
+from pages.shared.table import draft_facts
+from pages.shared.widgets.findings import dismissed, doubts, lines
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code, plain
 
 # Red is left for errors: a direction that cannot be known is no fault of the table.
 _LOOKS = {
@@ -54,19 +55,19 @@ def adjustment(roles: Roles | None) -> None:
 
 def artefacts(run: Run) -> bool:
     """Draw what in a run's table creates edges, while it stands, what was dismissed, and doubts; whether any stands."""
-    told = runs.artefacts.of(run)
+    artefacts_of_run = runs.artefacts.of(run)
 
     def dismiss(kind: str, why: str) -> None:
         refined.dismiss(run, {kind: why})
 
-    if told.standing:
+    if artefacts_of_run.standing:
         with st.container(border=True, key="artefacts"):
-            lines(told.standing, "run_artefact", lambda one: None, dismiss)
+            lines(artefacts_of_run.standing, "run_artefact", lambda _: None, dismiss)
             if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
                 session.address.go("data")
-    dismissed(told.found, told.dismissed, "run_artefact", dismiss)
-    doubts(told.doubts, "on Data")
-    return bool(told.standing)
+    dismissed(artefacts_of_run.found, artefacts_of_run.dismissed, "run_artefact", dismiss)
+    doubts(artefacts_of_run.doubts, "on Data")
+    return bool(artefacts_of_run.standing)
 
 
 def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
@@ -96,9 +97,9 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
                 st.caption(f"{_LOOKS[second.level][1]} **{_HEADS[second.about][second.level]}.** {second.text}")
         if run is not None:
             adjustment(run.roles)
-            found = runs.origin.of(run)
-            if found is not None and found.source.caution:
-                st.caption(f":material/gavel: {found.source.caution}")
+            origin = runs.origin.of(run)
+            if origin is not None and origin.source.caution:
+                st.caption(f":material/gavel: {origin.source.caution}")
 
 
 _BY_LIKELIHOOD = (
@@ -131,3 +132,57 @@ def assumptions_note(*, of_likelihood: bool) -> None:
             "wrong order produces wrong edges. A total beside its parts, or an exposure shared by all columns, breaks "
             "the assumptions."
         )
+
+
+# Page, its title, and what the next page needs.
+STEPS = {
+    "data": ("Data", "counts"),
+    "preprocess": ("Preprocess", "counts"),
+    "train": ("Train", "fit"),
+    "ordering": ("Ordering", "fit"),
+    "parents": ("Parents", "fit"),
+    "refine": ("Refine", "run"),
+    "graph": ("Graph", ""),
+}
+_MISSING = {
+    "counts": "First load a table of counts, and fix the problems listed on Data.",
+    "fit": "This needs a finished fit: start one on Train.",
+    "run": "This needs a fit or a refinement.",
+}
+
+
+def steps(name: str) -> None:
+    """Draw the line for a page of the workflow; nothing for other pages.
+
+    Args:
+        name: of the page's folder.
+    """
+    if name not in STEPS:
+        return
+    names = list(STEPS)
+    index = names.index(name)
+    crumbs = [f"**{title}**" if page == name else title for page, (title, _) in STEPS.items()]
+    with st.container(key="steps", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(" › ".join(crumbs))
+        if index + 1 < len(names):
+            follower, need = names[index + 1], STEPS[name][1]
+            is_ready = _is_there(need)
+            # A link, not a button: st.switch_page beside a timed fragment can leave the page blank.
+            st.page_link(
+                f"pages/{follower}/page.py",
+                label=f"Next: {STEPS[follower][0]}",
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                query_params=session.address.parameters(),
+                disabled=not is_ready,
+                help=None if is_ready else _MISSING[need],
+            )
+
+
+def _is_there(need: str) -> bool:
+    """Whether the requirement of a step is met."""
+    if need == "counts":
+        draft = session.draft.current()
+        return draft is not None and draft_facts.chosen_counts(draft) is not None
+    run = session.run.current()
+    return run is not None and (need == "run" or run.status().state == "done")

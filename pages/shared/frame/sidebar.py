@@ -1,13 +1,22 @@
-"""The sidebar below the menu: the open run, the device and the networks cached on it."""
+"""The sidebar below the menu: the list of runs, the device and its cached networks, where work runs."""
+
+from functools import partial
 
 import streamlit as st
 
+from disco import runs
+from disco.errors import InputError
+from disco.runs import FIT
 from disco.users import roots
-from disco.words import size
-from disco.work import serving
-from pages.shared.frame import cluster, gate, run_list
-from pages.shared.frame.names import code
-from pages.shared.work import machine
+from disco.words import clock, how_many, size
+from disco.work import serving, where
+from pages.shared import session
+from pages.shared.compute import machine
+from pages.shared.frame import gate
+from pages.shared.result import script
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import agreeing, is_left
+from pages.shared.widgets.names import WORKS, code, distinct, plain, shown
 
 _MOST_LOOKS = 600  # short waits; half a minute in total
 
@@ -15,15 +24,15 @@ _MOST_LOOKS = 600  # short waits; half a minute in total
 def draw() -> None:
     """The run picker and the state of the device."""
     with st.sidebar:
-        run_list.picker()
+        picker()
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
-        own = roots.user()
-        if own is None or own.is_admin:  # where work runs is one choice for all
-            st.fragment(cluster.draw)()
-        if own is not None:
-            gate.who(own)
+        user = roots.user()
+        if user is None or user.is_admin:  # where work runs is one choice for all
+            st.fragment(_cluster)()
+        if user is not None:
+            gate.who(user)
 
 
 def _device() -> None:
@@ -48,10 +57,121 @@ def _told() -> None:
     )
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
-    cached = [one for one in serving.cached() if not roots.is_served() or one.path.parent == roots.runs_root()]
+    cached = [
+        networks for networks in serving.cached() if not roots.is_served() or networks.path.parent == roots.runs_root()
+    ]
     if not cached:
         st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")
         return
     with st.expander(f"Networks loaded: {len(cached)}"):
         for held in cached:
             st.caption(f"{code(held.name)} {size(held.bytes)}")
+
+
+_ADDRESS = "cluster_address"
+_CLUSTER_HELP = (
+    "The address of a Dask scheduler that is running already. Fits, refinements and the methods of Compare that begin "
+    "from now on are sent there, the table too: use it in a network that you trust."
+)
+
+
+def _cluster() -> None:
+    """The present place, and a box to change it."""
+    address = where.address()
+    with st.popover("Cluster" if address else "This machine", icon=":material/lan:", help="Where long work runs."):
+        st.caption(f"Work is sent to {code(address)}." if address else "Work runs on this machine.")
+        with st.form("cluster_form", border=False):
+            typed = st.text_input(
+                "Dask scheduler",
+                address,
+                key=_ADDRESS,
+                max_chars=200,
+                placeholder="tcp://host:8786",
+                help=_CLUSTER_HELP,
+            )
+            is_asked = st.form_submit_button("Work there", type="primary", width="stretch")
+        if address and st.button("Work on this machine", key="cluster_leave", width="stretch"):
+            _use_cluster("")
+        if is_asked:
+            _use_cluster(typed)
+
+
+def _use_cluster(address: str) -> None:
+    try:
+        with st.spinner("Asking the scheduler"):
+            workers = where.choose(address)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.toast(f"Work is sent to {how_many(workers, 'worker')}." if address.strip() else "Work runs on this machine.")
+    st.rerun()
+
+
+_NAME = "run_picker"
+
+
+def picker() -> None:
+    """A select box over all runs, newest first, the open one selected."""
+    with errors.caught():
+        readable, unreadable = runs.find_runs()
+        if readable:
+            _run_box({run.id: run for run in readable})
+            if (run := session.run.current()) is not None:
+                with st.container(horizontal=True, gap="small"):
+                    script.button({run.name: run}, "open_run")
+                    gate.share_button(run)
+        else:
+            st.caption("No runs yet.")
+        if unreadable:
+            st.page_link(
+                "pages/runs/page.py",
+                label=f"{how_many(len(unreadable), 'folder')} unreadable",
+                icon=":material/warning:",
+                query_params=session.address.parameters(),
+                help="See Runs for the reasons.",
+            )
+
+
+def _run_box(listed: dict[str, runs.Run]) -> None:
+    current = session.run.current()
+    if current is not None and current.id not in listed:
+        listed[current.id] = current
+    key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
+    names = _labels(list(listed.values()))
+    st.selectbox(
+        "Run",
+        list(listed),
+        key=key,
+        index=None,
+        format_func=lambda run_id: names.get(run_id, run_id),
+        placeholder="Open a run",
+        on_change=partial(_picked, key),
+        help="Your fits and refinements, from this app or the command line. The page address includes the open run.",
+    )
+
+
+def _labels(listed: list[runs.Run]) -> dict[str, str]:
+    """A label for each run by its id. All differ, since the browser returns a label, not an id."""
+    listed = listed[::-1]  # the oldest keeps its label when a new run appears
+    return dict(zip([run.id for run in listed], distinct(map(_label, listed)), strict=True))
+
+
+def _label(run: runs.Run) -> str:
+    """The label of a run, its distinguishing part first: a narrow sidebar cuts off the end."""
+    status = run.status()
+    words = {"running": "Fitting", "done": clock(run.created)}
+    state = words.get(status.state, status.state.capitalize())
+    if status.state == "unfitted":
+        works = (work for work in WORKS if work != FIT and run.status(work).state != "none")
+        state = next((work.noun.capitalize() for work in works), state)
+    return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
+
+
+def _picked(key: str) -> None:
+    if is_left(_NAME, key):
+        return
+    chosen = st.session_state[key]
+    try:
+        session.run.select(None if chosen is None else runs.open_run(chosen))
+    except InputError:
+        return  # a label that has changed since, which the browser sends back as if it were chosen

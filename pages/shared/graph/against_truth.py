@@ -4,10 +4,10 @@ import networkx as nx
 import streamlit as st
 
 from disco.words import how_many, number, plural
-from pages.shared.frame import figure
-from pages.shared.frame.glossary import define
 from pages.shared.result import truth
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets import figure
+from pages.shared.widgets.glossary import define
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
 TELL = {"truth": "the truth", "folds": "the scores"}
@@ -40,10 +40,10 @@ def choose() -> None:
     )
 
 
-def seen(graph: nx.DiGraph, known: Known | None, tau_z: float) -> nx.DiGraph:
+def seen(graph: nx.DiGraph, comparison: TruthComparison | None, tau_z: float) -> nx.DiGraph:
     """The graph to draw, with verdicts if a truth is shown and the lines are set to show it."""
     shows_truth, missing = choice()
-    return known.judged(graph, tau_z, missing) if known is not None and shows_truth else graph
+    return comparison.judged(graph, tau_z, missing) if comparison is not None and shows_truth else graph
 
 
 def choice() -> tuple[bool, bool]:
@@ -52,10 +52,10 @@ def choice() -> tuple[bool, bool]:
     return lines == "truth", missing
 
 
-def numbers(graph: nx.DiGraph, known: Known) -> None:
+def numbers(graph: nx.DiGraph, comparison: TruthComparison) -> None:
     """The number of edges per verdict, F1 and SHD; below them the sorting controls."""
-    counted = known.verdicts(graph)["verdict"].value_counts()
-    met = known.met(graph)
+    counted = comparison.verdicts(graph)["verdict"].value_counts()
+    met = comparison.met(graph)
     row = figure.numbers()
     helps = {
         "true": "Found, in the true direction.",
@@ -64,14 +64,14 @@ def numbers(graph: nx.DiGraph, known: Known) -> None:
         "extra": "Found, but not true in either direction.",
         "reversed": "True, but found in the wrong direction.",
     }
-    if not known.either_way:
+    if not comparison.either_way:
         del helps["either way"]
     for verdict, help in helps.items():
         row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), help=help, width=92)
     row.metric("F1", number(met.f1), width=92, help=f"Precision {number(met.precision)}, recall {number(met.recall)}.")
     row.metric("SHD", met.shd, width=92, help=define("SHD"))
-    against = len(known.order_errors)
+    against = len(comparison.order_errors)
     if against:
         it = plural(against, "it", "them")
         st.caption(f"{how_many(against, 'true edge')} cannot be found at any threshold: the order contradicts {it}.")
-    truth.controls_line(known)
+    truth.controls_line(comparison)

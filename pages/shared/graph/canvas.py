@@ -17,9 +17,9 @@ from disco.graph.draw import colours
 from disco.graph.draw import picture as drawing
 from disco.graph.draw.lines import BOTH_ENDS
 from disco.words import how_many, listed
-from pages.shared.frame.names import code
-from pages.shared.graph import arranging, layout, picked
+from pages.shared.graph import layout, picked
 from pages.shared.graph.layout import Placed
+from pages.shared.widgets.names import code
 
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"
@@ -58,7 +58,6 @@ def graph_view(
     Args:
         graph: what to show, placed by `layout.positions`. A verdict or the finder (`found_by`) of an edge sets how it
             is drawn.
-        key: of the element.
         height: pixels; depends on the number of nodes if not given.
         strength: of the widest line; that of the strongest candidate of a fit if not given.
         picks_edges: whether a click on an edge picks it.
@@ -88,19 +87,19 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif found := position_of(answer, layout.names(result)):
-            layout.move(result, *found)
+        elif place := position_of(answer, layout.names(result)):
+            layout.move(result, *place)
 
     def alone() -> None:
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")
 
     def changed() -> None:
-        if arranging.change(result, st.session_state[key].get("changed")):
+        if layout.act_on(result, st.session_state[key].get("changed")):
             picked.pick(None)  # the picked node is always drawn
 
     answers = {"picked": clicked, "picked_edge": clicked_edge, "picked_pair": clicked_pair}
     answers |= {"moved": dragged, "alone": alone, "changed": changed}
-    _graph(key=key, data=data, **{f"on_{name}_change": heard for name, heard in answers.items()})
+    _graph(key=key, data=data, **{f"on_{name}_change": callback for name, callback in answers.items()})
 
 
 def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
@@ -114,9 +113,9 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     help = "An edge whose direction is not known has no head. This shows an open one at the end that fits better."
     if not st.toggle("Show the likelier ends", key=key, help=help):
         return graph
-    told = graph.copy()
-    told.graph[drawing.LIKELIER] = True
-    return told
+    marked = graph.copy()
+    marked.graph[drawing.LIKELIER] = True
+    return marked
 
 
 def edge_words(graph: nx.DiGraph, parent: str, child: str) -> str:
@@ -133,16 +132,16 @@ def _node_of(answer: object, order: Sequence[str]) -> str | None:
 
 def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
     """The node and its new position that the browser gives, such as "3:120:-40"; None for anything else."""
-    found = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
-    node = _node_of(found[1], order) if found else None
-    return None if node is None else (node, float(found[2]), float(found[3]))
+    match = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
+    node = _node_of(match[1], order) if match else None
+    return None if node is None else (node, float(match[2]), float(match[3]))
 
 
 def edge_of(answer: object, order: Sequence[str]) -> tuple[str, str] | None:
     """Two nodes that the browser names by their positions in the order, such as "3-7"; None for anything else."""
-    found = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
-    ends = [int(index) for index in found.groups()] if found else []
-    return (order[ends[0]], order[ends[1]]) if ends and max(ends) < len(order) else None
+    match = re.fullmatch(r"(\d{1,7})-(\d{1,7})", answer, re.ASCII) if isinstance(answer, str) else None
+    pair = [int(index) for index in match.groups()] if match else []
+    return (order[pair[0]], order[pair[1]]) if pair and max(pair) < len(order) else None
 
 
 def focus_on(node: str | None) -> None:
@@ -157,7 +156,6 @@ def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -
         kind: PNG, or PDF, which the browser's print dialog saves.
         picture: makes its SVG when the button is pressed, so redrawing the page does not wait for it.
         file: the name of the file.
-        key: of the element.
     """
     press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
     label, help = _PICTURES[kind]
@@ -189,28 +187,26 @@ def shown_data(
     """
     number = {name: str(index) for index, name in enumerate([*order, *boxes])}
     marks = drawing.picture(graph, positions, widest)
-    many = len(order) - graph.graph.get(CONTEXTS, 0)
+    count = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
-    said = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
+    words = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     if tied := sum(mark["end"] == BOTH_ENDS for mark in marks["edges"]):
-        said += f", {how_many(tied, 'pair')} that a hidden cause may tie"
+        words += f", {how_many(tied, 'pair')} that a hidden cause may tie"
     return {
-        "nodes": [_node(mark, number, graph, many) for mark in marks["nodes"]],
+        "nodes": [_node(mark, number, graph, count) for mark in marks["nodes"]],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.
         "roles": {} if is_coloured else {"parent": colours.PARENT, "child": colours.CHILD},
-        "label": f"The causal graph: {said}.",
-        **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
-        **{
-            "alone": {"count": 0, "shown": True},
-            "scope": "all",
-            "undo": False,
-            "away": 0,
-            "groups": [],
-            "folds": False,
-        },
+        "label": f"The causal graph: {words}.",
+        **_UNTOUCHED,
     }
+
+
+_UNTOUCHED = {  # what the reader did to a graph without a session: nothing
+    **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
+    **{"alone": {"count": 0, "shown": True}, "scope": "all", "undo": False, "away": 0, "groups": [], "folds": False},
+}
 
 
 def _data(
@@ -219,9 +215,9 @@ def _data(
     """The same, with what the reader did."""
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
-    boxes = [*layout.now(result).groups]
+    boxes = [*layout.arrangement(result).groups]
     return shown_data(result.order, seen, layout.positions(result, seen), widest, boxes) | {
-        **arranging.told(result, list(graph)),
+        **layout.for_buttons(result, list(graph)),
         "hidden": [{"id": number[name], "name": name} for name in graph if name not in seen],
         "picked": number.get(node),
         "pickedEdge": None if edge is None else "-".join(number[end] for end in edge),
@@ -232,27 +228,32 @@ def _data(
     }
 
 
-def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, many: int) -> dict:
-    node = mark["name"]
-    if members := graph.nodes[node].get(drawing.MEMBERS):
+def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> dict:
+    name = mark["name"]
+    members = graph.nodes[name].get(drawing.MEMBERS)
+    if members:
         title = f"{how_many(len(members), 'node')} folded into one: {listed(members, _MOST_NAMED)}"
-        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": True}
-    if CONTEXT in graph.nodes[node]:
-        acts = how_many(graph.out_degree(node), "node")
-        title = f"{node}: a context, acts on {acts if graph.out_degree(node) else 'no node'}"
-        return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
+    elif CONTEXT in graph.nodes[name]:
+        acts = how_many(graph.out_degree(name), "node") if graph.out_degree(name) else "no node"
+        title = f"{name}: a context, acts on {acts}"
+    else:
+        title = _title(mark, graph, int(number[name]) + 1, count)
+    return {**{key: mark[key] for key in _OF_NODE}, "id": number[name], "title": title, "folded": bool(members)}
+
+
+def _title(mark: dict, graph: nx.DiGraph, position: int, count: int) -> str:
+    """A node with its position, of `count`, and the numbers of its parents and children."""
+    name = mark["name"]
     parents, children = (
-        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in ends)
-        for ends in (graph.in_edges(node, data=True), graph.out_edges(node, data=True))
+        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)
+        for lines in (graph.in_edges(name, data=True), graph.out_edges(name, data=True))
     )
-    full = graph.nodes[node].get(drawing.FULL_NAME)
-    title = f"{node}{f', {full}' if full else ''} (position {int(number[node]) + 1:,} of {many:,})"
+    full = graph.nodes[name].get(drawing.FULL_NAME)
+    title = f"{name}{f', {full}' if full else ''} (position {position:,} of {count:,})"
     title += f": {how_many(parents, 'parent')}, {how_many(children, 'child', 'children')}"
-    if unknown := len(joined(graph, node)):
+    if unknown := len(joined(graph, name)):
         title += f", {how_many(unknown, 'edge')} of unknown direction"
-    if mark["missed"]:
-        title += f"; {drawing.node_words(graph, node)}"
-    return {**{name: mark[name] for name in _OF_NODE}, "id": number[node], "title": title, "folded": False}
+    return title + (f"; {drawing.node_words(graph, name)}" if mark["missed"] else "")
 
 
 _MOST_NAMED = 8
@@ -261,7 +262,7 @@ _OF_EDGE = ("path", "head", "tail", "end", "dot", "square", "diamond", "colour",
 
 
 def _edge(mark: dict, number: dict[str, str], boxes: set[str]) -> dict:
-    ends = {"from": number[mark["parent"]], "to": number[mark["child"]]}
-    joined = {**ends, "id": "-".join(ends.values()), "title": mark["words"]}
+    nodes = {"from": number[mark["parent"]], "to": number[mark["child"]]}
+    joined = {**nodes, "id": "-".join(nodes.values()), "title": mark["words"]}
     picks = not mark["absent"] and boxes.isdisjoint((mark["parent"], mark["child"]))
     return {**{name: mark[name] for name in _OF_EDGE}, **joined, "picks": picks}

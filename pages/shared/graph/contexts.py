@@ -8,11 +8,10 @@ from disco.graph.draw.placing import above
 from disco.runs import Run
 from disco.table.adjustment import RANDOMISED
 from disco.words import how_many, number, plural, series
-from pages.shared.frame.names import code
-from pages.shared.frame.words import bullets
 from pages.shared.graph import picked
 from pages.shared.graph.layout import Placed, Places
-from pages.shared.refined.refinement import Refinement
+from pages.shared.result.refinement import Refinement
+from pages.shared.widgets.names import bullets, code
 
 _NONE = "No node was found on which it acts."
 
@@ -24,45 +23,45 @@ def names(run: Run) -> list[str]:
 
 def placed(refinement: Refinement) -> Placed:
     """The nodes and contexts with their places; the refinement itself if it has no contexts."""
-    found = names(refinement.run)
-    if not found:
+    contexts = names(refinement.run)
+    if not contexts:
         return refinement
     acts = _acts(refinement)
     children = {name: [child for child, _ in acts if child in refinement.positions] for name, acts in acts.items()}
-    positions = refinement.positions | above(refinement.positions, found, children)
-    return Places(refinement.run, [*refinement.order, *found], positions)
+    positions = refinement.positions | above(refinement.positions, contexts, children)
+    return Places(refinement.run, [*refinement.order, *contexts], positions)
 
 
 def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
     """A graph with the contexts that act on any of its nodes; if it has all nodes, with all contexts."""
-    found, acts = names(refinement.run), _acts(refinement)
+    contexts, acts = names(refinement.run), _acts(refinement)
     if len(graph) < len(refinement.order):
-        found = [name for name in found if any(child in graph for child, _ in acts[name])]
-    return with_contexts(graph, found, refinement.refined.contexts) if found else graph
+        contexts = [name for name in contexts if any(child in graph for child, _ in acts[name])]
+    return with_contexts(graph, contexts, refinement.refined.contexts) if contexts else graph
 
 
 def details(refinement: Refinement) -> bool:
     """What the picked context, or that of the picked edge, acts on, strongest first; whether there is such a one."""
-    found, acts = names(refinement.run), _acts(refinement)
-    edges = {(name, child): name for name in found for child, _ in acts[name]}
-    name = picked.picked(found) or edges.get(picked.picked_edge(edges))
+    contexts, acts = names(refinement.run), _acts(refinement)
+    edges = {(name, child): name for name in contexts for child, _ in acts[name]}
+    name = picked.picked(contexts) or edges.get(picked.picked_edge(edges))
     if name is None:
         return False
     st.markdown(f"##### {code(name)}")
     is_random = refinement.run.roles.columns[name] == ("context", RANDOMISED)
     by_chance = " Its levels were assigned by chance, so what it changes it causes." if is_random else ""
     st.caption(f"A context: no node acts on it.{by_chance}")
-    told = acts[name]
-    st.markdown(f"**Acts on** ({how_many(len({child for child, _ in told}), 'node')})" if told else _NONE)
-    st.markdown(bullets([words for _, words in told]))
+    effects = acts[name]
+    st.markdown(f"**Acts on** ({how_many(len({child for child, _ in effects}), 'node')})" if effects else _NONE)
+    st.markdown(bullets([words for _, words in effects]))
     return True
 
 
 def on_node(refinement: Refinement, node: str) -> None:
     """The contexts that act on a node, in a line; nothing without any."""
-    told = [code(name) for name, acts in _acts(refinement).items() if node in dict(acts)]
-    if told:
-        st.caption(f"{series(told)} {plural(len(told), 'is a context that acts', 'are contexts that act')} on it.")
+    acting = [code(name) for name, acts in _acts(refinement).items() if node in dict(acts)]
+    if acting:
+        st.caption(f"{series(acting)} {plural(len(acting), 'is a context that acts', 'are contexts that act')} on it.")
 
 
 def _acts(refinement: Refinement) -> dict[str, list[tuple[str, str]]]:

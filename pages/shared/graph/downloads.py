@@ -1,11 +1,14 @@
-"""The graph as files: pictures made here and in the browser, tables and graphs for other programs.
+"""The graph as files: pictures, one HTML file that is interactive, tables and graphs for other programs.
 
 A file is written when its button is pressed, so redrawing the page at every move of a threshold does not wait for it.
 """
 
+import html
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 import networkx as nx
 import streamlit as st
@@ -18,12 +21,12 @@ from disco.graph.result import placed
 from disco.runs import Run
 from disco.runs.about import about
 from disco.table import spreadsheets
-from pages.shared.frame.table import Csv
-from pages.shared.graph import canvas, layout, picked, standalone
+from pages.shared.graph import canvas, layout, picked
 from pages.shared.graph.layout import Placed
 from pages.shared.result import script
 from pages.shared.result.fit import Result
-from pages.shared.result.known import Known
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets.tables import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."
 KINDS = {
@@ -70,7 +73,7 @@ def row(
 
 def files(
     result: Placed,
-    found: nx.DiGraph,
+    edges_found: nx.DiGraph,
     drawn: nx.DiGraph,
     title: str,
     facts: Callable[[], dict],
@@ -82,8 +85,7 @@ def files(
 
     Args:
         result: has the positions of the nodes.
-        found, drawn: the graph in the files for other programs, and as drawn.
-        title: of the picture.
+        edges_found, drawn: the graph in the files for other programs, and as drawn.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
         name: of the files, without an ending.
@@ -91,17 +93,17 @@ def files(
     """
 
     # A file is written outside the page's script, where there is no session.
-    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.now(result).groups]
+    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.arrangement(result).groups]
     positions = layout.positions(result, seen)
 
     def picture() -> str:
         return drawing.svg(seen, positions, strength, title, facts())
 
     def interactive() -> str:
-        return standalone.page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
+        return standalone_page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
 
     def written(kind: str) -> str:
-        return graphs.export(found, kind, facts())
+        return graphs.export(edges_found, kind, facts())
 
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
@@ -116,7 +118,7 @@ def files(
     save = partial(box.download_button, on_click="ignore", width="stretch")
     for kind, (label, mime, help) in KINDS.items():
         try:
-            graphs.check_exports(found, kind)
+            graphs.check_exports(edges_found, kind)
         except InputError as error:
             box.button(label, disabled=True, help=str(error), key=f"{key}_{kind}", width="stretch")
             continue
@@ -130,13 +132,13 @@ def order(result: Result) -> None:
     Csv("Order, CSV", name, "order_table", lambda: placed(result.order), ORDER_HELP).button()
 
 
-def verdicts(result: Result, known: Known, graph: nx.DiGraph) -> None:
+def verdicts(result: Result, comparison: TruthComparison, graph: nx.DiGraph) -> None:
     """A button for every edge, found or true, with its verdict and its scores."""
     candidates = result.candidates(0.0).drop(columns="frequency")
-    rows = known.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
-    said = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
+    rows = comparison.verdicts(graph).merge(candidates, on=["parent", "child"], how="left")
+    help = "Every edge at these thresholds, found or true: true, extra, reversed or missing, with OCS and Z."
     name = f"{file_name(result.run)}_verdicts.csv"
-    Csv("Edges against the truth, CSV", name, "graph_verdicts", rows, said).button()
+    Csv("Edges against the truth, CSV", name, "graph_verdicts", rows, help).button()
 
 
 def file_name(run: Run) -> str:
@@ -146,12 +148,51 @@ def file_name(run: Run) -> str:
 
 def _found(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph without the additions of a truth or a refinement."""
-    found = nx.DiGraph()
-    found.add_nodes_from(
+    copy = nx.DiGraph()
+    copy.add_nodes_from(
         (node, {name: values[name] for name in ("position", graphs.CONTEXT) if name in values})
         for node, values in graph.nodes(data=True)
     )
     for parent, child, values in graph.edges(data=True):
         if values.get("verdict") not in ("missing", "dropped"):
-            found.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
-    return found
+            copy.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
+    return copy
+
+
+_ASSETS = Path(__file__).resolve().parents[3] / "assets"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+
+
+def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, object]) -> str:
+    """The file's content.
+
+    Args:
+        data: what `assets/graph_draw.js` draws.
+        title: shown above the graph.
+        about: what the graph is and how it was found, shown below it.
+    """
+    facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
+    # In a script only "<" could end the data, so every "<" in a name is escaped.
+    held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{_safe(title)}</title>",
+            f"<style>\n{_asset('standalone.css')}{_asset('graph_view.css')}</style>\n</head>\n<body>",
+            f"<h1>{_safe(title)}</h1>",
+            _asset("graph_view.html"),
+            f"<details><summary>How this graph was found</summary><dl>{facts}</dl></details>",
+            f'<script type="application/json" id="graph">{held}</script>',
+            f"<script>\n{_asset('graph_draw.js')}{_asset('graph_tools.js')}{_asset('standalone.js')}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _safe(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")

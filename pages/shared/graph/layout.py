@@ -1,11 +1,12 @@
-"""How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the steps back.
+"""How the reader arranged a graph: nodes dragged, hidden or folded into one box, and the edges drawn.
 
-Owns the keys `graph_arranged` and `graph_alone`. An arrangement belongs to a layout, which is identified by its
-positions, or by its order if it has too many nodes to be laid out: pages that draw the same result share it, and
-another order or run starts with its own.
+Owns the keys `graph_arranged`, `graph_alone`, `graph_strongest_…` and `graph_wanted_…`. An arrangement belongs to a
+layout, which is identified by its positions, or by its order if it has too many nodes to be laid out: pages that draw
+the same result share it, and another order or run starts with its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
@@ -16,10 +17,12 @@ import pandas as pd
 import streamlit as st
 
 from disco.graph.dag import CONTEXT
-from disco.graph.draw import placing
+from disco.graph.draw import folding, placing
+from disco.graph.draw import picture as drawing
 from disco.graph.draw.folding import folded
 from disco.graph.draw.lines import TIES
 from disco.runs import Run
+from disco.words import number
 
 _ARRANGED, _ALONE = "graph_arranged", "graph_alone"
 MANY_NODES = 64  # from here on nodes without edges are hidden at first
@@ -64,7 +67,7 @@ def is_laid_out(order: Sequence[str]) -> bool:
     return len(order) <= _MOST_LAID_OUT
 
 
-def now(result: Placed) -> Arrangement:
+def arrangement(result: Placed) -> Arrangement:
     """The present arrangement."""
     return _steps(result)[-1]
 
@@ -81,7 +84,7 @@ def undo(result: Placed) -> None:
 
 def names(result: Placed) -> list[str]:
     """The nodes in causal order, then the folded boxes."""
-    return [*result.order, *now(result).groups]
+    return [*result.order, *arrangement(result).groups]
 
 
 def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]]:
@@ -93,19 +96,19 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
     Args:
         seen: what is drawn, from `drawn`.
     """
-    arranged = now(result)
+    arranged = arrangement(result)
     if not is_laid_out(result.order):
         first = {name: result.order.index(members[0]) for name, members in arranged.groups.items()}
         first |= {name: number for number, name in enumerate(result.order)}
         contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
         nodes = tuple(sorted((name for name in seen if name not in contexts), key=first.__getitem__))
         return _apart(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
-    found = result.positions | dict(arranged.moved)
+    placed = result.positions | dict(arranged.moved)
     for name, members in arranged.groups.items():
-        places = np.array([found[node] for node in members])
-        nearest = int(((places - places.mean(axis=0)) ** 2).sum(axis=1).argmin())
-        found.setdefault(name, found[members[nearest]])
-    return found
+        points = np.array([placed[node] for node in members])
+        nearest = int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmin())
+        placed.setdefault(name, placed[members[nearest]])
+    return placed
 
 
 @lru_cache(maxsize=8)
@@ -115,36 +118,39 @@ def _apart(
     """The layout of some nodes and boxes, in causal order, with contexts above them."""
     within = [edge for edge in edges if edge[0] not in contexts]
     ties = pd.DataFrame(within, columns=["parent", "child"]).assign(z=placing.STRONG)
-    found = placing.positions(nodes, ties)
+    laid_out = placing.positions(nodes, ties)
     children = {name: [child for parent, child in edges if parent == name] for name in contexts}
-    return found | placing.above(found, contexts, children) if contexts else found
+    return laid_out | placing.above(laid_out, contexts, children) if contexts else laid_out
 
 
 def is_moved(result: Placed) -> bool:
     """Whether a node was dragged."""
-    return bool(now(result).moved)
+    return bool(arrangement(result).moved)
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
     """Keep the position of a dragged node or box."""
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
-    _step(result, replace(now(result), moved={**now(result).moved, node: position}))
+    _step(result, replace(arrangement(result), moved={**arrangement(result).moved, node: position}))
 
 
-def keep(result: Placed, places: Mapping[str, tuple[float, float]]) -> None:
+def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
     """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
     if is_laid_out(result.order):
-        _step(result, replace(now(result), moved={node: places[node] for node in result.order if node in places}))
+        _step(
+            result,
+            replace(arrangement(result), moved={node: earlier[node] for node in result.order if node in earlier}),
+        )
 
 
 def reset(result: Placed) -> None:
     """Put every node back in its place in the layout."""
-    _step(result, replace(now(result), moved={}))
+    _step(result, replace(arrangement(result), moved={}))
 
 
 def hide(result: Placed, chosen: Iterable[str]) -> None:
     """Hide nodes; of a box, all its nodes."""
-    _step(result, replace(now(result), hidden=now(result).hidden | {*_nodes(result, chosen)}))
+    _step(result, replace(arrangement(result), hidden=arrangement(result).hidden | {*_nodes(result, chosen)}))
 
 
 def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> None:
@@ -156,17 +162,19 @@ def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> Non
     nodes = tuple(_nodes(result, chosen))
     if len(nodes) < 2:
         return
-    others = {name: tuple(n for n in members if n not in nodes) for name, members in now(result).groups.items()}
-    kept = {name: members for name, members in others.items() if len(members) > 1}
+    reduced = {
+        name: tuple(n for n in members if n not in nodes) for name, members in arrangement(result).groups.items()
+    }
+    groups = {name: members for name, members in reduced.items() if len(members) > 1}
     name = f"{label or nodes[0]} … ({len(nodes)})"
-    while name in result.order or name in kept:  # a column may have this name
+    while name in result.order or name in groups:  # a column may have this name
         name += "′"
-    _step(result, replace(now(result), groups={**kept, name: nodes}))
+    _step(result, replace(arrangement(result), groups={**groups, name: nodes}))
 
 
 def unfold(result: Placed, name: str) -> None:
     """Draw the nodes of a box again."""
-    arranged = now(result)
+    arranged = arrangement(result)
     moved, groups = (
         {key: value for key, value in one.items() if key != name} for one in (arranged.moved, arranged.groups)
     )
@@ -175,7 +183,7 @@ def unfold(result: Placed, name: str) -> None:
 
 def show_all(result: Placed) -> None:
     """Draw every hidden and folded node again."""
-    moved = {name: place for name, place in now(result).moved.items() if name in result.order}
+    moved = {name: position for name, position in arrangement(result).moved.items() if name in result.order}
     _step(result, Arrangement(moved))
 
 
@@ -190,9 +198,9 @@ def shows_alone(result: Placed) -> bool:
     return st.session_state.get(_ALONE, {}).get(_layout(result), False)
 
 
-def show_alone(result: Placed, shown: bool) -> None:
+def show_alone(result: Placed, is_shown: bool) -> None:
     """Show nodes without edges, or hide them."""
-    st.session_state.setdefault(_ALONE, {})[_layout(result)] = shown
+    st.session_state.setdefault(_ALONE, {})[_layout(result)] = is_shown
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
@@ -203,16 +211,16 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
     Args:
         always: nodes that are drawn in any case, even if hidden; their boxes are drawn unfolded.
     """
-    always, arranged = {*always}, now(result)
+    always, arranged = {*always}, arrangement(result)
     is_bare = alone(graph) and not shows_alone(result)
     bare = _bare(graph) if is_bare else set()
     gone = [node for node in graph if node in arranged.hidden or node in bare]
-    part = graph
+    drawn_graph = graph
     if gone := [node for node in gone if node not in always]:
-        part = graph.copy()
-        part.remove_nodes_from(gone)
+        drawn_graph = graph.copy()
+        drawn_graph.remove_nodes_from(gone)
     groups = {name: members for name, members in arranged.groups.items() if always.isdisjoint(members)}
-    return folded(part, groups) if groups else part
+    return folded(drawn_graph, groups) if groups else drawn_graph
 
 
 def _bare(graph: nx.DiGraph) -> set[str]:
@@ -223,7 +231,7 @@ def _bare(graph: nx.DiGraph) -> set[str]:
 
 def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
     """The nodes chosen and those in the boxes chosen, in causal order."""
-    groups = now(result).groups
+    groups = arrangement(result).groups
     nodes = {node for name in chosen for node in groups.get(name, (name,))}
     return [node for node in result.order if node in nodes]
 
@@ -233,7 +241,7 @@ def _steps(result: Placed) -> list[Arrangement]:
 
 
 def _step(result: Placed, arranged: Arrangement) -> None:
-    if arranged != now(result):
+    if arranged != arrangement(result):
         _keep(result, [*_steps(result), arranged][-_STEPS:])
 
 
@@ -243,3 +251,91 @@ def _keep(result: Placed, steps: list[Arrangement]) -> None:
 
 def _layout(result: Placed) -> int:
     return hash(tuple(result.positions.items() if is_laid_out(result.order) else result.order))
+
+
+_MOST_OFFERED = 30  # groups; a longer list is not read
+_ASKED = re.compile(r"(hide|fold|unfold|group):(\d{1,7}(?:,\d{1,7})*)", re.ASCII)
+
+
+def act_on(result: Placed, answer: object) -> bool:
+    """Do what the browser asks; anything else is ignored. Return whether nodes were hidden or folded.
+
+    Args:
+        answer: "undo", "all", or an action with places among the nodes and boxes: "hide:3", "fold:1,4,5", "unfold:20";
+            or with a place among the groups offered: "group:0".
+    """
+    if answer == "undo":
+        undo(result)
+    elif answer == "all":
+        show_all(result)
+    elif match := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
+        return _do_action(result, match[1], [int(place) for place in match[2].split(",")])
+    return False
+
+
+def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
+    if action == "group":
+        groups = list(offered(result).items())
+        if numbers[0] < len(groups):
+            fold(result, groups[numbers[0]][1], groups[numbers[0]][0])
+        return True
+    nodes = names(result)
+    chosen = [nodes[place] for place in numbers if place < len(nodes)]
+    if action == "unfold":
+        for name in chosen:
+            unfold(result, name)
+        return False
+    (hide if action == "hide" else fold)(result, chosen)
+    return True
+
+
+def offered(result: Placed) -> dict[str, list[str]]:
+    """The groups of columns whose names begin alike, largest first, without those that are folded."""
+    groups = folding.prefixes(result.order)
+    folded = {frozenset(members) for members in arrangement(result).groups.values()}
+    new = [(start, members) for start, members in groups.items() if frozenset(members) not in folded]
+    return dict(sorted(new, key=lambda group: -len(group[1]))[:_MOST_OFFERED])
+
+
+def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
+    """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
+
+    Args:
+        nodes: the nodes of the graph before any were hidden.
+    """
+    arranged = arrangement(result)
+    away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
+    groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
+    return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}
+
+
+READABLE = 60  # edges; many more are a hairball
+_ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a graph no easier to read
+
+
+def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
+    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
+
+    Args:
+        always: edges that are drawn in any case.
+    """
+    count = graph.number_of_edges()
+    if count <= _ALL_DRAWN:
+        return graph
+    ranked = sorted(graph.edges(data=True), key=lambda edge: drawing.strength(edge[2]), reverse=True)
+    wanted_key = f"graph_wanted_{run.id}"  # kept while the number of all edges changes, as during a search
+    drawn_count = st.slider(
+        f"Strongest edges drawn, of {count:,}",
+        1,
+        count,
+        min(st.session_state.get(wanted_key, READABLE), count),
+        key=f"graph_strongest_{run.id}_{count}",
+        help=f"More than {READABLE} edges are hard to read. Downloads of the graph hold the edges drawn.",
+    )
+    st.session_state[wanted_key] = drawn_count
+    weakest = ranked[drawn_count - 1][2]
+    if drawn_count < count and "gain_nats" in weakest:
+        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
+    strongest = graph.copy()
+    strongest.remove_edges_from([edge[:2] for edge in ranked[drawn_count:] if edge[:2] not in always])
+    return strongest

@@ -14,8 +14,8 @@ from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
 from disco.metrics.consensus import Comparison
 from disco.words import how_many, number
-from pages.shared.frame import columns, figure, table
 from pages.shared.graph import canvas
+from pages.shared.widgets import figure, tables
 
 _PLACED = "Nodes follow the order of the first result. Edges of the second that contradict it point up."
 _SEEN = {"kept": "same", "new": "only here", "dropped": "only here", "reversed": "other way", "opened": "open"}
@@ -56,14 +56,14 @@ class Pair:
     @property
     def labels(self) -> dict[str, str]:
         """The label of each change."""
-        one, other = self.words
+        first, second = self.words
         return {
-            **{"kept": "In both", "dropped": f"Only {one}", "new": f"Only {other}", "reversed": "Reversed"},
+            **{"kept": "In both", "dropped": f"Only {first}", "new": f"Only {second}", "reversed": "Reversed"},
             "opened": "One open",
         }
 
 
-def beside(name: str) -> list[st.delta_generator.DeltaGenerator]:
+def two_columns(name: str) -> list[st.delta_generator.DeltaGenerator]:
     """Two columns, stacked on a narrow screen."""
     return st.container(key=f"beside_{name}").columns(2, gap="medium")
 
@@ -101,7 +101,6 @@ def graphs(
     """Draw both.
 
     Args:
-        key: of the elements.
         titles: what each graph is, in Markdown, after the number of its edges.
         by_methods: nodes follow the mean of all orders, and a line is wider if more results have the edge. Otherwise
             nodes follow the first order, and lines show the edges' own numbers.
@@ -112,7 +111,7 @@ def graphs(
     order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(order, placing.positions(order, ties, _SHAPE))
-    sides = zip((pair.one, pair.other), titles, beside(f"{key}_graphs"), strict=True)
+    sides = zip((pair.one, pair.other), titles, two_columns(f"{key}_graphs"), strict=True)
     for index, (name, title, box) in enumerate(sides):
         with box:
             graph = results.weighed(name) if by_methods else results.found[name].drawn(order)
@@ -140,15 +139,15 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
     rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
         rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
-    rows = shown = rows.assign(change=rows["change"].map(pair.labels))
+    rows = rounded = rows.assign(change=rows["change"].map(pair.labels))
     for word in pair.words:
-        shown = columns.rounded(shown, OF_EDGES.values(), word)
-    table.show(
-        shown,
+        rounded = tables.rounded(rounded, OF_EDGES.values(), word)
+    tables.show(
+        rounded,
         "Edges of either graph with their numbers in both",
         _config(rows, pair.words),
         empty="Neither graph has an edge.",
-        csv=table.Csv(
+        csv=tables.Csv(
             f"{how_many(len(rows), 'edge')}, CSV",
             file_name,
             f"{key}_csv",
@@ -165,7 +164,7 @@ def _named(name: str, end: str, word: str) -> str:
 
 def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, Any]:
     change = st.column_config.TextColumn("Change", help="From the first graph to the second.")
-    config = columns.config(ENDS) | {"change": change}
+    config = tables.config(ENDS) | {"change": change}
     for word in words:
-        config |= columns.config(OF_EDGES.values(), hides=True, word=word)
+        config |= tables.config(OF_EDGES.values(), hides=True, word=word)
     return {name: item for name, item in config.items() if name in rows}

@@ -8,50 +8,44 @@ from collections.abc import Callable, Container, Sequence
 import streamlit as st
 
 from pages.shared import session
-from pages.shared.frame.answers import agreeing, heard
-from pages.shared.frame.names import distinct, shown
-
-_KEY, _EDGE, _OTHER = "shared_picked", "shared_picked_edge", "shared_picked_other"
-
-
-def _slot() -> str:
-    return session.address.kept("run") or ""
+from pages.shared.widgets.answers import agreeing, valid
+from pages.shared.widgets.names import labels_of
 
 
 def picked(nodes: Sequence[str]) -> str | None:
     """The picked node, if it is one of the nodes."""
-    node = st.session_state.get(_KEY, {}).get(_slot())
+    node = session.shown.node.current()
     return node if node in nodes else None
 
 
 def pick(node: str | None) -> None:
     """Pick a node for every page, or none."""
-    st.session_state[_KEY] = {**st.session_state.get(_KEY, {}), _slot(): node}
-    st.session_state[_EDGE] = {**st.session_state.get(_EDGE, {}), _slot(): None}
+    session.shown.node.keep(node)
+    session.shown.edge.keep(None)
 
 
 def picked_edge(edges: Container[tuple[str, str]]) -> tuple[str, str] | None:
     """The picked edge, if it is one of the edges (parent, child)."""
-    edge = st.session_state.get(_EDGE, {}).get(_slot())
+    edge = session.shown.edge.current()
     return edge if edge is not None and edge in edges else None
 
 
 def pick_edge(edge: tuple[str, str] | None) -> None:
     """Pick an edge instead of a node; or neither."""
     pick(None)
-    st.session_state[_EDGE][_slot()] = edge
+    session.shown.edge.keep(edge)
 
 
-def other(node: str, nodes: Container[str]) -> str | None:
+def second_node(node: str, nodes: Container[str]) -> str | None:
     """The node that was picked beside a picked node, if it is one of the nodes."""
-    of, found = st.session_state.get(_OTHER, {}).get(_slot(), (None, None))
-    return found if of == node and found in nodes else None
+    first, second = session.shown.pair.current() or (None, None)
+    return second if first == node and second in nodes else None
 
 
-def pick_pair(node: str, found: str | None) -> None:
+def pick_pair(node: str, second: str | None) -> None:
     """Pick a node and another one beside it."""
     pick(node)
-    st.session_state[_OTHER] = {**st.session_state.get(_OTHER, {}), _slot(): (node, found)}
+    session.shown.pair.keep((node, second))
 
 
 def node_box(
@@ -68,9 +62,8 @@ def node_box(
         otherwise: shown while no node is picked; None leaves the box empty.
         then: called with a node chosen here.
     """
-    now = picked(nodes) or otherwise
-    live = agreeing(key, now)
-    labels = dict(zip(nodes, distinct(map(shown, nodes)), strict=True))
+    node = picked(nodes) or otherwise
+    live = agreeing(key, node)
 
     def chosen(node: str | None) -> None:
         pick(node)
@@ -82,9 +75,9 @@ def node_box(
         list(nodes),
         index=None,
         key=live,
-        format_func=lambda node: labels.get(node, ""),
+        format_func=labels_of(nodes),
         placeholder="Type a name",
         help=help,
-        on_change=heard(live, [None, *nodes], chosen, key),
+        on_change=valid(live, [None, *nodes], chosen, key),
     )
-    return now
+    return node

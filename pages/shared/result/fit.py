@@ -14,9 +14,9 @@ from disco.paper import jackknife, removals
 from disco.paper.ocs import frequencies, means, own_thresholds, passes, with_z
 from disco.runs import Run, stamps
 from pages.shared import session
-from pages.shared.frame.names import plain
-from pages.shared.result.known import Known
-from pages.shared.work.facts import fact
+from pages.shared.compute.cache import cached
+from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets.names import plain
 
 TAUS = [step * 0.05 for step in range(101)]  # of the curves against a known truth
 
@@ -33,7 +33,6 @@ class Result:
     """An order recovered from a run's networks, with its scores.
 
     Attributes:
-        run: the run.
         variant: its criterion and boundary, such as "ccs-clipped".
         rule: the rule of parent selection whose Z it holds: iqr or jackknife.
         order: node names, source first.
@@ -98,9 +97,9 @@ class Result:
         return "curvature" in self.ocs
 
     @cached_property
-    def known(self) -> Known | None:
+    def known(self) -> TruthComparison | None:
         """The comparison with the run's truth, if there is one; pages ask `truth.shown`, which may hide it."""
-        return Known.of(self.run, self.order, self.ocs, TAUS)
+        return TruthComparison.of(self.run, self.order, self.ocs, TAUS)
 
     def candidates(self, tau_z: float) -> pd.DataFrame:
         """Every candidate edge: parent, child, ocs, z, frequency."""
@@ -118,10 +117,10 @@ class Result:
         return graphs.build(self.order, self.edges(tau_z, pi_min))
 
 
-def shown(run: Run) -> Result:
+def current(run: Run) -> Result:
     """The result shown of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
-        return of(run, session.shown.variant.now() or run.own_variant, session.shown.parent_rule.now())
+        return of(run, session.shown.variant.current() or run.own_variant, session.shown.parent_rule.current())
     except InputError:
         session.shown.variant.keep(None)
         session.shown.parent_rule.keep(None)
@@ -141,7 +140,7 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
 
 
 # The stamps ensure that a variant recovered again, or a run with another truth, is read again.
-@fact(lambda run, *which: (run.key, *which, stamps.truth(run)))
+@cached(lambda run, *which: (run.key, *which, stamps.truth(run)))
 def _read(run: Run, variant: str, rule: str, _stamp: int) -> Result:
     order, ccs, ocs = run.order(variant), run.ccs(variant), run.ocs(variant)
     if rule != run.settings.parent_rule:

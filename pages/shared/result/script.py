@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.runs import Run
 from disco.runs.script import TABLE, Facts, python, shell
 from disco.table.spreadsheets import to_csv
-from pages.shared.frame.names import plain, shown
+from pages.shared.widgets.names import plain, shown
 
 _HELP = "Python, or command lines, that give these results again."
 _KINDS = {"Python": (python, "python", "py"), "Command line": (shell, "bash", "sh")}

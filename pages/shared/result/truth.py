@@ -1,34 +1,152 @@
-"""Whether the known truth may be shown, and how well an order and its edges agree with it, beside the sorting controls.
+"""A result compared with the known truth, which may be hidden, beside the sorting controls.
 
 A table for teaching hides its truth until the reader reveals it, in this session only. Once revealed, a truth is shown
-for every table that it, or a part of it, belongs to.
+for every table that it, or a part of it, belongs to. Owns the key `truth_revealed`.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco import metrics
+from disco.errors import InputError
+from disco.graph.draw import picture as drawing
+from disco.paper.ocs import frequencies, means
 from disco.runs import Run
 from disco.words import how_many, number, share
-from pages.shared.frame import figure
-from pages.shared.frame.glossary import define
-from pages.shared.frame.names import code
-from pages.shared.result.known import Known
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets import figure
+from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import code
 
 _REVEALED = "truth_revealed"
+
+
+@dataclass(frozen=True)
+class TruthComparison:
+    """A result compared with the true edges among its nodes; read only.
+
+    Attributes:
+        run: whose table the truth belongs to.
+        order: the order of the result.
+        ocs: its candidates: fold, parent, child, ocs, z.
+        taus: the values of τ_Z along the curves.
+        told: the true edges among the nodes, as given: parent, child, and possibly direction.
+        strangers: names in the truth that are not nodes of the result; their edges are left out.
+        left_out: the number of edges left out.
+    """
+
+    run: Run
+    order: list[str]
+    ocs: pd.DataFrame
+    taus: Sequence[float]
+    told: pd.DataFrame
+    strangers: list[str]
+    left_out: int
+
+    @classmethod
+    def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "TruthComparison | None":
+        """The comparison with the truth of a run; None if it has no truth."""
+        truth = run.truth()
+        if truth is None:
+            return None
+        nodes = set(order)
+        strangers = [name for name in dict.fromkeys([*truth["parent"], *truth["child"]]) if name not in nodes]
+        truth = truth.drop_duplicates(["parent", "child"])
+        inside = truth[truth["parent"].isin(nodes) & truth["child"].isin(nodes)].reset_index(drop=True)
+        left_out = len(truth) - len(inside)
+        return cls(run, order, ocs, taus, inside, strangers, left_out)
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """The true edges; those whose direction cannot be known are reversed where needed to agree with the order."""
+        return metrics.along(self.order, self.told)
+
+    @cached_property
+    def either_way(self) -> set[tuple[str, str]]:
+        """The true edges whose direction cannot be known, in the direction of the order."""
+        return metrics.undirected(self.edges)
+
+    @cached_property
+    def a_top(self) -> float | None:
+        """A_top of the order; None without a true edge."""
+        return metrics.a_top(self.order, self.edges) if len(self.edges) else None
+
+    @cached_property
+    def controls(self) -> dict[str, float]:
+        """A_top of sorting the columns, by the statistic they are sorted by; empty if it cannot be computed."""
+        try:
+            statistics = metrics.controls(self.run.table()[self.order], self.edges)
+        except (InputError, KeyError, OSError):
+            return {}
+        return {"mean": statistics["mean"], "variance": statistics["variance"], "variance − mean": statistics["excess"]}
+
+    @cached_property
+    def order_errors(self) -> pd.DataFrame:
+        """The true edges whose child comes first, which no threshold can find: parent, child."""
+        return metrics.order_errors(self.order, self.edges)
+
+    @cached_property
+    def wrong_removals(self) -> pd.DataFrame:
+        """The steps that removed a node while a true child remained: step, node, children."""
+        return metrics.wrong_removals(self.order, self.edges)
+
+    def accuracy(self, tau_z: float) -> pd.DataFrame:
+        """Precision, recall and F1 along τ_Z for each π_min, `tau_z` among the values."""
+        if any(abs(tau_z - tau) < 1e-9 for tau in self.taus):
+            return self._accuracy
+        here = metrics.along_thresholds(self.ocs, self.edges, [tau_z])
+        return pd.concat([self._accuracy, here]).sort_values(["pi_min", "tau_z"], ignore_index=True)
+
+    @cached_property
+    def _accuracy(self) -> pd.DataFrame:
+        return metrics.along_thresholds(self.ocs, self.edges, self.taus)
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Precision and recall of the mean OCS at each of its values: threshold, precision, recall."""
+        return metrics.precision_recall(self.edges, self._scores)
+
+    @cached_property
+    def average_precision(self) -> float:
+        """The average precision of the mean OCS."""
+        return metrics.average_precision(self.edges, self._scores)
+
+    @cached_property
+    def chance(self) -> float:
+        """The precision of a random choice among the candidates."""
+        return metrics.random_precision(self.order, self.edges)
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
+        return means(self.ocs)
+
+    def met(self, graph: nx.DiGraph) -> metrics.Counts:
+        """How many edges of a graph agree and disagree."""
+        return metrics.counts(self.edges, graph)
+
+    def verdicts(self, graph: nx.DiGraph) -> pd.DataFrame:
+        """The verdict on each edge, found or true: parent, child, verdict."""
+        return metrics.verdicts(self.edges, graph)
+
+    def judged(self, graph: nx.DiGraph, tau_z: float, missing: bool) -> nx.DiGraph:
+        """The graph with the verdict on each edge, with or without the missing true edges."""
+        return drawing.judged(graph, self.verdicts(graph), frequencies(self.ocs, tau_z), missing=missing)
 
 
 class Held(Protocol):
     """A result of a run, compared with the run's truth."""
 
     run: Run
-    known: Known | None
+    known: TruthComparison | None
 
 
-def shown(result: Held) -> Known | None:
+def visible(result: Held) -> TruthComparison | None:
     """A result compared with its truth; None if there is no truth, or while it is hidden.
 
     Draws the line that reveals or hides it, and warns about a truth that does not fit.
@@ -102,7 +220,7 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 # Figures of accuracy, the controls beside them.
 
 
-def order_numbers(known: Known) -> None:
+def order_numbers(known: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, in a row."""
     row, wide = figure.numbers(), figure.NUMBER
     row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
@@ -115,7 +233,7 @@ def order_numbers(known: Known) -> None:
         )
 
 
-def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
+def edge_numbers(known: TruthComparison, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = known.met(graph)
     row, wide = figure.numbers(), 110  # two and two, also beside a graph in a small window
@@ -131,7 +249,7 @@ def edge_numbers(known: Known, graph: nx.DiGraph) -> None:
     controls_line(known)
 
 
-def controls_line(known: Known) -> None:
+def controls_line(known: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, as one line for use beside any figure."""
     if known.a_top is None or not known.controls:
         return

@@ -9,7 +9,7 @@ import streamlit as st
 _KEYS = {"run": "shared_run", "draft": "shared_token"}
 
 
-def asked(name: str) -> str | None:
+def parameter(name: str) -> str | None:
     """The value of a parameter of the address, such as `run` or `draft`."""
     return st.query_params.get(name)
 
@@ -19,7 +19,7 @@ def every(name: str) -> list[str]:
     return st.query_params.get_all(name)
 
 
-def kept(name: str) -> str | None:
+def stored(name: str) -> str | None:
     """The session's value; name is `run` or `draft`."""
     return st.session_state.get(_KEYS[name])
 
@@ -36,17 +36,19 @@ def keep(name: str, value: str | None) -> None:
 
 def tell(values: dict[str, str | list[str] | None]) -> None:
     """Write parameters to the address; None or an empty list removes one, a list repeats it."""
-    now = {name: every(name) for name in st.query_params}
+    current = {name: every(name) for name in st.query_params}
     lists = {name: [value] if isinstance(value, str) else value or [] for name, value in values.items()}
-    wanted = {name: many for name, many in (now | lists).items() if many}
-    if wanted != now:
+    updated = {name: texts for name, texts in (current | lists).items() if texts}
+    if updated != current:
         # At once: every write is an entry in the browser's history.
-        st.query_params.from_dict({name: many if len(many) > 1 else many[0] for name, many in wanted.items()})
+        st.query_params.from_dict(
+            {name: values_of if len(values_of) > 1 else values_of[0] for name, values_of in updated.items()}
+        )
 
 
 def parameters() -> dict[str, str]:
     """The parameters of a link to another page."""
-    return {name: value for name in _KEYS if (value := kept(name))}
+    return {name: value for name in _KEYS if (value := stored(name))}
 
 
 def go(page: str) -> None:

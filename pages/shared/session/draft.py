@@ -22,10 +22,10 @@ from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, row
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import stretches
-from pages.shared.frame.names import plain
 from pages.shared.session import address, run
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, File, Step, with_names
+from pages.shared.widgets.names import plain
 
 _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told"
 
@@ -33,12 +33,12 @@ _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told
 def follow_address() -> None:
     """Take the draft named in the address, while the server keeps it; called before a page is drawn."""
     st.session_state.pop(_TOLD, None)
-    token = address.asked("draft")
-    found = drafts.store().get(token) if token and token != address.kept("draft") else None
-    if found is not None:
-        _take(found, token)
+    token = address.parameter("draft")
+    stored = drafts.store().get(token) if token and token != address.stored("draft") else None
+    if stored is not None:
+        _take(stored, token)
     else:
-        address.keep("draft", address.kept("draft"))
+        address.keep("draft", address.stored("draft"))
 
 
 def current() -> Draft | None:
@@ -46,11 +46,11 @@ def current() -> Draft | None:
 
     None if the open run's table cannot be read; the page says so once.
     """
-    now = st.session_state.get(_DRAFT)
-    if now is not None and not now.is_of_run:
-        return now
+    draft = st.session_state.get(_DRAFT)
+    if draft is not None and not draft.is_of_run:
+        return draft
     opened = run.current()
-    if opened is not None and (now is None or now.run != opened.id):
+    if opened is not None and (draft is None or draft.run != opened.id):
         try:
             _keep(_of_run(opened))
         except InputError as error:
@@ -95,7 +95,7 @@ def _usual_columns(table: pd.DataFrame) -> tuple[int, ...]:
 
 def _keep(changed: Draft, token: str | None = None) -> None:
     """Make `changed` the draft of this session, under its token or a new one, and keep it on the server."""
-    token = token or address.kept("draft") or drafts.new_token()
+    token = token or address.stored("draft") or drafts.new_token()
     drafts.store().put(token, changed)
     _take(changed, token)
 
@@ -126,17 +126,17 @@ def load(
         roles: the known roles of its columns.
         origin: where the table came from, for a script.
     """
-    before = st.session_state.get(_DRAFT)
-    if before is not None and not before.is_of_run:
-        st.session_state[_PREVIOUS] = address.kept("draft")
-    kept = settings or (Settings() if before is None else before.settings)
+    previous_draft = st.session_state.get(_DRAFT)
+    if previous_draft is not None and not previous_draft.is_of_run:
+        st.session_state[_PREVIOUS] = address.stored("draft")
+    chosen_settings = settings or (Settings() if previous_draft is None else previous_draft.settings)
     columns = _usual_columns(table) if truth is None else _every_column(table)
     roles = roles or Roles()
-    beside = roles.needed()
-    columns = tuple(sorted({*columns} - {*(() if beside is None else with_names(table, beside.columns))}))
-    given = {"teaching": teaching, "file": file, "roles": roles}
-    made = None if origin is None else Origin(origin)
-    _keep(Draft(table, name, source, made, truth, columns, kept, **given), drafts.new_token())
+    needed = roles.needed()
+    columns = tuple(sorted({*columns} - {*(() if needed is None else with_names(table, needed.columns))}))
+    fields = {"teaching": teaching, "file": file, "roles": roles}
+    loaded_from = None if origin is None else Origin(origin)
+    _keep(Draft(table, name, source, loaded_from, truth, columns, chosen_settings, **fields), drafts.new_token())
     run.select(None)
 
 
@@ -147,22 +147,22 @@ def previous() -> Draft | None:
 
 def go_back() -> None:
     """Take the previous draft again; the present one becomes the previous."""
-    earlier, now = st.session_state[_PREVIOUS], address.kept("draft")
-    found = drafts.store().get(earlier)
-    if found is not None:
-        _take(found, earlier)
+    earlier, now = st.session_state[_PREVIOUS], address.stored("draft")
+    stored = drafts.store().get(earlier)
+    if stored is not None:
+        _take(stored, earlier)
         st.session_state[_PREVIOUS] = now
 
 
 def settings() -> Settings:
     """The settings of the fit to come."""
-    now = current()
-    return Settings() if now is None else now.settings
+    draft = current()
+    return Settings() if draft is None else draft.settings
 
 
 def choose_columns(positions: tuple[int, ...]) -> None:
     """Choose the count columns by position, in the table's order; columns with another role keep it."""
-    _change(lambda now: {"columns": tuple(sorted({*positions} - {*now.beside}))})
+    _change(lambda draft: {"columns": tuple(sorted({*positions} - {*draft.adjusted}))})
 
 
 def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
@@ -176,16 +176,16 @@ def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
         InputError: the change is impossible.
     """
 
-    def edited(now: Draft) -> dict[str, Any]:
-        table, rows_left_out = now.table, now.rows_left_out
+    def edited(draft: Draft) -> dict[str, Any]:
+        table, rows_left_out = draft.table, draft.rows_left_out
         for change in changes:
             rows_left_out = rows_left_out_by(change, rows_left_out, len(table))
-            table = applied(table, (change,), _reader(now))
-        roles = now.roles if is_of_rows else now.roles.among(names_of(table))
-        taken = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
-        columns = now.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, taken)})
-        more = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(now, words, *changes)}
-        return {"table": table, "columns": columns, "roles": roles, **more}
+            table = applied(table, (change,), _reader(draft))
+        roles = draft.roles if is_of_rows else draft.roles.among(names_of(table))
+        named = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
+        columns = draft.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, named)})
+        fields = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(draft, words, *changes)}
+        return {"table": table, "columns": columns, "roles": roles, **fields}
 
     _change(edited)
 
@@ -193,10 +193,10 @@ def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
 def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[str, str]], words: str) -> None:
     """Add columns with roles other than count, as a step that `undo` takes back; errors as `edit`."""
 
-    def changed(now: Draft) -> dict[str, Any]:
-        roles = now.roles.with_roles(added)
-        table = applied(now.table, (change,))
-        return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(now, words, change)}
+    def changed(draft: Draft) -> dict[str, Any]:
+        roles = draft.roles.with_roles(added)
+        table = applied(draft.table, (change,))
+        return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(draft, words, change)}
 
     _change(changed)
 
@@ -208,20 +208,20 @@ def leave_out_rows(indices: np.ndarray, words: str) -> None:
 
 def leave_out_columns(positions: Collection[int], words: str) -> None:
     """Leave columns out, as a step that `undo` takes back."""
-    _change(lambda now: {"columns": tuple(sorted({*now.columns} - {*positions})), **_step(now, words)})
+    _change(lambda draft: {"columns": tuple(sorted({*draft.columns} - {*positions})), **_step(draft, words)})
 
 
-def _reader(now: Draft) -> Callable[..., pd.DataFrame] | None:
-    return None if now.file is None else now.file.read
+def _reader(draft: Draft) -> Callable[..., pd.DataFrame] | None:
+    return None if draft.file is None else draft.file.read
 
 
-def _step(now: Draft, words: str, *changes: Edit) -> dict[str, Any]:
+def _step(draft: Draft, words: str, *changes: Edit) -> dict[str, Any]:
     """The draft's fields after a step."""
-    done = Step(words, changes, now.columns, now.rows_left_out, now.roles)
-    return {"loaded": now.table if now.loaded is None else now.loaded, "steps": (*now.steps, done)}
+    step = Step(words, changes, draft.columns, draft.rows_left_out, draft.roles)
+    return {"loaded": draft.table if draft.loaded is None else draft.loaded, "steps": (*draft.steps, step)}
 
 
-def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
+def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
     """Give columns their roles, by position; a former exposure or group is ignored from now on.
 
     Args:
@@ -231,22 +231,22 @@ def set_roles(given: Mapping[int, str | tuple[str, str]], words: str = "") -> No
         InputError: one of the columns shares its name with others.
     """
 
-    def changed(now: Draft) -> dict[str, Any]:
-        names, counts = names_of(now.table), {position for position, role in given.items() if role == "count"}
+    def changed(draft: Draft) -> dict[str, Any]:
+        names, counts = names_of(draft.table), {position for position, role in roles.items() if role == "count"}
         times = Counter(names)
-        for position, role in given.items():
+        for position, role in roles.items():
             if times[names[position]] > 1 and role not in ("count", "ignore"):
                 raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
-        single = {names[position]: role for position, role in given.items() if times[names[position]] == 1}
-        columns = tuple(sorted({*now.columns} - {*given} | counts))
-        return {"columns": columns, "roles": now.roles.with_roles(single), **(_step(now, words) if words else {})}
+        single = {names[position]: role for position, role in roles.items() if times[names[position]] == 1}
+        columns = tuple(sorted({*draft.columns} - {*roles} | counts))
+        return {"columns": columns, "roles": draft.roles.with_roles(single), **(_step(draft, words) if words else {})}
 
     _change(changed)
 
 
 def set_exposure(which: str | None) -> None:
     """Compute the exposure from the counts, or not; a former exposure column is ignored from now on."""
-    _change(lambda now: {"roles": now.roles.computing(which)})
+    _change(lambda draft: {"roles": draft.roles.computing(which)})
 
 
 def declare(computed: Roles, words: str) -> None:
@@ -255,71 +255,73 @@ def declare(computed: Roles, words: str) -> None:
     Args:
         words: what is done, one sentence; `undo` can take it back.
     """
-    _change(lambda now: {"roles": now.roles.declaring(computed), **_step(now, words)})
+    _change(lambda draft: {"roles": draft.roles.declaring(computed), **_step(draft, words)})
 
 
 def set_row_order(row_number: bool, blocks: int | None) -> None:
     """Adjust for the row number, or for blocks of rows, which replace a group; or for neither."""
-    _change(lambda now: {"roles": now.roles.in_order(row_number, blocks)})
+    _change(lambda draft: {"roles": draft.roles.in_order(row_number, blocks)})
 
 
 def set_group_effects(are_wanted: bool) -> None:
     """Adjust for every group, or not."""
-    _change(lambda now: {"roles": replace(now.roles, group_effects=are_wanted)})
+    _change(lambda draft: {"roles": replace(draft.roles, group_effects=are_wanted)})
 
 
 def set_targets(targets: Mapping[str, Sequence[str] | None]) -> None:
     """Say what labels of the intervention set: columns, none for a control, or None for what the label itself says."""
 
     def changed(now: Draft) -> dict[str, Any]:
-        given = {**now.roles.targets, **targets}
-        kept = {label: nodes for label, nodes in given.items() if nodes is not None}
-        return {"roles": replace(now.roles, targets=kept)}
+        updated = {**now.roles.targets, **targets}
+        labelled = {label: nodes for label, nodes in updated.items() if nodes is not None}
+        return {"roles": replace(now.roles, targets=labelled)}
 
     _change(changed)
 
 
 def undo(steps: int = 1) -> None:
     """Take back the last steps."""
-    now = current()
-    if now is None or now.loaded is None or not 0 < steps <= len(now.steps):
+    draft = current()
+    if draft is None or draft.loaded is None or not 0 < steps <= len(draft.steps):
         return
-    kept, undone = now.steps[:-steps], now.steps[-steps:]
+    remaining_steps, undone = draft.steps[:-steps], draft.steps[-steps:]
     if not any(step.edits for step in undone):
-        _change(lambda now: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": kept})
+        _change(lambda draft: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": remaining_steps})
         return
-    table = applied(now.loaded, chain.from_iterable(step.edits for step in kept), _reader(now))
-    is_of_rows = all(step.edits for step in undone) and list(table.columns) == list(now.table.columns)
-    before = now if is_of_rows else undone[0]
-    more = {"key": drafts.new_token(), "steps": kept, "rows_left_out": undone[0].rows_left_out}
-    _change(lambda now: {"table": table, "columns": before.columns, "roles": before.roles, **more})
+    table = applied(draft.loaded, chain.from_iterable(step.edits for step in remaining_steps), _reader(draft))
+    is_of_rows = all(step.edits for step in undone) and list(table.columns) == list(draft.table.columns)
+    source = draft if is_of_rows else undone[0]
+    fields = {"key": drafts.new_token(), "steps": remaining_steps, "rows_left_out": undone[0].rows_left_out}
+    _change(lambda draft: {"table": table, "columns": source.columns, "roles": source.roles, **fields})
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:
     """Attach the true edges (parent, child) to the loaded table, or remove them; they are not hidden."""
-    _change(lambda now: {"truth": truth, "teaching": False})
+    _change(lambda draft: {"truth": truth, "teaching": False})
 
 
 def set_knowledge(knowledge: Knowledge | None) -> None:
     """Give the draft's runs knowledge, or remove it."""
-    _change(lambda now: {"knowledge": knowledge})
+    _change(lambda draft: {"knowledge": knowledge})
 
 
 def dismiss(kind: str, why: str) -> None:
     """Say why a kind of artefact is none in this table, or with an empty reason that it is one."""
-    _change(lambda now: {"dismissed": {name: one for name, one in {**now.dismissed, kind: why}.items() if one}})
+    _change(
+        lambda draft: {"dismissed": {name: reason for name, reason in {**draft.dismissed, kind: why}.items() if reason}}
+    )
 
 
 def deny(question: str) -> None:
     """Answer a question about the table with no; it is not asked again."""
-    _change(lambda now: {"denied": now.denied | {question}})
+    _change(lambda draft: {"denied": draft.denied | {question}})
 
 
 def truth_changed(changed: runs.Run) -> None:
     """Reload the true edges of a run if the draft is that run's own table."""
-    now = st.session_state.get(_DRAFT)
-    if now is not None and now.is_of_run and now.run == changed.id:
-        _keep(replace(now, truth=changed.truth()))
+    draft = st.session_state.get(_DRAFT)
+    if draft is not None and draft.is_of_run and draft.run == changed.id:
+        _keep(replace(draft, truth=changed.truth()))
 
 
 def change_settings(**changes: Any) -> None:
@@ -328,28 +330,28 @@ def change_settings(**changes: Any) -> None:
     Raises:
         InputError: a value is invalid.
     """
-    now = current()
-    if now is None:
+    draft = current()
+    if draft is None:
         return
-    before = now.settings
+    previous = draft.settings
     if "preset" in changes:
-        own = {name: getattr(before, name) for name, option in options(Settings).items() if not option.group}
-        before = Settings.of(changes.pop("preset"), **own)
-    changed = before.replace(**changes)
-    if changed != now.settings:
-        _change(lambda now: {"settings": changed})
+        choices = {name: getattr(previous, name) for name, option in options(Settings).items() if not option.group}
+        previous = Settings.of(changes.pop("preset"), **choices)
+    changed = previous.replace(**changes)
+    if changed != draft.settings:
+        _change(lambda draft: {"settings": changed})
 
 
 def _change(of: Callable[[Draft], dict[str, Any]]) -> None:
     """Replace fields of the draft, if there is one, by a function of it; the draft is then the user's own."""
-    now = current()
-    if now is not None:
-        _keep(replace(now, **of(now), run=None, is_of_run=False))
+    draft = current()
+    if draft is not None:
+        _keep(replace(draft, **of(draft), run=None, is_of_run=False))
 
 
 def started_as(started: runs.Run) -> None:
     """Open the run that was just started from the draft."""
-    now = current()
-    if now is not None:
-        _keep(replace(now, run=started.id))
+    draft = current()
+    if draft is not None:
+        _keep(replace(draft, run=started.id))
     run.select(started)

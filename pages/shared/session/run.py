@@ -11,16 +11,16 @@ _MISSING = "shared_missing_run"
 
 def current() -> runs.Run | None:
     """The open run: the one in the address or, without one, the session's; the address is updated."""
-    wanted = address.asked("run") or address.kept("run")
-    if not wanted:
+    run_id = address.parameter("run") or address.stored("run")
+    if not run_id:
         return None
     try:
-        found = _open(wanted)
+        opened = _open(run_id)
     except InputError as error:
         st.session_state[_MISSING] = str(error)
-        found = None
-    select(found)
-    return found
+        opened = None
+    select(opened)
+    return opened
 
 
 def _open(run_id: str) -> runs.Run:

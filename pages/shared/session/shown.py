@@ -19,7 +19,7 @@ _FOLLOWED = "shared_followed"
 _HIGHEST = 1e6  # of a τ_Z in an address
 
 
-class Kept:
+class RunChoice:
     """A choice of the reader that each run keeps across pages; None stands for the default.
 
     Args:
@@ -29,31 +29,34 @@ class Kept:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def now(self, of: str = "") -> Any:
+    def current(self, of: str = "") -> Any:
         """The choice for the open run.
 
         Args:
             of: the selector or rule that it belongs to, if any.
         """
-        return st.session_state.get(self._key + of, {}).get(address.kept("run"))
+        return st.session_state.get(self._key + of, {}).get(address.stored("run"))
 
     def keep(self, value: Any, of: str = "") -> None:
         """Keep it for the open run."""
-        st.session_state[self._key + of] = {**st.session_state.get(self._key + of, {}), address.kept("run"): value}
+        st.session_state[self._key + of] = {**st.session_state.get(self._key + of, {}), address.stored("run"): value}
 
 
-view = Kept("shared_view")  # whose edges Graph shows, one of `VIEWS`
-variant = Kept("shared_variant")  # such as "constant-admissible"; the run's own by default
-parent_rule = Kept("shared_parent_rule")  # of the OCS; the run's own by default
-thresholds = Kept("shared_thresholds_")  # (τ_Z, π_min) of a rule; the rule's own by default
-selector = Kept("shared_selector")  # of parents; the run's own by default
-cut = Kept("shared_cut_")  # of a selector; its own by default
-compared = Kept("shared_compared")  # the two selectors side by side
+view = RunChoice("shared_view")  # whose edges Graph shows, one of `VIEWS`
+variant = RunChoice("shared_variant")  # such as "constant-admissible"; the run's own by default
+parent_rule = RunChoice("shared_parent_rule")  # of the OCS; the run's own by default
+thresholds = RunChoice("shared_thresholds_")  # (τ_Z, π_min) of a rule; the rule's own by default
+selector = RunChoice("shared_selector")  # of parents; the run's own by default
+cut = RunChoice("shared_cut_")  # of a selector; its own by default
+compared = RunChoice("shared_compared")  # the two selectors side by side
+node = RunChoice("shared_picked")  # picked, or the node of no edge picked
+edge = RunChoice("shared_picked_edge")  # picked instead of a node
+pair = RunChoice("shared_picked_other")  # the picked node, and one on which its effect is asked
 
 
 def follow_address() -> None:
     """Take the choices in a link to Graph, once for each run; impossible ones are ignored."""
-    run_id = address.kept("run")
+    run_id = address.stored("run")
     followed = st.session_state.setdefault(_FOLLOWED, set())
     if run_id is None or run_id in followed:
         return
@@ -63,11 +66,11 @@ def follow_address() -> None:
         ("order", VARIANTS, variant),
         ("rule", CHOICES["parent_rule"], parent_rule),
     ):
-        asked = address.asked(name)
-        if asked in allowed:
-            choice.keep(asked)
-    tau_z, pi_min = (_number(address.asked(name)) for name in ("tau", "pi"))
-    rule = address.asked("rule")
+        value = address.parameter(name)
+        if value in allowed:
+            choice.keep(value)
+    tau_z, pi_min = (_number(address.parameter(name)) for name in ("tau", "pi"))
+    rule = address.parameter("rule")
     if rule in CHOICES["parent_rule"] and 0 <= tau_z <= _HIGHEST and 0 < pi_min <= 1:
         thresholds.keep((tau_z, pi_min), rule)
 

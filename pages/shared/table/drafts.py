@@ -117,13 +117,13 @@ class Draft:
     denied: frozenset[str] = frozenset()
 
     @property
-    def beside(self) -> tuple[int, ...]:
+    def adjusted(self) -> tuple[int, ...]:
         """Positions of the covariates, the exposure and the group."""
         needed = self.roles.needed()
         return () if needed is None else with_names(self.table, needed.columns)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Where the table came from and how it was changed, in words, for its runs."""
         return " ".join([self.source, *(step.words for step in self.steps)])
 
@@ -134,18 +134,19 @@ class Draft:
         sizes = {id(table): int(table.memory_usage(index=False).sum()) for table in tables}
         return sizes if self.file is None else {**sizes, id(self.file): len(self.file.data)}
 
-    def made(self, kept: Collection[int]) -> Origin | None:
+    def origin_for(self, positions: Collection[int]) -> Origin | None:
         """The same for a script, of the columns kept; None if it is not known.
 
         Args:
-            kept: positions of the columns.
+            positions: of the columns.
         """
         names = names_of(self.table)
-        wanted = {names[position] for position in kept}
-        if self.origin is None or sum(name in wanted for name in names) > len({*kept}):  # a name that is kept and not
+        chosen = {names[position] for position in positions}
+        is_ambiguous = sum(name in chosen for name in names) > len({*positions})  # another column has a chosen name
+        if self.origin is None or is_ambiguous:
             return None
         edits = chain.from_iterable(step.edits for step in self.steps)
-        return replace(self.origin, edits=(*self.origin.edits, *edits, *choice(names, wanted)))
+        return replace(self.origin, edits=(*self.origin.edits, *edits, *choice(names, chosen)))
 
 
 def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
@@ -164,33 +165,32 @@ def run_name(
 
 def table_name(run_name: str, settings: Settings) -> str:
     """The table's name within a run's name."""
-    return _parts(run_name, settings)[0]
+    return _split_name(run_name, settings)[0]
 
 
 def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
     """The number of a table's next run.
 
     Args:
-        name: of the table.
         named: the names and settings of all runs.
     """
-    parts = [_parts(*one) for one in named]
-    return max((number + 1 for table, number in parts if table == name), default=1)
+    splits = [_split_name(*named_run) for named_run in named]
+    return max((number + 1 for table, number in splits if table == name), default=1)
 
 
-def _parts(run_name: str, settings: Settings) -> tuple[str, int]:
+def _split_name(run_name: str, settings: Settings) -> tuple[str, int]:
     """The table's name and the number within a run's name."""
     text = run_name.removesuffix(_suffix(settings)).removesuffix(_RULES).removesuffix(_ADJUSTED)
-    found = _NUMBER.search(text)
-    return (text[: found.start()], int(found[1])) if found else (text or run_name, 1)
+    match = _NUMBER.search(text)
+    return (text[: match.start()], int(match[1])) if match else (text or run_name, 1)
 
 
 def _suffix(settings: Settings) -> str:
     levels = {"rank": "ranks", "none": "counts"}.get(settings.transform, f"{settings.levels} levels")
     changed = {name: value for name, value in settings.changed().items() if name not in ("transform", "levels")}
-    told = [f"{name.replace('_', ' ')} {value}" for name, value in changed.items()]
-    told = told if len(told) <= _MOST_TOLD else [f"{len(told)} settings changed"]
-    return ", ".join(["", levels, settings.preset, *told, *([f"seed {settings.seed}"] if settings.seed else [])])
+    words = [f"{name.replace('_', ' ')} {value}" for name, value in changed.items()]
+    words = words if len(words) <= _MOST_TOLD else [f"{len(words)} settings changed"]
+    return ", ".join(["", levels, settings.preset, *words, *([f"seed {settings.seed}"] if settings.seed else [])])
 
 
 def own_settings(settings: Settings) -> dict[str, Any]:
@@ -207,11 +207,11 @@ class DraftStore:
 
     def put(self, token: str, draft: Draft) -> None:
         """Keep a draft, replacing the token's former one."""
-        own, key = _user(), (_user(), token)
+        user, key = _user(), (_user(), token)
         with self._lock:
             self._drafts[key] = draft
             self._drafts.move_to_end(key)
-            for old in [one for one in self._drafts if one[0] == own][:-_MOST_DRAFTS]:
+            for old in [key_of for key_of in self._drafts if key_of[0] == user][:-_MOST_DRAFTS]:
                 del self._drafts[old]
             while len(self._drafts) > 1 and self._bytes() > _MOST_BYTES:
                 self._drafts.popitem(last=False)
@@ -223,14 +223,14 @@ class DraftStore:
             return self._drafts.get(key)
 
     def _bytes(self) -> int:
-        used = {part: size for draft in self._drafts.values() for part, size in draft.sizes.items()}
+        used = {identity: size for draft in self._drafts.values() for identity, size in draft.sizes.items()}
         return sum(used.values())
 
 
 def _user() -> str:
     """The id of whoever is asking; empty where there is one user only."""
-    own = roots.user()
-    return "" if own is None else own.id
+    user = roots.user()
+    return "" if user is None else user.id
 
 
 @st.cache_resource(show_spinner=False)

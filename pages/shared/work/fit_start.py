@@ -14,13 +14,13 @@ from disco.words import duration, size
 from disco.work import jobs, serving
 from disco.work.forecast import Estimate, about, estimate, middle, span
 from pages.shared import session
-from pages.shared.frame import errors
-from pages.shared.frame.answers import lasting
-from pages.shared.frame.names import plain, shown
-from pages.shared.frame.words import STAGES
-from pages.shared.table import computed
+from pages.shared.compute import machine
+from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft, next_number, run_name
-from pages.shared.work import artefacts, choices, machine, search_time
+from pages.shared.widgets import errors
+from pages.shared.widgets.answers import lasting
+from pages.shared.widgets.names import STAGES, plain, shown
+from pages.shared.work import fit_options, search_time
 
 _LOADING = "Loading the networks' engine"
 
@@ -37,11 +37,11 @@ def start_box(draft: Draft) -> None:
             max_chars=80,
             help="Shown in the list of runs. Leave empty to use the suggested name, which says what differs.",
         )
-        refused = choices.problem()
+        refused = fit_options.problem()
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
-            _start(draft, name.strip(), device)
+            begin(draft, runs.FIT, name=name.strip(), device=device)
 
 
 def _usual(draft: Draft) -> str:
@@ -59,35 +59,60 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     Raises:
         InputError: the run cannot be made.
     """
-    table, truth, aside = computed.whole(draft), draft.truth, list(computed.aside(draft))
+    table, truth, unused = draft_facts.usable_table(draft), draft.truth, list(draft_facts.possible_adjustments(draft))
     if truth is not None:
         truth = truth[truth["parent"].isin(table.columns) & truth["child"].isin(table.columns)]
     return runs.create_run(
         table,
         draft.settings,
         name=name or _usual(draft),
-        source=draft.told,
+        source=draft.description,
         truth=truth,
         device=device,
         teaching=draft.teaching,
         rows_left_out=draft.rows_left_out,
         knowledge=draft.knowledge,
         roles=draft.roles.needed(),
-        aside=draft.table.iloc[:, aside],
+        aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
-        spoilt=artefacts.found(draft),
-        origin=draft.made({*draft.columns, *draft.beside, *aside}),
+        spoilt=draft_facts.current_artefacts(draft),
+        origin=draft.origin_for({*draft.columns, *draft.adjusted, *unused}),
     )
 
 
-def start(run: runs.Run, work: runs.Work, *asked: Any, then: runs.Work | None = None) -> None:
+def begin(
+    draft: Draft,
+    work: runs.Work,
+    *arguments: Any,
+    then: runs.Work | None = None,
+    page: str = "",
+    name: str = "",
+    device: str = "auto",
+) -> None:
+    """Make a run of the draft, start work on it and open it, or say in a sentence why not.
+
+    Args:
+        work, arguments, then: as for `jobs.start`.
+        page: opens next; by default this page is drawn anew.
+        name, device: as for `new_run`.
+    """
+    with errors.caught():
+        run = new_run(draft, name, device)
+        start(run, work, *arguments, then=then)
+        session.draft.started_as(run)
+        if page:
+            session.address.go(page)
+        st.rerun()
+
+
+def start(run: runs.Run, work: runs.Work, *arguments: Any, then: runs.Work | None = None) -> None:
     """Start work on a run that was made for it; the run is deleted if that fails. Arguments as `jobs.start`.
 
     Raises:
         InputError: the work cannot be started.
     """
     try:
-        jobs.start(run, work, *asked, then=then)
+        jobs.start(run, work, *arguments, then=then)
     except InputError:
         with contextlib.suppress(InputError):
             run.delete()
@@ -114,8 +139,8 @@ def _estimate(draft: Draft, device: str) -> None:
     try:
         rows, nodes = len(draft.table), len(draft.columns)
         same = {name: getattr(draft.settings, name) for name in ("selector", "disjoint_rows")}
-        others = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
-        foretold = [(name, estimate(rows, nodes, other, device)) for name, other in others.items()]
+        presets = {name: Settings.of(name, **same) for name in PRESETS if name != draft.settings.preset}
+        foretold = [(name, estimate(rows, nodes, settings, device)) for name, settings in presets.items()]
         _show(estimate(rows, nodes, draft.settings, device), foretold)
     except InputError as error:
         st.warning(plain(error))
@@ -123,40 +148,33 @@ def _estimate(draft: Draft, device: str) -> None:
 
 def time_of(draft: Draft) -> None:
     """One line with the range of times of the draft's fit; nothing while the table cannot be used."""
-    if computed.chosen_counts(draft) is not None:
+    if draft_facts.chosen_counts(draft) is not None:
         machine.once(machine.engine_ready, _LOADING, partial(_time, draft))
 
 
 def _time(draft: Draft) -> None:
     with contextlib.suppress(InputError):  # Train reports it
-        found = estimate(len(draft.table), len(draft.columns), draft.settings)
-        st.caption(f":material/timer: The fit after it takes about **{about(found.low, found.high)}**.")
+        forecast = estimate(len(draft.table), len(draft.columns), draft.settings)
+        st.caption(f":material/timer: The fit after it takes about **{about(forecast.low, forecast.high)}**.")
 
 
-def _show(found: Estimate, others: Sequence[tuple[str, Estimate]]) -> None:
-    left, right = st.columns(2)
-    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in found.by_stage.items())
-    left.metric(
+def _show(forecast: Estimate, presets: Sequence[tuple[str, Estimate]]) -> None:
+    first, right = st.columns(2)
+    stages = ", ".join(f"{STAGES[stage].lower()} {duration(seconds)}" for stage, seconds in forecast.by_stage.items())
+    first.metric(
         "Time, about",
-        middle(found.low, found.high),
-        help=f"From {span(found.low, found.high)}. Based on a usual device of its kind and on how busy this machine "
-        f"is now. With no other load and no early stopping: {stages}. During the fit, the time left follows its pace.",
+        middle(forecast.low, forecast.high),
+        help=f"From {span(forecast.low, forecast.high)}. Based on a usual device of its kind and on how busy this "
+        f"machine is now. With no other load and no early stopping: {stages}. During the fit, the time left follows "
+        "its pace.",
     )
-    right.metric("Memory, about", size(found.bytes), help=f"{size(found.free_bytes)} are free now.")
-    for name, other in others:
-        st.caption(f"The preset *{name}* would take about {about(other.low, other.high)}.")
-    if found.high > search_time.LONG_SECONDS:
+    right.metric("Memory, about", size(forecast.bytes), help=f"{size(forecast.free_bytes)} are free now.")
+    for name, of_preset in presets:
+        st.caption(f"The preset *{name}* would take about {about(of_preset.low, of_preset.high)}.")
+    if forecast.high > search_time.LONG_SECONDS:
         st.caption(f"{search_time.SHORTER} A quick look needs no fit.")
-    if not found.fits_memory:
+    if not forecast.fits_memory:
         st.error(
-            f"This needs about {size(found.bytes)}, but {size(found.free_bytes)} are free. Use fewer columns or rows, "
-            "a smaller width, or limit the held-out rows scored."
+            f"This needs about {size(forecast.bytes)}, but {size(forecast.free_bytes)} are free. Use fewer columns or "
+            "rows, a smaller width, or limit the held-out rows scored."
         )
-
-
-def _start(draft: Draft, name: str, device: str) -> None:
-    with errors.said():
-        run = new_run(draft, name, device)
-        start(run, runs.FIT)
-        session.draft.started_as(run)
-        st.rerun()

@@ -19,12 +19,13 @@ from disco.words import duration, size
 from disco.work import jobs
 from disco.work.forecast import about, estimate
 from pages.shared import session
-from pages.shared.frame import errors, redraw
-from pages.shared.frame.names import plain
-from pages.shared.frame.words import standing, why
+from pages.shared.compute import machine
 from pages.shared.result import script
-from pages.shared.work import fit_monitor, machine, refine_monitor, waiting
+from pages.shared.widgets import errors
+from pages.shared.widgets.names import plain, standing, why
+from pages.shared.work import monitor
 from pages.shared.work.monitor import Monitored, bar
+from pages.shared.work.monitored import FITTING, REFINEMENT
 
 _OPENS = "study_opens"  # the page that shows the run just opened
 
@@ -35,16 +36,16 @@ def follow() -> None:
         session.address.go(page)
 
 
-def open_one(one: Mapping[str, Any], choice: Choice, page: str) -> None:
+def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
     """Open a run on a page; its search is started if nobody has.
 
     Args:
-        one: the arguments of `create_run`.
+        arguments: the arguments of `create_run`.
     """
-    with errors.said():
-        run = matching.find({"": one}, REFINE).get("")
+    with errors.caught():
+        run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
-            run = run or create_run(**one)
+            run = run or create_run(**arguments)
             jobs.start(run, REFINE, choice)
         session.run.select(run)
         session.address.go(page)
@@ -56,7 +57,6 @@ def section(
     """The lines and the button; the finished runs by label.
 
     Args:
-        key: of the elements.
         offer: what the button does, in words that the labels follow.
         help: on the button.
         choice: of the searches; None if the runs are to be fitted.
@@ -64,7 +64,7 @@ def section(
     """
     if not group:
         return {}
-    kind = (fit_monitor if choice is None else refine_monitor).KIND
+    kind = FITTING if choice is None else REFINEMENT
     runs = matching.find(group, kind.work) if runs is None else runs
     begun = {label: runs[label] for label in group if label in runs and matching.progress(runs[label], kind.work)}
     missing = [label for label in group if label not in begun]
@@ -73,26 +73,28 @@ def section(
     if choice is None and not begun:
         st.caption("No fit of this table yet.")
     if choice is None and missing:
-        one = group[missing[0]]
-        foretold = partial(_foretold, len(missing), *one["table"].shape, one["settings"])
-        machine.once(machine.engine_ready, "Loading the networks' engine", foretold)
+        first = group[missing[0]]
+        forecast = partial(_forecast, len(missing), *first["table"].shape, first["settings"])
+        machine.once(machine.engine_ready, "Loading the networks' engine", forecast)
     label = f"{offer}: {plain(', '.join(missing))}"
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
-        with errors.said():
-            for one in missing:
-                run = runs[one] if one in runs else create_run(**group[one])
+        with errors.caught():
+            for name in missing:
+                run = runs[name] if name in runs else create_run(**group[name])
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
-    done = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
-    script.button(done, key)
-    return done
+    finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
+    script.button(finished, key)
+    return finished
 
 
-def _foretold(fits: int, rows: int, nodes: int, settings: Settings) -> None:
+def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     """Time and memory of the fits to come."""
-    found = estimate(rows, nodes, settings)
-    each = "" if fits == 1 else f", {about(fits * found.low, fits * found.high)} for all {fits}"
-    st.caption(f"A fit takes about {about(found.low, found.high)} here{each}, and {size(found.bytes)} of memory.")
+    forecast = estimate(rows, nodes, settings)
+    each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"
+    st.caption(
+        f"A fit takes about {about(forecast.low, forecast.high)} here{each}, and {size(forecast.bytes)} of memory."
+    )
 
 
 def _busy(runs: Mapping[str, Run], kind: Monitored) -> int:
@@ -103,7 +105,7 @@ def _lines(key: str, runs: Mapping[str, Run], kind: Monitored, was_busy: int) ->
     for label, run in runs.items():
         _line(f"{key}_{{}}_{label}", label, run, kind)
     if _busy(runs, kind) < was_busy:
-        redraw.page()  # one has ended: its result can be shown
+        errors.redraw()  # one has ended: its result can be shown
 
 
 def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
@@ -114,7 +116,7 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
     if status.active:
         bar(middle, run, kind, status)
         right.button("Cancel", key=key.format("cancel"), on_click=_guarded, args=(jobs.cancel, run, work))
-        waiting.start_now(right, run, work)
+        monitor.start_now(right, run, work)
         return
     took = f" in {duration(status.seconds)}" if status.state == "done" and status.seconds else ""
     middle.caption(f"{standing(run.name, work, status)}{took}. {plain(why(status))}")
@@ -124,7 +126,7 @@ def _line(key: str, label: str, run: Run, kind: Monitored) -> None:
             st.session_state[_OPENS] = "ordering" if work == FIT else "graph"
             st.rerun()
     elif right.button("Resume", key=key.format("resume")):
-        _guarded(lambda: jobs.start(run, work, *kind.asked(run, status)))
+        _guarded(lambda: jobs.start(run, work, *kind.choices(run, status)))
         st.rerun()
 
 

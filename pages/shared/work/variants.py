@@ -1,6 +1,6 @@
 """Another criterion or boundary from the fitted networks: each node is scored again, nothing is refitted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,24 +12,24 @@ from disco.progress import Callback, Event
 from disco.runs import Run, stamps
 from disco.work import serving
 from pages.shared import session
+from pages.shared.compute.background import Key, Slow
 from pages.shared.result.fit import VARIANT_WORDS
-from pages.shared.work import background
 
-Wanted = tuple[Run, str]  # and the name of a variant
+Variant = tuple[Run, str]  # and its name
 
 
-def recover(wanted: Sequence[Wanted], hear: Callback) -> None:
-    """Recover one after the other, and keep each with its run; one that cannot be does not keep the others from it."""
+def recover(variants: Sequence[Variant], hear: Callback) -> None:
+    """Recover one after the other, and store each with its run; one that fails does not stop the rest."""
     problems = []
-    for before, (run, variant) in enumerate(wanted):
+    for index, (run, variant) in enumerate(variants):
 
-        def heard(event: Event, before: int = before) -> bool | None:
-            return hear(replace(event, progress=(before + event.progress) / len(wanted)))
+        def callback(event: Event, index: int = index) -> bool | None:
+            return hear(replace(event, progress=(index + event.progress) / len(variants)))
 
         criterion, boundary = variant.split("-")
         try:
-            found = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=heard)
-            run.save_variant(found, variant)
+            recovered = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=callback)
+            run.save_variant(recovered, variant)
         except (InputError, ScoreUnavailable) as error:
             problems.append(str(error))
     if problems:
@@ -40,47 +40,36 @@ def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, in progress, or to be computed."""
     if not stamps.networks(run):
         st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
-    available = run.variants()
+    available, shown = run.variants(), session.shown.variant.current() or run.own_variant
     for variant, words in VARIANT_WORDS.items():
-        left, right = st.columns([3, 2], vertical_alignment="center")
-        left.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
+        label, right = st.columns([3, 2], vertical_alignment="center")
+        label.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
         with right:
-            if variant in available:
-                _show(run, variant)
-            else:
-                _offer(run, variant)
+            if variant not in available:
+                key, is_off = (str(run.path),), not stamps.networks(run)
+                offer(f"variant_{variant}", [(run, variant)], "Order again", key, disabled=is_off)
+            elif st.button(
+                "Shown" if variant == shown else "Show", key=f"variant_show_{variant}", disabled=variant == shown
+            ):
+                session.shown.variant.keep(variant)
+                st.rerun()
 
 
-def _show(run: Run, variant: str) -> None:
-    is_shown = (session.shown.variant.now() or run.own_variant) == variant
-    if st.button("Shown" if is_shown else "Show", key=f"variant_show_{variant}", disabled=is_shown):
-        session.shown.variant.keep(variant)
-        st.rerun()
-
-
-def _offer(run: Run, variant: str) -> None:
-    offer(f"variant_{variant}", [(run, variant)], "Order again", (str(run.path),), disabled=not stamps.networks(run))
-
-
-def offer(name: str, wanted: Sequence[Wanted], label: str, key: background.Key, **more: Any) -> None:
-    """The button that scores what is wanted from the fitted networks, or how far that is.
+def offer(name: str, variants: Sequence[Variant], label: str, key: Key, **options: Any) -> None:
+    """The button that scores variants from the fitted networks, or the progress of that.
 
     Args:
-        name: of the elements.
-        wanted: runs, each with a variant that it lacks; without any there is no button.
-        label: of the button.
+        variants: runs, each with a variant that it lacks; without any there is no button.
         key: of the computation, after the name.
-        more: of the button.
     """
 
-    def asked() -> Callable[[Callback], None] | None:
+    def button() -> bool:
         help = "Uses the fitted networks; nothing is refitted."
-        return partial(recover, wanted) if wanted and st.button(label, key=name, help=help, **more) else None
+        return bool(variants) and st.button(label, key=name, help=help, **options)
 
-    background.panel(
+    Slow(
         (name, *key),
-        asked,
-        lambda kept: None,
+        partial(recover, variants),
         lambda stage: "Scoring edges" if stage == "parents" else "Scoring nodes",
         "The scores could not be computed",
-    )
+    ).panel(lambda _: None, button)

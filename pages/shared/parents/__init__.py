@@ -1,1 +1,0 @@
-"""The selectors of parents, their thresholds, and the edges they keep."""

@@ -1,1 +1,0 @@
-"""A run's refinement: evidence in numbers and words, node fits, rules for another run."""

@@ -1,0 +1,243 @@
+"""The selector of parents shown, its computation and cut-off, and the edges it selects."""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import networkx as nx
+import pandas as pd
+import streamlit as st
+
+from disco.graph import dag as graphs
+from disco.paper.ocs import MARKS, frequencies
+from disco.progress import Callback
+from disco.runs.parents import compute_candidates, path_of, read_candidates
+from disco.selectors import selection
+from disco.selectors.selection import CUTS, SELECTORS, WORDS
+from disco.words import share
+from pages.shared import session
+from pages.shared.compute import machine
+from pages.shared.compute.background import Slow
+from pages.shared.compute.cache import cached
+from pages.shared.result import thresholds
+from pages.shared.result.fit import Result
+from pages.shared.widgets import answers
+from pages.shared.widgets.glossary import define
+
+CHOICES = {
+    "cam": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
+    "pcm": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
+    "evidence": (0.0, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0),
+}
+SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" for selector in SELECTORS}
+
+
+def choose(result: Result) -> str:
+    """Choose whose edges are shown; one line says what a selector other than the OCS does and assumes."""
+    key = f"selector_{result.run.id}"
+    st.session_state[key] = session.shown.selector.current() or result.run.settings.selector
+    fitted = result.run.settings.selector
+    words = {name: WORDS[name].name + (" (as fitted)" if name == fitted != "ocs" else "") for name in SELECTORS}
+    help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
+    on_change = partial(_chosen, key)
+    selector = answers.segments("Selector of parents", words, key, help=help, on_change=on_change)
+    if selector != "ocs":
+        st.caption(SAID[selector])
+    return selector
+
+
+def _chosen(key: str) -> None:
+    session.shown.selector.keep(st.session_state[key])
+
+
+def _stamp(result: Result, selector: str) -> tuple:
+    """The stamp of the candidates' file; it changes when they are computed again."""
+    path = path_of(result.run, selector, result.variant)
+    return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
+
+
+@cached(_stamp)
+def candidates(result: Result, selector: str) -> pd.DataFrame | None:
+    """Every candidate of cam, pcm or evidence, with its OCS, Z and frequency; None if not yet computed."""
+    table = read_candidates(result.run, selector, result.variant)
+    if table is None:
+        return None
+    scores = frequencies(result.ocs.drop(columns=list(MARKS), errors="ignore"), result.thresholds[0])
+    return table.merge(scores, on=["parent", "child"], how="left")
+
+
+def cut_of(selector: str) -> float:
+    """The cut-off that the reader set on the open run, or the selector's own."""
+    chosen = session.shown.cut.current(selector)
+    return CUTS[selector] if chosen is None else chosen
+
+
+def cut_slider(result: Result, selector: str) -> float:
+    """The cut-off as the reader sets it; it starts at the selector's own."""
+    key = f"cut_{selector}_{result.run.id}"
+    st.session_state[key] = cut_of(selector)
+    label = "Least evidence for an edge, nats" if selector == "evidence" else "p-value cut-off"
+    row = st.container(key="beside_cut").columns([4, 3], gap="medium", vertical_alignment="bottom")
+    with row[0]:
+        cut = st.select_slider(
+            label,
+            CHOICES[selector],
+            key=key,
+            format_func=lambda value: f"{value:g}",
+            help=_HELP[selector],
+            on_change=lambda: session.shown.cut.keep(st.session_state[key], selector),
+        )
+    if cut != CUTS[selector]:
+        row[1].button(
+            f"Back to {rule(selector, CUTS[selector])}",
+            key=f"own_{key}",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=session.shown.cut.keep,
+            args=(None, selector),
+        )
+    return cut
+
+
+_HELP = {
+    "cam": "An edge is kept if the p-value of its F test is below this. The paper uses 0.001. Nothing is refitted.",
+    "pcm": "An edge is kept if the p-value of its test is below this. The paper uses 0.05, without correcting for "
+    "multiple tests: a calibrated test passes about five of 100 candidates without an edge. Nothing is refitted.",
+    "evidence": "An edge is kept if the child's log posterior would lose more than this without it. 0 keeps every edge "
+    "of the search. 3 nats are odds of 20 to 1. Nothing is refitted.",
+}
+
+
+def rule(selector: str, cut: float) -> str:
+    """The condition for keeping an edge, such as `p < 0.001`."""
+    return WORDS[selector].rule.format(cut=cut)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The candidates that a selector keeps along an order, at the cut-off or thresholds that the reader set.
+
+    Attributes:
+        result: whose order it is.
+        selector: one of `SELECTORS`.
+        kept: every candidate: parent, child, score, p_value (cam and pcm), selected, ocs, z, frequency.
+        tau_z, pi_min: the thresholds of the OCS that chose the edges, or its defaults if another selector did.
+    """
+
+    result: Result
+    selector: str
+    kept: pd.DataFrame
+    tau_z: float
+    pi_min: float
+
+    @property
+    def is_ocs(self) -> bool:
+        """Whether the OCS chose the edges."""
+        return self.selector == "ocs"
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The candidates kept, with their numbers."""
+        return self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The graph of the candidates kept."""
+        return graphs.build(self.result.order, self.edges)
+
+    @property
+    def words(self) -> str:
+        """The selector and its rule."""
+        if not self.is_ocs:
+            return f"{WORDS[self.selector].name}, {rule(self.selector, cut_of(self.selector))}"
+        folds = share(round(self.pi_min * self.result.folds), self.result.folds)
+        return f"OCS, Z > {self.tau_z:.3g}{'' if self.result.rule == 'jackknife' else f' in {folds} folds'}"
+
+    @property
+    def lines(self) -> str:
+        """What the width and dashes of a line mean if a selector other than the OCS chose the edges."""
+        return (
+            "Unless they show the truth, lines show the OCS: a thicker line has a higher OCS, a dashed line is not "
+            f"above τ_Z = {self.tau_z:.3g} in all folds."
+        )
+
+
+def selected_edges(result: Result, selector: str) -> Selection | None:
+    """What a selector keeps now; None if it has not been computed along this order."""
+    if selector == "ocs":
+        return _by_ocs(result, *thresholds.present(result))
+    table = candidates(result, selector)
+    if table is None:
+        return None
+    return Selection(result, selector, selection.kept(table, selector, cut_of(selector)), *result.thresholds)
+
+
+def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
+    return Selection(result, "ocs", selection.of_ocs(result.ocs, tau_z, pi_min), tau_z, pi_min)
+
+
+def controls(result: Result, selector: str, where: str) -> Selection | None:
+    """Draw the controls of a selector's thresholds or cut-off, or the button that computes it; return what it keeps.
+
+    Args:
+        where: the page, so each has its own widgets.
+    """
+    if selector == "ocs":
+        return _by_ocs(result, *thresholds.sliders(result, where))
+    if candidates(result, selector) is None:
+        st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
+        offer_computation(result, selector, "shown")
+        return None
+    cut_slider(result, selector)
+    return selected_edges(result, selector)
+
+
+def of_run(result: Result) -> Selection:
+    """What the run's own selector keeps; the OCS if that selector has not been computed along this order."""
+    return selected_edges(result, result.run.settings.selector) or _by_ocs(result, *thresholds.present(result))
+
+
+def on_graph(result: Result) -> Selection:
+    """Draw the controls of what Graph shows of the fit, and return it (`of_run`)."""
+    selector, selection_shown = result.run.settings.selector, of_run(result)
+    if not selection_shown.is_ocs:
+        sentence = f"Shown: the edges by {selection_shown.words}, as this run was fitted."
+        st.caption(f"{sentence} {selection_shown.lines} Parents shows other selectors.")
+        return selection_shown
+    if selector != "ocs":
+        name = WORDS[selector].name
+        st.caption(f"{name} has not been computed along this order: these are the edges by OCS. Compute it on Parents.")
+    elif session.shown.selector.current() not in (None, "ocs"):
+        st.caption("Shown: the edges by OCS, as this run was fitted. Parents shows other selectors.")
+    return _by_ocs(result, *thresholds.sliders(result, "graph"))
+
+
+def offer_computation(result: Result, selector: str, where: str) -> None:
+    """A button that runs the selector, or its progress; the page is redrawn when it is done.
+
+    Args:
+        where: the section of the page, so a page may have two buttons.
+    """
+    name, run = WORDS[selector].name, result.run
+
+    def work(callback: Callback) -> None:
+        compute_candidates(run, selector, result.variant, callback=callback)
+
+    def button() -> bool:
+        key, icon = f"selecting_{where}_{selector}", ":material/play_arrow:"
+        look = "primary" if where == "shown" else "secondary"  # the page has nothing else to show
+        return st.button(f"Compute {name}", type=look, key=key, icon=icon, help=_TAKES[selector])
+
+    Slow(
+        (f"selecting_{selector}", str(run.path), result.variant),
+        machine.once_compiled(work) if selector == "evidence" else work,
+        f"{name} is testing every node's candidates",
+        "The parents could not be computed",
+    ).panel(lambda _: None, button)
+
+
+_STORED = "The result is kept with the run. You can leave the page meanwhile."
+_TAKES = {
+    "cam": f"Takes seconds. {_STORED}",
+    "pcm": f"Fits a random forest for each node: minutes if there are many nodes or rows. {_STORED}",
+    "evidence": f"Takes seconds to minutes, depending on the number of nodes. {_STORED}",
+}

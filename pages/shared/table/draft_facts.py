@@ -1,0 +1,296 @@
+"""Properties of the loaded table, computed once per table and cached, since pages need them at every rerun."""
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from disco.errors import InputError
+from disco.hidden.all_artefacts import AT_ONCE, Artefacts, looked_for
+from disco.paper import ranks
+from disco.paper.support import level_support, merged_counts
+from disco.progress import Callback
+from disco.table import counts, dispersion, rows
+from disco.table.artefacts import COMMON, READINGS
+from disco.table.cells import names_of
+from disco.table.finding import Finding
+from disco.table.guesses import Guess
+from disco.table.guesses import guesses as guess_roles
+from disco.table.identifiers import identifiers
+from disco.table.kinds import KINDS, NAMES
+from disco.table.layout import tidied
+from disco.table.prepared import is_continuous, prepare
+from disco.table.roles import unusable_rows
+from disco.words import how_many, plural
+from pages.shared.compute.background import Slow
+from pages.shared.compute.cache import cached
+from pages.shared.table.drafts import Draft
+
+# The key of each fact; the draft's key stands for its table.
+
+LAYOUT = "layout"  # the question what a table holds
+
+
+def _table_key(draft: Draft) -> tuple:
+    return (draft.key,)
+
+
+def _columns_key(draft: Draft) -> tuple:
+    return draft.key, draft.columns
+
+
+def _roles_key(draft: Draft) -> tuple:
+    return *_columns_key(draft), draft.adjusted, repr(draft.roles.needed())
+
+
+@cached(_table_key, "Describing the columns …")
+def described(draft: Draft) -> pd.DataFrame:
+    """`disco.table.counts.describe` of the whole table."""
+    return counts.describe(draft.table)
+
+
+def problems(draft: Draft) -> list[Finding]:
+    """Why chosen columns are not counts or others cannot play their roles, and notes on the counts."""
+    return [*_of_counts(draft), *_of_roles(draft)]
+
+
+@cached(lambda draft: (*_columns_key(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
+def _of_counts(draft: Draft) -> list[Finding]:
+    chosen, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
+    chosen.attrs = draft.table.attrs
+    listed = counts.problems(chosen, draft.settings.folds, draft.rows_left_out)
+    return listed if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in listed]
+
+
+def _choice(chosen: int, columns: int, problem: Finding) -> Finding:
+    """A problem; too few columns is described as one of the choice, since the table has more."""
+    if problem.kind != "columns":
+        return problem
+    message = (
+        f"{chosen:,} of {columns:,} columns {plural(chosen, 'is', 'are')} chosen as counts; at least 2 are needed."
+    )
+    return replace(problem, message=message, remedy="Give more columns the role count on Data.")
+
+
+def _of_roles(draft: Draft) -> list[Finding]:
+    """Why the roles cannot be used: the columns with unusable rows or, if none, the first other reason."""
+    if draft.roles.needed() is None:
+        return []
+    if bad_rows := unusable(draft):
+        numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
+        return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in bad_rows.items()]
+    why = _why_not(draft)
+    return [] if why is None else [Finding("role", why, blocking=True)]
+
+
+def _of_rows(name: str, bad: np.ndarray, first: object) -> Finding:
+    """The problem of a column that cannot play its role in the rows with these numbers, the first with this name."""
+    which = rows.row_in_words(bad[0], first)
+    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}.'
+    remedy = "Leave these rows out, or give the column another role."
+    return Finding("role", what, remedy, blocking=True, rows=(int(bad[0]),))
+
+
+@cached(lambda draft: (*_roles_key(draft), draft.settings.folds), "Checking the roles …")
+def _why_not(draft: Draft) -> str | None:
+    columns, roles = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
+    try:
+        if _counts(draft) is None:  # their problems are reported elsewhere
+            roles.split(columns)
+        else:
+            prepare(columns, roles, draft.settings.folds)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+@cached(lambda draft: (draft.key, draft.rows_left_out))
+def faulty(draft: Draft) -> list[tuple[bool, str]]:
+    """For each column of the whole table: whether it blocks a fit, and its first problem or note in words."""
+    names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
+    faults: dict[str, tuple[bool, str]] = {}
+    for problem in counts.problems(draft.table, 2, draft.rows_left_out):
+        for name in problem.columns:
+            message = problem.message.removeprefix(f'Column "{name}"').lstrip(", ")
+            blocking, words = faults.get(name, (False, message))
+            faults[name] = (blocking or problem.blocking, words)
+    return [faults.get(name, (False, "")) for name in names]
+
+
+def usable(draft: Draft) -> set[int]:
+    """The columns of the whole table that hold counts without problems and do not look like an index, by position."""
+    return {index for index, (blocking, _) in enumerate(faulty(draft)) if not blocking} - index_like(draft).keys()
+
+
+def chosen_counts(draft: Draft) -> pd.DataFrame | None:
+    """The chosen columns as counts; None while they, or the columns with another role, have blocking problems."""
+    return None if _of_roles(draft) else _counts(draft)
+
+
+def usable_table(draft: Draft) -> pd.DataFrame | None:
+    """The chosen counts, followed by the columns with another role, with row names; None as for `chosen_counts`."""
+    table = chosen_counts(draft)
+    if table is None:
+        return None
+    adjusted = draft.table.iloc[:, list(draft.adjusted)].reset_index(drop=True)
+    return pd.concat([table, adjusted.set_axis(names_of(adjusted), axis=1)], axis=1).set_axis(draft.table.index)
+
+
+def possible_adjustments(draft: Draft) -> dict[int, Guess]:
+    """The columns that look like a covariate or a group and are neither counts nor adjusted for: position → guess."""
+    used = {*draft.columns, *draft.adjusted}
+    return {
+        at: guess for at, guess in _guesses(draft).items() if at not in used and guess.role in ("covariate", "group")
+    }
+
+
+@cached(lambda draft: (*_columns_key(draft), draft.settings.folds))
+def _counts(draft: Draft) -> pd.DataFrame | None:
+    try:
+        return prepare(draft.table.iloc[:, list(draft.columns)], folds=draft.settings.folds).counts
+    except InputError:
+        return None
+
+
+@cached(_columns_key)
+def chosen_numbers(draft: Draft) -> pd.DataFrame | None:
+    """The chosen columns, if at least half of them hold numbers that are not counts and the rest hold counts."""
+    columns = draft.table.iloc[:, list(draft.columns)]
+    return columns if is_continuous(columns) else None
+
+
+def guesses(draft: Draft) -> dict[int, Guess]:
+    """The columns that do not look like counts and that the reader has not yet decided on: position → guess.
+
+    Of the columns left out, only an identifier of groups is included.
+    """
+    names = names_of(draft.table)
+    times = Counter(names)
+    candidates = {*draft.columns, *index_like(draft)}
+    return {
+        position: guess
+        for position, guess in _guesses(draft).items()
+        if position in candidates
+        and names[position] not in draft.roles.columns
+        and times[names[position]] == 1
+        and (position in draft.columns or guess.role != "ignore")
+    }
+
+
+def has_guesses(draft: Draft) -> bool:
+    """Whether any column of the table as loaded did not look like counts."""
+    return bool(_guesses(draft))
+
+
+@cached(_table_key)
+def _guesses(draft: Draft) -> dict[int, Guess]:
+    return guess_roles(draft.table)
+
+
+@cached(_roles_key)
+def unusable(draft: Draft) -> dict[str, np.ndarray]:
+    """`disco.table.roles.unusable_rows` of the draft, where they are less than half of the rows."""
+    roles = draft.roles.needed()
+    bad_rows = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.adjusted]], roles)
+    return {name: bad for name, bad in bad_rows.items() if bad.mean() < 0.5}
+
+
+def suggestions(draft: Draft) -> list[Finding]:
+    """What the table holds besides counts, but what the reader has refused; nothing if it is names of rows alone."""
+    suggested = [] if LAYOUT in draft.denied else _suggestions(draft)
+    return suggested if any(suggestion.kind != NAMES for suggestion in suggested) else []
+
+
+def about(kind: str) -> str:
+    """The question whether a table holds something of a kind."""
+    return f"{LAYOUT} {kind}"
+
+
+@cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
+def _suggestions(draft: Draft) -> list[Finding]:
+    suggested: list[Finding] = []
+    with suppress(InputError):  # one that cannot be made is not offered
+        kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
+        suggested.extend(suggestion for suggestion, _ in tidied(draft.table, kinds, draft.roles.columns))
+    return suggested
+
+
+@cached(_table_key)
+def index_like(draft: Draft) -> dict[int, str]:
+    """The columns of the whole table that look like an index: position → why."""
+    return identifiers(draft.table)
+
+
+@cached(_columns_key)
+def mends(draft: Draft) -> rows.Proposal:
+    """What to leave out of the chosen columns, by their positions among them."""
+    return rows.proposal(draft.table.iloc[:, list(draft.columns)])
+
+
+def spreads(draft: Draft) -> pd.DataFrame:
+    """`disco.table.dispersion.spreads` of the chosen columns."""
+    return _spreads(draft).iloc[list(draft.columns)]
+
+
+@cached(_table_key)
+def _spreads(draft: Draft) -> pd.DataFrame:
+    return dispersion.spreads(draft.table)
+
+
+@cached(lambda draft: (*_roles_key(draft), draft.settings))
+def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
+    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
+    prepared = prepare(columns, draft.roles.needed(), settings.folds)
+    sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
+    group = None if sampled.adjustment is None else sampled.adjustment.group
+    fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)
+    return sampled.counts, ranks.transform_table(sampled, settings), fold
+
+
+@cached(lambda draft: (*_roles_key(draft), draft.settings), "Counting rows per level …")
+def support(draft: Draft) -> pd.DataFrame:
+    """`level_support` and `merged_counts` of the chosen columns."""
+    counts_of, codes, fold = coded(draft)
+    merged = merged_counts(counts_of, codes)
+    if draft.settings.folds_by == "counts":
+        names = sorted(counts_of.columns)
+        splits = ranks.split_ranks(counts_of[names].to_numpy(), draft.settings)
+        codes = pd.DataFrame(np.concatenate([split.held_out for split in splits]), columns=names)[counts_of.columns]
+        fold = np.repeat([0, 1], len(counts_of))
+    return level_support(counts_of, codes, fold, draft.settings.min_level_rows).assign(merged=merged)
+
+
+_ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
+
+
+def artefact_search(draft: Draft) -> Slow[Artefacts]:
+    """The search for them; its result is cached whatever is dismissed.
+
+    Args:
+        draft: its chosen columns are counts.
+    """
+
+    def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
+        roles, reasons = draft.roles.needed(), draft.dismissed
+        return looked_for(table, roles, columns_aside, reasons, callback=callback, left_out=draft.rows_left_out)
+
+    return Slow(
+        ("artefacts", draft.key, *draft.columns, repr(draft.roles)),
+        work,
+        lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
+        "The table could not be checked for what creates edges",
+        lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
+        at_once=len(draft.table) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
+        again="Look for what creates edges",
+    )
+
+
+def current_artefacts(draft: Draft) -> Artefacts | None:
+    """The artefacts with the draft's reasons; None before all were looked for."""
+    if (result := artefact_search(draft).result) is None:
+        return None
+    artefacts = replace(result, reasons=draft.dismissed)
+    return None if artefacts.due else replace(artefacts, reasons=artefacts.dismissed)

@@ -1,0 +1,48 @@
+"""Errors as a sentence on the page: at once or, from a callback, later; and the page drawn anew when work ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from disco.errors import InputError
+from pages.shared.widgets.names import plain
+
+_ICON = ":material/error:"
+
+
+@contextmanager
+def caught(prefix: str = "") -> Iterator[None]:
+    """Run the block; if it fails, say why in a sentence."""
+    try:
+        yield
+    except InputError as error:
+        st.error(plain(f"{prefix}{error}"), icon=_ICON)
+
+
+@contextmanager
+def deferred(key: str, prefix: str = "") -> Iterator[None]:
+    """The same in a callback, which cannot draw: the sentence is kept in the session until it is shown."""
+    st.session_state.pop(key, None)
+    try:
+        yield
+    except InputError as error:
+        st.session_state[key] = f"{prefix}{error}"
+
+
+def show(key: str, suffix: str = "") -> None:
+    """Show, once, the sentence that was kept."""
+    if problem := st.session_state.pop(key, None):
+        st.error(plain(problem) + suffix, icon=_ICON)
+
+
+def redraw() -> None:
+    """Draw the whole page anew, from a part of it that draws itself again every second.
+
+    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The part asks
+    again soon after.
+    """
+    context = get_script_run_ctx()
+    if context is not None and context.fragment_ids_this_run:
+        st.rerun()
