@@ -126,7 +126,7 @@ class TruthComparison:
     def _scores(self) -> pd.DataFrame:
         return means(self.ocs)
 
-    def met(self, graph: nx.DiGraph) -> metrics.Counts:
+    def met(self, graph: nx.DiGraph) -> metrics.EdgeCounts:
         """How many edges of a graph agree and disagree."""
         return metrics.counts(self.edges, graph)
 
