@@ -47,20 +47,18 @@ class GraphResult:
     """An order with edges.
 
     Attributes:
-        nodes: all nodes, sources first if there is an order, otherwise as in the table.
+        nodes: sources first if there is an order, otherwise as in the table.
         edges: one row per edge: parent, child, and any of `disco.columns.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
-            `decided` of 0: the method leaves the direction open; the edge then stands once, along the order if there
+            `decided` of 0: the method leaves the direction open; the edge is then listed once, along the order if there
             is one.
-        is_ordered: whether the nodes are in causal order.
         scores: parent, child, score of candidate edges, and p_value if the method has one. The method defines the
             score. Empty if it has none.
-        method: the method's name.
         choices: options, thresholds and seed, by name.
         seconds: run time; NaN if not measured.
         notes: caveats, as sentences; some have a kind (`Note`).
         misfit: node and misfit_nats, one row per node, if measured.
-        artefacts: what in the table creates edges (`disco.hidden.all_artefacts`), neither cured nor dismissed: a
-            sentence each.
+        artefacts: a sentence for each thing in the table that creates edges (`disco.hidden.all_artefacts`) and was
+            neither removed nor dismissed.
     """
 
     nodes: list[str]
@@ -84,16 +82,10 @@ class GraphResult:
         order: Sequence[str] | None = None,
         **attributes: Any,
     ) -> "GraphResult":
-        """A method's result, from pairs of nodes.
+        """A method's result from (parent, child) per directed edge and, once each, the pairs of its undirected edges.
 
-        Args:
-            names: all nodes, in the order of the table's columns.
-            pairs: (parent, child) per directed edge.
-            undirected: the pairs of nodes of the undirected edges, each once.
-            attributes: further attributes.
-
-        Raises:
-            InputError: the order does not contain every name exactly once.
+        `names` are in the order of the table's columns; InputError if the order does not contain every name exactly
+        once.
         """
         if order is not None and sorted(order) != sorted(names):
             raise InputError("The order must contain every node exactly once.")
@@ -133,7 +125,6 @@ class GraphResult:
 
     @property
     def _open(self) -> np.ndarray:
-        """Whether each edge's direction is open, (edges)."""
         marks = self.edges[[name for name in ("is_open", "decided") if name in self.edges]].to_dict("records")
         return np.array([not graphs.has_direction(edge) for edge in marks], dtype=bool)
 
@@ -181,11 +172,7 @@ class GraphResult:
 
 
 def write(folder: Path, result: GraphResult, prefix: str = "") -> None:
-    """Write order, edges and scores; an earlier result's files are replaced or deleted.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write order, edges and scores; an earlier result's files are replaced or deleted."""
     for name in ("order.csv", "scores.csv"):
         (folder / f"{prefix}{name}").unlink(missing_ok=True)
     if result.is_ordered:
@@ -203,15 +190,10 @@ def placed(order: Sequence[str]) -> pd.DataFrame:
 def read(
     folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
 ) -> GraphResult:
-    """The order and edges in a folder, checked: the folder may come from a stranger.
+    """The order and edges in a folder, checked, since the folder may come from a stranger.
 
-    Args:
-        nodes: the table's columns.
-        order, edges: the columns of the two files; an order may be missing if edges may be undirected.
-        scores: the columns of the scores; None skips them.
-
-    Raises:
-        InputError: a file is missing or damaged.
+    InputError if a file is missing or damaged; an order may be missing if edges may be undirected. `scores` None skips
+    the scores.
     """
     path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.kinds
     names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
