@@ -52,8 +52,7 @@ def read_edges(source: str | Path) -> OwnGraph:
 def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
     """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction.
 
-    Raises:
-        InputError: as for `read_edges`, or a direction is none of `disco.graph.dag.DIRECTIONS`.
+    InputError as for `read_edges`, or if a direction is not in `disco.graph.dag.DIRECTIONS`.
     """
     edges, names = read_edges(text)
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
@@ -71,11 +70,7 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
 def truth_of(data: bytes, columns: set[str]) -> pd.DataFrame:
     """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction.
 
-    Args:
-        columns: of the table.
-
-    Raises:
-        InputError: as for `read_truth`, the file is too large or not text, or it names something that is not a column.
+    InputError as for `read_truth`, or if the file is too large or not text, or names something that is not a column.
     """
     check_size("it", len(data), LARGEST_TEXT)
     try:
@@ -95,7 +90,6 @@ def _read(path: Path) -> str:
 
 
 def _edge_list(text: str) -> OwnGraph:
-    """The edges and nodes of an edge list."""
     rows, _ = _rows(text)
     names = dict.fromkeys(node for _, parent, child, _ in rows for node in (parent, child) if node)
     return [(parent, child) for _, parent, child, _ in rows if child], list(names)
@@ -105,10 +99,10 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
     """Every non-empty line, as (number, parent, child or "", all cells), and the column names if there are any."""
     lines = _lines(text)
     first = [cell.lower() for cell in lines[0]] if lines else []
-    ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
-    header = first if ends else []
+    names = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
+    header = first if names else []
     directed = header.index("direction") if "direction" in header else None
-    columns = [header.index(end) for end in ends] if ends else (0, 1)
+    columns = [header.index(end) for end in names] if names else (0, 1)
     rows = []
     for number, cells in enumerate(lines, start=1):
         if not any(cells) or (header and number == 1):
@@ -123,7 +117,6 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The cells of every line."""
     if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
         raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
     text = spreadsheets.without_notes(text.encode()).decode()
