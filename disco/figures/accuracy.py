@@ -15,8 +15,7 @@ MEASURES = {"precision": "dash", "recall": "dot"}
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """F1 against τ_Z, one line per π_min, with precision and recall at the chosen π_min; the current choice is marked.
 
-    Args:
-        table: from `disco.metrics.along_thresholds`.
+    `table` is from `disco.metrics.along_thresholds`.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
@@ -49,11 +48,11 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(range=[-0.03, 1.03])
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
-    said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
+    title = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
         where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
-        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
-    return theme.titled(fig, said, height=360)
+        title += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
+    return theme.titled(fig, title, height=360)
 
 
 def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
@@ -75,7 +74,7 @@ def precision_recall(
     pi_min: float,
     average: float,
     chance: float,
-    most: float | None = None,
+    a_top: float | None = None,
 ) -> go.Figure:
     """Precision against recall for falling cut-offs of the OCS and of τ_Z; the current choice is marked.
 
@@ -84,17 +83,17 @@ def precision_recall(
         table: from `disco.metrics.along_thresholds`; only the chosen π_min is drawn.
         average: the average precision of the OCS.
         chance: share of true edges among the candidates, the precision of a random choice.
-        most: the order's A_top, an upper bound on recall.
+        a_top: of the order, an upper bound on recall.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
-    shown = curve.iloc[_corners(curve)]
+    corners = curve.iloc[_corners(curve)]
     fig.add_scatter(
-        x=shown["recall"],
-        y=shown["precision"],
+        x=corners["recall"],
+        y=corners["precision"],
         mode="lines",
         name="by OCS",
-        customdata=shown["threshold"],
+        customdata=corners["threshold"],
         line={"color": colours.PICKED, "width": 3},
         hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
@@ -116,18 +115,18 @@ def precision_recall(
         marker={"color": colours.ACCENT, "size": 12, "symbol": "diamond"},
         hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
-    _frame(fig, chance, most)
+    _frame(fig, chance, a_top)
     return theme.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 
 
-def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
+def _frame(fig: go.Figure, chance: float, highest: float | None) -> None:
     """The axes, with dotted lines at the precision of a random choice and at the highest possible recall."""
     words = {"showarrow": False, "font": {"color": colours.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
-    if most is not None:
-        fig.add_vline(x=most, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
-        fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
+    if highest is not None:
+        fig.add_vline(x=highest, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
+        fig.add_annotation(x=highest, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
     fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])
 
