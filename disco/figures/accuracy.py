@@ -14,9 +14,7 @@ MEASURES = {"precision": "dash", "recall": "dot"}
 
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """F1 against τ_Z, one line per π_min, with precision and recall at the chosen π_min; the current choice is marked.
-
-    `table` is from `disco.metrics.along_thresholds`.
-    """
+    `table` is from `disco.metrics.along_thresholds`."""
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
     folds = table["pi_min"].nunique()
@@ -78,12 +76,10 @@ def precision_recall(
 ) -> go.Figure:
     """Precision against recall for falling cut-offs of the OCS and of τ_Z; the current choice is marked.
 
-    Args:
-        curve: from `metrics.precision_recall`, for the mean OCS of every candidate.
-        table: from `disco.metrics.along_thresholds`; only the chosen π_min is drawn.
-        average: the average precision of the OCS.
-        chance: share of true edges among the candidates, the precision of a random choice.
-        a_top: of the order, an upper bound on recall.
+    `curve` is from `metrics.precision_recall`, for the mean OCS of every candidate, `table` from
+    `disco.metrics.along_thresholds`; only the chosen π_min is drawn. `average` is the average precision of the OCS,
+    `chance` that of a random choice, the share of true edges among the candidates, and `a_top` the order's upper bound
+    on recall.
     """
     fig = go.Figure()
     here = at_threshold(table, tau_z, pi_min)
@@ -120,7 +116,6 @@ def precision_recall(
 
 
 def _frame(fig: go.Figure, chance: float, highest: float | None) -> None:
-    """The axes, with dotted lines at the precision of a random choice and at the highest possible recall."""
     words = {"showarrow": False, "font": {"color": colours.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)

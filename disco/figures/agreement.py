@@ -26,9 +26,7 @@ def agreement(
     ours: pd.DataFrame, published: Mapping[str, Sequence[float]], controls: Mapping[str, Sequence[float]]
 ) -> go.Figure:
     """Agreement with each reference: each of our runs, their mean, the mean of a paper, and the sorting controls.
-
-    `ours` is from `disco.studies.agreement.scores`; the others are by label.
-    """
+    `ours` is from `disco.studies.agreement.scores`; the others are by label."""
     names = list(ours.columns[2:])
     row = {label: index for index, label in enumerate(dict.fromkeys([*ours["label"], *published, *controls]))}
     means, height = ours.groupby("label", sort=False)[names].mean(), 190 + 26 * len(row)
@@ -130,7 +128,6 @@ def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
 
 
 def _dots(fig: go.Figure, x: Any, y: Any, name: str, hover_text: str, marker: dict[str, Any], **options: Any) -> None:
-    """Points with an entry in the legend, and a text under the pointer."""
     hover = f"{hover_text}<extra>{name}</extra>"
     fig.add_scatter(x=list(x), y=list(y), mode="markers", name=name, marker=marker, hovertemplate=hover, **options)
 

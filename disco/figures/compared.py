@@ -23,9 +23,7 @@ _FULLY = 0.995  # agreement that is shown as 1.00
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
     """The agreement of every pair of methods, from 0 to 1, (methods, methods), as a matrix; NaN if not comparable.
-
-    `what` is compared, for the title: "Orders", "Edges".
-    """
+    `what` is compared, for the title: "Orders", "Edges"."""
     names = different([theme.label(name, _LONGEST) for name in values.columns])
     cells = values.to_numpy()
     fig = go.Figure(
@@ -99,7 +97,6 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
 def _marks(
     is_control: bool, name: str, x: pd.Series, rows: pd.Series, hover: list[tuple[str, float, str]], in_legend: bool
 ) -> go.Scatter:
-    """The marks of the methods or of the controls in one panel."""
     return go.Scatter(
         x=x,
         y=rows,

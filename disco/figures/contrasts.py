@@ -26,11 +26,8 @@ def forest(
 ) -> go.Figure:
     """One row per contrast (`disco.experiments.contrasts`), at most `MOST`, in this order; without an interval, none.
 
-    Args:
-        margin: drawn as a band about 1.
-        several: whether rows also name their arm, since there are several.
-        names: full names of nodes.
-        title: text that is safe for Plotly.
+    The margin is a band about 1. Rows also name their arm if there are several; `names` has full names of nodes, and
+    the title must be safe for Plotly.
     """
     contrasts = contrasts.assign(node=contrasts["node"].replace(dict(names or {})))
     drawn = contrasts.dropna(subset=["low", "high"]).head(MOST).reset_index(drop=True)

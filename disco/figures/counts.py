@@ -20,9 +20,7 @@ ENOUGH = 0.8
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
     """Variance against mean of every column (`disco.table.counts.describe`), with the Poisson line variance = mean.
-
-    Columns without numbers are left out; `picked` is highlighted.
-    """
+    Columns without numbers are left out; `picked` is highlighted."""
     usable = description[(description["mean"] > 0) & (description["variance"] > 0)]
     if usable.empty:
         return empty("No column has a mean and a variance above 0.")
@@ -56,10 +54,8 @@ def distribution(column: pd.Series) -> go.Figure:
 
 
 def before_after(counts: pd.Series, codes: pd.Series, transform: str) -> go.Figure:
-    """One column's counts beside its codes: ranks, quantile levels, or the counts themselves.
-
-    `transform` is rank, quantile or none.
-    """
+    """One column's counts beside its codes: ranks, quantile levels, or the counts themselves. `transform` is rank,
+    quantile or none."""
     words = {"rank": "Rank", "quantile": "Quantile level", "none": "Count, unchanged"}
     figure = make_subplots(1, 2, subplot_titles=("Before", "After"), horizontal_spacing=0.09)
     figure.add_trace(_bars(counts, GREY), 1, 1)
@@ -96,10 +92,8 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
 
 
 def levels_per_column(support: pd.DataFrame, limit: int = MOST_COLUMNS) -> go.Figure:
-    """Distinct values of each column before and after the transform, on one logarithmic axis.
-
-    `support` is from `disco.paper.support.level_support`; at most `limit` columns are drawn, those that lose most rows.
-    """
+    """Distinct values of each column before and after the transform, on one logarithmic axis. `support` is from
+    `disco.paper.support.level_support`; at most `limit` columns are drawn, those that lose most rows."""
     columns = _drawn(support, limit)
     names, tickvals = _names(columns), list(range(len(columns)))
     figure = go.Figure()
@@ -172,7 +166,6 @@ def _names(columns: pd.DataFrame) -> list[str]:
 
 
 def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows: np.ndarray | None = None) -> None:
-    """Horizontal lines from `low` to `high`, as one trace."""
     y = np.arange(len(low)) if rows is None else rows
     gap = np.full(len(low), np.nan)
     figure.add_scatter(
@@ -200,7 +193,6 @@ def _log_axis(low: float, high: float) -> dict[str, object]:
 
 
 def _named_rows(figure: go.Figure, columns: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
-    """Label the rows with the columns' names, and make the axis of `values` logarithmic."""
     layout(figure, height=110 + 20 * len(columns), x=x)
     figure.update_xaxes(**_log_axis(values.min(axis=None), values.max(axis=None)))
     tickvals = list(range(len(columns)))

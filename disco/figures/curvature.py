@@ -25,14 +25,11 @@ SPREAD = 0.8  # share of a rank's width filled by its folds
 
 @dataclass(frozen=True)
 class VarianceParts:
-    """A node's curvature variance, within ranks and in total, averaged over folds.
+    """A node's curvature variance, averaged over folds.
 
-    Attributes:
-        within: the CCS: the variance within ranks, weighted by the number of rows.
-        total: the constant-curvature score: the variance over all admissible rows.
-        rows: number of held-out rows used.
-        levels: number of ranks used, over all folds.
-        left_out: unused rows, because their rank has too few.
+    `within` ranks, weighted by the number of rows, it is the CCS; in `total`, over all admissible rows, the
+    constant-curvature score. `rows` and `levels` count the held-out rows and ranks used, over all folds; `left_out`
+    rows have a rank with too few.
     """
 
     within: float
@@ -69,10 +66,8 @@ def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Vari
 def by_rank(
     nodes: dict[str, pd.DataFrame], sink: str, min_rows: int = 2, admissible_only: bool = False, seed: int = 0
 ) -> go.Figure:
-    """The curvature of one or two nodes (frames as in `levels`) against their rank, on a common scale.
-
-    `sink` is the node that the step removes. Rows whose shifts leave the grid are drawn faint, if they are not used.
-    """
+    """The curvature of one or two nodes (frames as in `levels`) against their rank, on a common scale. `sink` is the
+    node that the step removes. Rows whose shifts leave the grid are drawn faint, if they are not used."""
     titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
     fig.update_annotations(font_size=12)  # two fit side by side on a phone

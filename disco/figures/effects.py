@@ -29,10 +29,8 @@ _DASHES = ("solid", "dash", "dot")
 
 
 def binned(parent: pd.Series, child: pd.Series, limit: int = _MOST_MEANS) -> pd.DataFrame:
-    """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size.
-
-    Columns count (mean over the bin), mean, rows, low and high (the bin's limits).
-    """
+    """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size. Columns
+    count (mean over the bin), mean, rows, low and high (the bin's limits)."""
     values = parent.to_numpy()
     grid, index = np.unique(values, return_inverse=True)
     if len(grid) > limit:
@@ -112,10 +110,8 @@ def middle(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def kind(kind: "Kind") -> go.Figure:
-    """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson.
-
-    There, every shape has the fitted distribution's mean.
-    """
+    """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson. There,
+    every shape has the fitted distribution's mean."""
     middle = int(np.searchsorted(np.cumsum(kind.share), 0.5))
     fitted = np.exp(kind.log_probability[middle])
     visible = fitted > 1e-4 * fitted.max()  # without the invisible tail
@@ -155,7 +151,8 @@ def _drawn(kind: "Kind") -> "list[CountShape]":
 
 
 def columns(check: "Check", statistic: str) -> go.Figure:
-    """One statistic (mean, ratio or zeros) of every column, observed against simulated; the bar is its simulated range."""
+    """One statistic (mean, ratio or zeros) of every column: observed against simulated, with a bar for the simulated
+    range."""
     rows_of_statistic = check.columns[check.columns["statistic"] == statistic]
     figure = go.Figure()
     # A logarithmic axis cannot show zero.
@@ -207,10 +204,8 @@ def _outside_title(check: "Check", statistic: str, noun: str) -> str:
 
 
 def pairs(check: "Check") -> go.Figure:
-    """Spearman's correlation of every pair of columns, observed against the median of the simulated tables.
-
-    At most a few thousand pairs inside their bands are drawn, and as many outside.
-    """
+    """Spearman's correlation of every pair of columns, observed against the median of the simulated tables. At most a
+    few thousand pairs inside their bands are drawn, and as many outside."""
     figure = go.Figure()
     figure.add_scatter(
         x=[-1, 1],

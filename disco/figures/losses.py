@@ -22,10 +22,8 @@ STAGE_WORDS = {"joint": "joint", "projection": "projection"}
 
 
 def smooth(values: np.ndarray, weight: float) -> np.ndarray:
-    """The debiased exponential moving average, (epochs,); missing values are skipped.
-
-    `weight` is that of the past, from 0 (no smoothing) to below 1.
-    """
+    """The debiased exponential moving average, (epochs,); missing values are skipped. `weight` is that of the past,
+    from 0 (no smoothing) to below 1."""
     if weight <= 0:
         return np.asarray(values, dtype=float)
     average, seen, smoothed = 0.0, 0, np.full(len(values), np.nan)
@@ -44,14 +42,11 @@ def loss_curves(
     smoothing: float = 0.0,
     by_fold: bool = True,
 ) -> go.Figure:
-    """Training and validation losses of one network, one colour per fold, or their mean over the folds.
+    """Training and validation losses of one network, joint or projection, one colour per fold, or their mean over the
+    folds.
 
-    Args:
-        events: epoch, stage, fold (from 1), train, validation.
-        stage: joint or projection.
-        best_epochs: the epoch whose state each fold uses, marked on its validation curve; 0 for none.
-        smoothing: weight of the past, 0 to below 1.
-        by_fold: draw every fold instead of their mean.
+    `events` has the columns epoch, stage, fold (from 1), train, validation. `best_epochs` are those whose state each
+    fold uses, marked on its validation curve; 0 for none. `smoothing` is the weight of the past, 0 to below 1.
     """
     stage_events = events[events["stage"] == stage]
     if stage_events.empty:

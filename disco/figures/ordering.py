@@ -51,12 +51,9 @@ def scores(
 ) -> go.Figure:
     """The score of every remaining node at one step: a small mark per fold, and a large one for the mean.
 
-    The logarithmic scale is the same at every step, so that only the marks move in the animation.
-
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        rows: the nodes to draw, from the top; removed nodes have an empty row.
-        true_sinks: nodes known to be sinks at this step; drawn with a ring.
+    The logarithmic scale is the same at every step, so that only the marks move in the animation. `ccs` has the columns
+    step, remaining, node, fold, score, chosen; `rows` are the nodes to draw, from the top, where removed nodes have an
+    empty row. Nodes in `true_sinks`, known to be sinks at this step, have a ring.
     """
     decided = step_of(all_steps(ccs[ccs["step"] == step]), step)
     values = fold_scores(ccs, step)
@@ -80,7 +77,6 @@ def scores(
 
 
 def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> None:
-    """A small mark per fold, and a line over their range."""
     fig.add_scatter(
         x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
         y=np.repeat([position[node] for node in values.index], 3),
@@ -188,10 +184,8 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
-    """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries.
-
-    `frame` has the columns step, node, fold and the four of `CRITERIA`; NaN if a score is unavailable.
-    """
+    """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries. `frame` has
+    the columns step, node, fold and the four of `CRITERIA`; NaN if a score is unavailable."""
     means = mean_criteria(frame, step)
     present = [node for node in rows if node in means.index]
     smallest = means.min()

@@ -24,9 +24,7 @@ _SHARE = "at least %{x:g}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%
 
 def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.Figure:
     """The outcome's mean over the range of the node that is set, a line per case, with the two values of the effect.
-
-    `curve` is from `disco.effects.curve.curve`, with these two values; `unit` is that of the node.
-    """
+    `curve` is from `disco.effects.curve.curve`, with these two values; `unit` is that of the node."""
     (cause, new), (reference,) = next(iter(effect.do.items())), effect.against.values()
     figure, several = go.Figure(), curve["case"].nunique() > 1
     for at in (reference, new):
@@ -46,9 +44,7 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
 
 def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
     """How often the outcome has at least a count: solid at the new values, dotted at the reference; a colour per case.
-
-    `curves` is from `disco.effects.distribution.distribution`, of this effect.
-    """
+    `curves` is from `disco.effects.distribution.distribution`, of this effect."""
     above = curves[curves["count"] > curves["count"].min()]
     often = above[above[["at_least", "against"]].max(axis=1) > _RARE]
     figure, drawn = go.Figure(), above if often.empty else often
@@ -112,10 +108,8 @@ def _marks(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:
 
 
 def drivers(ranked: pd.DataFrame, on: str) -> go.Figure:
-    """The nodes that drive an outcome most, one row each: the ratio of its means, from a low to a high value.
-
-    `ranked` is from `disco.effects.drivers.drivers`.
-    """
+    """The nodes that drive an outcome most, one row each: the ratio of its means, from a low to a high value. `ranked`
+    is from `disco.effects.drivers.drivers`."""
     plotted = ranked[np.isfinite(ranked["rate_ratio"]) & (ranked["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
     drawn = plotted.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*WIDEST)
     is_sure = (plotted["low"] > 1) | (plotted["high"] < 1)
@@ -152,7 +146,6 @@ def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def _title(plotted: pd.DataFrame, on: str) -> str:
-    """The largest effect as a sentence."""
     if plotted.empty:
         return f"No ratio can be drawn for {theme.label(on)}"
     first = plotted.iloc[0]

@@ -61,13 +61,11 @@ def candidates(
     limit: int = 20,
     true_parents: Collection[str] = (),
 ) -> go.Figure:
-    """The scores of a child's candidates in each fold, with each fold's threshold line.
+    """The scores of a child's candidates in each fold (fold, parent, child, ocs, curvature, z), with each fold's
+    threshold line.
 
-    Args:
-        ocs: columns fold, parent, child, ocs, curvature, z.
-        by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero.
-        limit: largest number of candidates; those with the highest means are drawn.
-        true_parents: nodes known to be parents; marked by a star before the name.
+    `by` is "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero. The
+    `limit` candidates with the highest means are drawn; a star before the name marks `true_parents`.
     """
     here = ocs[ocs["child"] == child]
     table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
@@ -121,10 +119,8 @@ def _band(row: int) -> dict:
 def _candidate_axis(
     fig: go.Figure, drawn: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
 ) -> None:
-    """Label the candidates with their number of folds; selected ones are bold on a band.
-
-    All shapes are set at once, because Plotly checks the whole list for each one added.
-    """
+    """Label the candidates with their number of folds; selected ones are bold on a band. All shapes are set at once,
+    because Plotly checks the whole list for each one added."""
     words = []
     for (row, edge), is_selected in zip(drawn.iterrows(), passes(drawn, pi_min), strict=True):
         star = "★ " if edge["parent"] in true_parents else ""
@@ -155,12 +151,8 @@ def matrix(
     """Every candidate edge, parents as rows and children as columns in causal order; selected edges are outlined.
 
     Of more nodes than `MOST_CELLS`, a cell has several neighbours in the order, and the highest of their values.
-
-    Args:
-        table: from `frequencies`: parent, child, ocs, z, frequency.
-        by: one of `MATRIX_VALUES`.
-        picked: a child whose column is marked.
-        truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
+    `table` is from `frequencies`: parent, child, ocs, z, frequency; `by` one of `MATRIX_VALUES`; `picked` a child whose
+    column is marked. True edges, columns parent and child, have a dot, or a red cross if against the order.
     """
     position = {node: index for index, node in enumerate(order)}
     rows, columns = table["parent"].map(position).to_numpy(), table["child"].map(position).to_numpy()
@@ -286,10 +278,8 @@ def matrix_axes(fig: go.Figure, words: list[str]) -> None:
 
 
 def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
-    """Number of edges selected at each threshold, one line per π_min; the current choice is marked.
-
-    `ocs` has the columns fold, parent, child, ocs, z, for every candidate edge.
-    """
+    """Number of edges selected at each threshold, one line per π_min; the current choice is marked. `ocs` has the
+    columns fold, parent, child, ocs, z, for every candidate edge."""
     fig = go.Figure()
     cut_offs = [tau_z - _MOVED, tau_z, tau_z + _MOVED]
     last = max(_HIGHEST, cut_offs[-1])

@@ -76,7 +76,6 @@ def depth(quality: Quality) -> go.Figure:
 def _points(
     figure: go.Figure, x: pd.Series, y: pd.Series, names: pd.Series, colour: str, symbol: str, legend: str, hover: str
 ) -> None:
-    """One kind of points, if any."""
     if len(x):
         figure.add_scatter(
             x=x,

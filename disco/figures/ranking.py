@@ -24,12 +24,10 @@ def ranking(
 ) -> go.Figure:
     """The nodes from the top, each with the score of the runner-up divided by its own when it was removed.
 
-    Args:
-        order: all nodes, source first. The first was never removed, so it has no mark.
-        steps: from `disco.paper.removals.all_steps`.
-        wrong: steps that removed a node before one of its true children; marked by crosses.
-        positions: of the nodes that are drawn, from 0, on the scale of all; None draws all.
-        marked: a node whose name is bold.
+    The first in the order, source first, was never removed and has no mark. `steps` is from
+    `disco.paper.removals.all_steps`; the steps in `wrong`, which removed a node before one of its true children, have
+    crosses. Only `positions` in the order, from 0, are drawn, on the scale of all. The name of the node `marked` is
+    bold.
     """
     positions = range(len(order)) if positions is None else positions
     row = {node: position for position, node in enumerate(order)}
@@ -103,7 +101,6 @@ def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbo
 
 
 def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
-    """Mark the removals that are wrong in the known graph."""
     if len(removals):
         fig.add_scatter(
             x=removals["shown"],

@@ -21,10 +21,8 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
 
 
 def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
-    """Every search's score after each sweep, as nats below the overall best; the best search is highlighted.
-
-    `history` has the columns start, sweep, score; `current` is the running search.
-    """
+    """Every search's score after each sweep, as nats below the overall best; the best search is highlighted. `history`
+    has the columns start, sweep, score; `current` is the running search."""
     if history.empty:
         return theme.empty("No sweep is finished yet.")
     top = history["score"].max()
@@ -56,9 +54,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
 
 def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
     """The final score of every search, best on top; ends within the bound, in nats, count as ties with the best.
-
-    `starts` has the columns start, sweep, score.
-    """
+    `starts` has the columns start, sweep, score."""
     last = starts.sort_values("sweep").groupby("start", sort=False)["score"].last().sort_values(ascending=False)
     below = (last.max() - last).to_numpy()
     near = below <= bound
@@ -95,9 +91,7 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
     """Every node's position before and after, source on top; moves that gained at least `bound` nats are highlighted.
-
-    `moves` has the columns node, before, after, gain_nats (NaN: it did not move).
-    """
+    `moves` has the columns node, before, after, gain_nats (NaN: it did not move)."""
     fig = go.Figure()
     moved = moves["gain_nats"].notna()
     matters = moved & (moves["gain_nats"] >= bound)
@@ -177,7 +171,6 @@ def _ticks(highest: float) -> tuple[list[float], list[str]]:
 
 
 def _depth(fig: go.Figure, low: float, top: float) -> None:
-    """The axis of nats below the best, the best on top."""
     tickvals, words = _ticks(top - low)
     end = max(float(_height(top - low)), 0.3)
     fig.layout.yaxis = dict(

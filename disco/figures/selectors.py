@@ -21,10 +21,8 @@ _MARKS = {
 
 
 def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[float]) -> go.Figure:
-    """Number of edges at each cut-off, one of the ascending `choices`; the current one is marked.
-
-    `candidates` is from `disco.selectors.selection.candidates`.
-    """
+    """Number of edges at each cut-off, one of the ascending `choices`; the current one is marked. `candidates` is from
+    `disco.selectors.selection.candidates`."""
     if selector == "evidence":
         worth = np.sort(np.where(candidates["selected"], np.maximum(candidates["score"], 1e-9), -np.inf))
         edges = len(worth) - np.searchsorted(worth, choices, side="right")

@@ -52,10 +52,8 @@ def label(name: object, longest: int = 40) -> str:
 def layout(
     figure: go.Figure, *, height: int = 360, x: str | None = "", y: str | None = "", legend: bool = True
 ) -> go.Figure:
-    """The common layout, set in place: transparent, thin grid, legend above; the width follows the page.
-
-    `x` and `y` are the titles of the axes; None does not change the current ones.
-    """
+    """The common layout, set in place: transparent, thin grid, legend above; the width follows the page. `x` and `y`
+    are the titles of the axes; None does not change the current ones."""
     settings: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
@@ -89,11 +87,8 @@ def empty(message: str, height: int = 200) -> go.Figure:
 
 
 def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
-    """The common layout, set in place, with a title that states the finding, wrapped here because Plotly does not wrap
-    it.
-
-    Names in the title are already safe for Plotly; axis titles are unchanged.
-    """
+    """The common layout, set in place, with a title that states the finding; names in it are already safe for Plotly.
+    It is wrapped here because Plotly does not wrap it. Axis titles are unchanged."""
     layout(figure, height=height, x=None, y=None, legend=legend)
     lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
     text = "<br>".join(lines)

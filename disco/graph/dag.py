@@ -36,11 +36,9 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None = None) -> nx.DiGraph:
     """The graph of an order of all nodes, sources first, and its edges.
 
-    InputError if a node appears twice in the order, or an edge names an unknown node or runs against the order.
-
-    Args:
-        edges: columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`.
-        nodes: columns node and any of `NODE_FACTS`, one row per node, if the misfit was measured.
+    `edges` has the columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`; `nodes`, if the misfit was
+    measured, node and any of `NODE_FACTS`. InputError if a node appears twice in the order, or an edge names an unknown
+    node or runs against the order.
     """
     position = positions(order)
     graph = nx.DiGraph()
@@ -233,10 +231,8 @@ def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """One row per edge: parent, child, and the edge's words and numbers; children in causal order.
-
-    `decided` and `is_open` are true, false, or NaN where missing.
-    """
+    """One row per edge: parent, child, and the edge's words and numbers; children in causal order. `decided` and
+    `is_open` are true, false, or NaN where missing."""
     empty = dict.fromkeys(EDGE_WORDS, "") | dict.fromkeys(EDGE_NUMBERS, math.nan)
     names = [name for name in empty if any(name in data for *_, data in graph.edges(data=True))]
     rows = [

@@ -36,7 +36,6 @@ class Note(str):
     kind: str
 
     def __new__(cls, text: str, kind: str = "") -> "Note":
-        """A note of a kind; empty if nothing depends on it."""
         note = super().__new__(cls, text)
         note.kind = kind
         return note
@@ -146,10 +145,8 @@ class GraphResult:
         return graphs.build(self.nodes, self.edges, self.misfit)
 
     def drawn(self, order: Sequence[str]) -> nx.DiGraph:
-        """The graph with its nodes in a given order, each with its `position` from 1.
-
-        An edge may run against that order. An open edge appears once, along the order, with `is_open`.
-        """
+        """The graph with its nodes in a given order, each with its `position` from 1. An edge may run against that
+        order. An open edge appears once, along the order, with `is_open`."""
         graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
         names = {*EDGE_NUMBERS, *EDGE_WORDS} - {"is_open"}
@@ -190,11 +187,8 @@ def placed(order: Sequence[str]) -> pd.DataFrame:
 def read(
     folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
 ) -> GraphResult:
-    """The order and edges in a folder, checked, since the folder may come from a stranger.
-
-    InputError if a file is missing or damaged; an order may be missing if edges may be undirected. `scores` None skips
-    the scores.
-    """
+    """The order and edges in a folder, checked, since the folder may come from a stranger. InputError if a file is
+    missing or damaged; an order may be missing if edges may be undirected. `scores` None skips the scores."""
     path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.kinds
     names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
     if is_ordered:

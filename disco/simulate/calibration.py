@@ -48,14 +48,11 @@ class Moments(NamedTuple):
 def equal_means(
     mechanisms: list[Mechanism], order: list[int], around: Surroundings, streams: list[np.random.Generator]
 ) -> tuple[list[Mechanism], list[Moments]]:
-    """The mechanisms with new intercepts, so that every node has the same marginal mean: the smallest of a source in
-    the families of the nodes. InputError if no intercept gives a node this mean, or it is too large in some row.
+    """The mechanisms with new intercepts, so that every node has the same marginal mean.
 
-    Args:
-        mechanisms: one per node.
-        order: a causal order of the nodes.
-        around: the surroundings of the calibration sample, of ROWS rows.
-        streams: for the calibration sample, one per node.
+    It is the smallest that a source has in the families of the nodes. InputError if no intercept gives a node this
+    mean, or it is too large in some row. `around` has the surroundings of the calibration sample, of ROWS rows;
+    `streams` are for this sample, one per node.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)
     return _along(mechanisms, order, around, streams, partial(_with_mean, mean=mean))

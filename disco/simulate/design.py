@@ -24,10 +24,8 @@ INTERVENTION = "intervention"  # the column that names the arms
 
 @dataclass(frozen=True)
 class Design(DesignOptions):
-    """A complete description of one simulated table; checked when it is made, never changed.
-
-    InputError if a value has the wrong type, is out of its range, or does not fit another value.
-    """
+    """A complete description of one simulated table; checked when it is made, never changed. InputError if a value has
+    the wrong type, is out of its range, or does not fit another value."""
 
     def __post_init__(self) -> None:
         check(self, "graph")
@@ -56,10 +54,8 @@ class Design(DesignOptions):
             raise InputError("Equal variances need equal means: set equal_means too.")
 
     def families(self, order: list[str]) -> dict[str, str]:
-        """The family of each node, by name.
-
-        Several families share the causal order in consecutive parts of nearly equal length, longer ones first.
-        """
+        """The family of each node. Several families share the causal order in consecutive parts of nearly equal length,
+        longer ones first."""
         if isinstance(self.family, Mapping):
             return dict(self.family)
         keys = [key.strip() for key in self.family.split(",")]
@@ -263,7 +259,6 @@ class Design(DesignOptions):
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
 
     def _check_shapes(self) -> None:
-        """Check that shapes and spreads of sources fit the other options, and that an Ising model is used alone."""
         shaped = self.sources != "family" or self.spread != 1
         calibrated = self.unsortable or self.equal_means
         if shaped and calibrated:
@@ -280,7 +275,6 @@ class Design(DesignOptions):
             )
 
     def _check_beside(self) -> None:
-        """Check that the columns beside the counts fit the nodes, the rows and the families."""
         if duplicates := [name for name in self.beside() if name in self.names]:
             raise InputError(f'A node is called "{duplicates[0]}", as the column beside the counts: rename the node.')
         if self.beside() and any(FAMILIES[key].law.continuous for key in self.keys()):

@@ -50,10 +50,8 @@ def read_edges(source: str | Path) -> OwnGraph:
 
 
 def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction.
-
-    InputError as for `read_edges`, or if a direction is not in `disco.graph.dag.DIRECTIONS`.
-    """
+    """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction. InputError
+    as for `read_edges`, or if a direction is not in `disco.graph.dag.DIRECTIONS`."""
     edges, names = read_edges(text)
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
     rows, header = ([], []) if _is_graphml(text) else _rows(text)
@@ -68,10 +66,8 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def truth_of(data: bytes, columns: set[str]) -> pd.DataFrame:
-    """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction.
-
-    InputError as for `read_truth`, or if the file is too large or not text, or names something that is not a column.
-    """
+    """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction. InputError
+    as for `read_truth`, or if the file is too large or not text, or names something that is not a column."""
     check_size("it", len(data), LARGEST_TEXT)
     try:
         text = data.decode("utf-8-sig")

@@ -69,12 +69,8 @@ def directions(
 ) -> np.ndarray:
     """Whether each edge's direction can be known: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
-    Args:
-        present: (nodes, nodes), rows are parents.
-        order: a causal order of the node numbers.
-        mechanisms: one per node.
-        targets: the nodes on which an arm acts.
-        reached: for each context with effects, the nodes on which it acts.
+    `present` is (nodes, nodes), rows are parents; `order` a causal order of the node numbers, with one mechanism per
+    node. `targets` are the nodes on which an arm acts, `reached` those of each context with effects.
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
     is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())

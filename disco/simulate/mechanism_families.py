@@ -28,10 +28,8 @@ def _probability(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """How parents determine a location: feature map phi, intercept b0, interval of beta, response, and source.
-
-    Without a feature map, the index is a function of the raw parents, drawn from a Gaussian process.
-    """
+    """How parents determine a location: feature map phi, intercept b0, interval of beta, response, and source. Without
+    a feature map, the index is a function of the raw parents, drawn from a Gaussian process."""
 
     formula: str
     feature: Callable[[np.ndarray], np.ndarray] | None

@@ -129,7 +129,7 @@ class Mechanism:
 
     def drift(self, values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
         """What the parents, (parents, rows), add to the index before scaling, (rows,); without parents, the hidden
-        cause if there is one, from `stream`."""
+        cause."""
         if not len(self.parents):
             rows = values.shape[1:]
             return np.zeros(rows) if self.source is not None else stream.standard_normal(rows)
@@ -143,13 +143,8 @@ class Mechanism:
         return added
 
     def location(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> np.ndarray:
-        """The law's location in each row, (rows,); InputError if the mean is too large.
-
-        Args:
-            drift: what the parents add.
-            factor: on the mean, (rows,).
-            effect: of the columns beside the counts on the canonical parameter, (rows,).
-        """
+        """The law's location in each row; InputError if the mean is too large. The drift, a factor on the mean, and the
+        effect of the columns beside the counts on the canonical parameter are (rows,)."""
         location = self._location(drift, factor, effect)
         self._refuse_explosion(location)
         return location
@@ -177,11 +172,10 @@ class Mechanism:
 
 
 def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams) -> list[Mechanism]:
-    """The mechanism of every node, then of every latent cause.
+    """The mechanism of every node, then of every latent cause; `present` is (nodes, nodes), rows are parents.
 
-    Coefficients are uniform on the interval of the child's family. Each latent cause has two children, a random pair of
-    nodes, and is a source of the family of the first. `present` is (nodes, nodes), rows are parents; `keys` has the
-    family of each node.
+    Coefficients are uniform on the interval of the child's family, whose key is in `keys`. Each latent cause has two
+    children, a random pair of nodes, and is a source of the family of the first.
     """
     nodes = len(present)
     low, high = (np.array([getattr(FAMILIES[key].index, end) for key in keys]) for end in ("low", "high"))

@@ -39,11 +39,8 @@ def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Dr
 
 
 def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
-    """An ERk graph: a random order of the nodes is the causal order.
-
-    Each pair of an earlier and a later node is an edge independently with probability min(1, 2k / d), so the expected
-    number of edges is k (d - 1).
-    """
+    """An ERk graph: a random order of the nodes is the causal order. Each pair of an earlier and a later node is an
+    edge independently with probability min(1, 2k / d), so the expected number of edges is k (d - 1)."""
     if k < 0:
         raise InputError(f"The expected number of parents k must be 0 or more; got {k}.")
     position = rng.permutation(nodes)
@@ -53,9 +50,7 @@ def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
 
 def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """An ERk graph of exactly k d edges, uniform over all such sets of forward pairs (paper, Continuous-Data Ordering).
-
-    InputError if k d is not a whole number, or is larger than the number of pairs.
-    """
+    InputError if k d is not a whole number, or is larger than the number of pairs."""
     edges, pairs = k * nodes, nodes * (nodes - 1) // 2
     if edges < 0 or abs(edges - round(edges)) > 1e-9:
         raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
@@ -124,10 +119,8 @@ SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": comple
 
 
 def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:
-    """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`.
-
-    InputError if an edge names an unknown node, joins a node to itself or is repeated, or there is a cycle.
-    """
+    """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`. InputError if
+    an edge names an unknown node, joins a node to itself or is repeated, or there is a cycle."""
     if len(names) > LARGEST_GRAPH:
         raise InputError(f"The graph has {len(names):,} nodes; at most {LARGEST_GRAPH:,} can be simulated.")
     number = {name: index for index, name in enumerate(names)}

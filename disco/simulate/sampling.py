@@ -58,10 +58,8 @@ class Simulated:
 
 
 def simulate(design: Design) -> Simulated:
-    """Draw the table of a design. The same design always gives the same table.
-
-    InputError if the graph does not exist, a node's mean is too large, or no intercept yields equal means.
-    """
+    """Draw the table of a design. The same design always gives the same table. InputError if the graph does not exist,
+    a node's mean is too large, or no intercept yields equal means."""
     require_types(design=(design, Design))
     return _simulated(design, {})
 

@@ -113,7 +113,6 @@ def columns(design: Design, stream: np.random.Generator) -> list[ActingColumn]:
 
 
 def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream: np.random.Generator) -> ActingColumn:
-    """A context with its effects on the nodes that it names, or on random ones."""
     mark = np.zeros(design.nodes, dtype=bool)
     if targets is None:
         mark[stream.permutation(design.nodes)[: max(1, round(REACHED * design.nodes))]] = True

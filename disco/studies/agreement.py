@@ -51,10 +51,7 @@ def support(orders: Iterable[Sequence[str]], pairs: Iterable[tuple[str, str]]) -
 
 def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
     """The end of every search of a refinement, best first: start, below (nats below the best end), and the agreement
-    with each reference.
-
-    `starts` has the columns start, sweep, score, `orders` start, position, node.
-    """
+    with each reference. `starts` has the columns start, sweep, score, `orders` start, position, node."""
     last = starts.sort_values("sweep", kind="stable").groupby("start", sort=False)["score"].last()
     rows = [
         (start, float(last.max() - last[start]), *agreement(rows_of_start.sort_values("position")["node"].tolist()))

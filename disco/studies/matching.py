@@ -17,10 +17,8 @@ _FREE = ("boundary", "tau_z", "pi_min")  # applied to what was fitted, so a run 
 
 
 def find(group: Group, work: Work) -> dict[str, Run]:
-    """The run of each label: of the same table, roles and settings, without knowledge.
-
-    A run in which the work is done comes first, then one in which it began, then the newest.
-    """
+    """The run of each label: of the same table, roles and settings, without knowledge. A run in which the work is done
+    comes first, then one in which it began, then the newest."""
     runs, matches = list_runs(), {}
     for label, arguments in group.items():
         if of_it := [run for run in runs if _is_of(run, arguments)]:

@@ -29,9 +29,7 @@ def prefixes(names: Sequence[str]) -> dict[str, list[str]]:
 
 def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGraph:
     """The graph with each group drawn as one node, at the position of its first; edges within a group are not drawn.
-
-    `groups` has the members by the name of the box, which no node has; no node is in two groups.
-    """
+    `groups` has the members by the name of the box, which no node has; no node is in two groups."""
     box = {node: name for name, members in groups.items() for node in members if node in graph}
     inside = {name: [node for node in graph if box.get(node) == name] for name in groups}
     box = {node: name for node, name in box.items() if len(inside[name]) > 1}  # one node alone stays itself

@@ -58,10 +58,8 @@ _HEADS = {NONE: "no arrow head: direction not known", OPEN: "open head: likelier
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of the legend: a sample and its meaning; only words without a width.
-
-    `outline` if the sample is a node's outline, `is_round` if that is a context's; without a colour it has the text's.
-    """
+    """An entry of the legend: a sample and its meaning; only words without a width. `outline` if the sample is a node's
+    outline, `is_round` if that is a context's; without a colour it has the text's."""
 
     words: str
     width: float = 0.0
@@ -75,11 +73,8 @@ class Key:
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
-    """The edges to draw, weakest first so that strong ones are on top.
-
-    `strongest` is the `strength` of the widest line, by default that of the graph's strongest edge. A line of evidence
-    is as wide only from `FULL_WIDTH` on.
-    """
+    """The edges to draw, weakest first so that strong ones are on top. `strongest` is the `strength` of the widest
+    line, by default that of the graph's strongest edge. A line of evidence is as wide only from `FULL_WIDTH` on."""
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
     # Most edges may be shared by all methods, and many thick lines hide each other.
     thick = THICK if graph.number_of_nodes() <= MANY_NODES and "methods" not in graph.graph else THICK / 2
@@ -184,12 +179,9 @@ def node_words(graph: nx.DiGraph, node: str) -> str:
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
     """A copy of a graph with a verdict on every edge and, if requested, the missing edges added.
 
-    An added edge may run against the order; if the order allows it, it has its candidate's scores.
-
-    Args:
-        verdicts: columns parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for this
-            graph; other edges stay unchanged.
-        candidates: columns parent, child, ocs, z, frequency.
+    An added edge may run against the order; if the order allows it, it has its candidate's scores (parent, child, ocs,
+    z, frequency). `verdicts` has parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for
+    this graph; other edges stay unchanged.
     """
     copy = graph.copy()
     rows = verdicts.merge(candidates, on=["parent", "child"], how="left")
@@ -271,8 +263,6 @@ def svg(
     title: str = "",
     about: Mapping[str, object] | None = None,
 ) -> str:
-    """The graph as an SVG document on white, with a title and a legend, without scripts or links.
-
-    `about` is the graph's provenance (`disco.runs.about`), stored as the picture's metadata.
-    """
+    """The graph as an SVG document on white, with a title and a legend, without scripts or links. `about` is the
+    graph's provenance (`disco.runs.about`), stored as the picture's metadata."""
     return document(picture(graph, positions, strongest), title, about)

@@ -57,9 +57,8 @@ def positions(
 ) -> dict[str, tuple[float, float]]:
     """The centre (x, y) of each node in pixels, y downwards; the source's row is first.
 
-    Args:
-        candidates: every candidate edge, columns parent, child, z; a high z pulls its endpoints together.
-        shape: width over height of the drawing area; by default that of a page.
+    `candidates` has every candidate edge, columns parent, child, z; a high z pulls its endpoints together. `shape` is
+    the width over height of the drawing area; by default that of a page.
     """
     if not order:
         return {}
@@ -161,10 +160,7 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
 
 def _cut(inside: np.ndarray, width: int, price: float) -> list[np.ndarray]:
     """Optimal cuts by dynamic programming: a strong candidate within a row costs `price`, against a row of another
-    size.
-
-    `inside` has the sums of the ties, from both first nodes up to each pair of nodes.
-    """
+    size. `inside` has the sums of the ties, from both first nodes up to each pair of nodes."""
     nodes = len(inside) - 1
     cost, cut = np.zeros(nodes + 1), np.zeros(nodes + 1, dtype=int)
     for end in range(1, nodes + 1):

@@ -31,10 +31,8 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Route:
-    """The route of an edge, in pixels: start at the parent's box, turns, end at the child's box.
-
-    `smooth` is the share of a turn's shorter side used by its curve, one per turn, in 0 to 0.5.
-    """
+    """The route of an edge, in pixels: start at the parent's box, turns, end at the child's box. `smooth` is the share
+    of a turn's shorter side used by its curve, one per turn, in 0 to 0.5."""
 
     points: tuple[Point, ...]
     smooth: tuple[float, ...] = ()
@@ -140,7 +138,6 @@ class _Web:
         self.links = csr_array((cost, (start, end)), shape=(corners + 2 * nodes,) * 2)
 
     def _near(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs of a point and a corner within reach of each other."""
         gap = self.corners[None] - points[:, None]
         point, corner = np.nonzero((gap**2).sum(axis=2) < reach**2)
         return point, corner
@@ -206,9 +203,7 @@ def _tips(
     endpoints: np.ndarray, turns: list[list[Point]], boxes: np.ndarray, middles: np.ndarray
 ) -> list[tuple[Point, Point]]:
     """The endpoints of each edge at its parent's and its child's box: towards the centre, but with gaps between them.
-
-    Only along the upper and the lower side; an edge blocked by another box keeps its endpoints.
-    """
+    Only along the upper and the lower side; an edge blocked by another box keeps its endpoints."""
     tips = []
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for edge, (nodes, path) in enumerate(zip(endpoints, turns, strict=True)):
@@ -318,7 +313,6 @@ def _detour(endpoints: np.ndarray, boxes: np.ndarray, middles: np.ndarray) -> li
 
 
 def _bend(previous: np.ndarray, turn: np.ndarray, following: np.ndarray) -> float:
-    """The angle by which a line turns, in 0 to π."""
     incoming, outgoing = turn - previous, following - turn
     return float(abs(np.arctan2(incoming[0] * outgoing[1] - incoming[1] * outgoing[0], incoming @ outgoing)))
 
