@@ -16,10 +16,10 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """F1 against τ_Z, one line per π_min, with precision and recall at the chosen π_min; the current choice is marked.
     `table` is from `disco.metrics.along_thresholds`."""
     fig = go.Figure()
-    here = at_threshold(table, tau_z, pi_min)
+    current = at_threshold(table, tau_z, pi_min)
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
-        bold = share_of_folds == here["pi_min"]
+        bold = share_of_folds == current["pi_min"]
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
             x=line["tau_z"],
@@ -33,11 +33,11 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
             },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
         )
-    _measures(fig, table[table["pi_min"] == here["pi_min"]])
+    _measures(fig, table[table["pi_min"] == current["pi_min"]])
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(
         x=[tau_z],
-        y=[here["f1"]],
+        y=[current["f1"]],
         mode="markers",
         showlegend=False,
         hoverinfo="skip",
@@ -46,7 +46,7 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(range=[-0.03, 1.03])
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
-    title = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
+    title = f"F1 is {number(current['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
         where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
         title += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
@@ -82,7 +82,7 @@ def precision_recall(
     on recall.
     """
     fig = go.Figure()
-    here = at_threshold(table, tau_z, pi_min)
+    current = at_threshold(table, tau_z, pi_min)
     corners = curve.iloc[_corners(curve)]
     fig.add_scatter(
         x=corners["recall"],
@@ -93,7 +93,7 @@ def precision_recall(
         line={"color": colours.PICKED, "width": 3},
         hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
-    line = table[(table["pi_min"] == here["pi_min"]) & table["precision"].notna()]
+    line = table[(table["pi_min"] == current["pi_min"]) & table["precision"].notna()]
     fig.add_scatter(
         x=line["recall"],
         y=line["precision"],
@@ -104,8 +104,8 @@ def precision_recall(
         hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     fig.add_scatter(
-        x=[here["recall"]],
-        y=[here["precision"]],
+        x=[current["recall"]],
+        y=[current["precision"]],
         mode="markers",
         name=f"τ_Z = {tau_z:.3g}",
         marker={"color": colours.ACCENT, "size": 12, "symbol": "diamond"},

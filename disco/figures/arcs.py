@@ -23,8 +23,8 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     pairs = read(truth)[0]
     wrong = list(order_errors(order, truth).itertuples(index=False, name=None))
     against, misplaced = set(wrong), {node for pair in wrong for node in pair}
-    right = [pair for pair in pairs if pair not in against]
-    drawn = right if len(right) <= MOST_ARCS else []
+    forward = [pair for pair in pairs if pair not in against]
+    drawn = forward if len(forward) <= MOST_ARCS else []
     fig = go.Figure()
     _arcs(fig, drawn, position, "parent comes first", colours.MUTED, 1, above=True)
     _arcs(fig, wrong, position, "child comes first (error)", colours.WRONG, 2.5, above=False)
@@ -37,10 +37,10 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         customdata=[theme.label(node) for node in order],
         hovertemplate="position %{x}: %{customdata}<extra></extra>",
     )
-    every = -(-len(order) // LABELS)
+    spacing = -(-len(order) // LABELS)
     fig.layout.xaxis = dict(
-        tickvals=list(range(1, len(order) + 1, every)),
-        ticktext=different([theme.label(node, 14) for node in order])[::every],
+        tickvals=list(range(1, len(order) + 1, spacing)),
+        ticktext=different([theme.label(node, 14) for node in order])[::spacing],
         tickangle=-60,
         range=[0.3, len(order) + 0.7],
         showgrid=False,
@@ -50,7 +50,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     title = (
         f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {plural(len(wrong), 'runs', 'run')} against the order"
     )
-    if drawn != right:
+    if drawn != forward:
         title += "; only these are drawn"
     return theme.titled(fig, title, height=340)
 

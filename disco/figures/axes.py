@@ -57,8 +57,8 @@ def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list
 
 def around(values: Iterable[float], beyond: float) -> tuple[float, float]:
     """The limits of an axis of ratios: these values, and a factor beyond them, but never more than `WIDEST`."""
-    every = list(values)
-    return max(min(every) / beyond, WIDEST[0]), min(max(every) * beyond, WIDEST[1])
+    limits = list(values)
+    return max(min(limits) / beyond, WIDEST[0]), min(max(limits) * beyond, WIDEST[1])
 
 
 def ratios(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, symbol: str, **options: Any) -> None:

@@ -54,8 +54,7 @@ def distribution(column: pd.Series) -> go.Figure:
 
 
 def before_after(counts: pd.Series, codes: pd.Series, transform: str) -> go.Figure:
-    """One column's counts beside its codes: ranks, quantile levels, or the counts themselves. `transform` is rank,
-    quantile or none."""
+    """One column's counts beside its codes: ranks, quantile levels, or (transform none) the counts themselves."""
     words = {"rank": "Rank", "quantile": "Quantile level", "none": "Count, unchanged"}
     figure = make_subplots(1, 2, subplot_titles=("Before", "After"), horizontal_spacing=0.09)
     figure.add_trace(_bars(counts, GREY), 1, 1)

@@ -27,9 +27,11 @@ SPREAD = 0.8  # share of a rank's width filled by its folds
 class VarianceParts:
     """A node's curvature variance, averaged over folds.
 
-    `within` ranks, weighted by the number of rows, it is the CCS; in `total`, over all admissible rows, the
-    constant-curvature score. `rows` and `levels` count the held-out rows and ranks used, over all folds; `left_out`
-    rows have a rank with too few.
+    Attributes:
+        within: the CCS: the variance within ranks, weighted by the number of rows.
+        total: the constant-curvature score: the variance over all admissible rows.
+        levels: number of ranks used, over all folds.
+        left_out: unused rows, because their rank has too few.
     """
 
     within: float
@@ -127,16 +129,16 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
     counted = drawn["admissible"].to_numpy(dtype=bool) if admissible_only else np.ones(len(drawn), dtype=bool)
     for index, fold in enumerate(folds):
         colour = colours.MUTED if is_dense else theme.fold_colour(index)
-        here = (drawn["fold"] == fold).to_numpy()
+        in_fold = (drawn["fold"] == fold).to_numpy()
         fig.add_scattergl(
-            x=across[here],
-            y=drawn["curvature"].to_numpy()[here],
+            x=across[in_fold],
+            y=drawn["curvature"].to_numpy()[in_fold],
             mode="markers",
             name=f"fold {fold}",
-            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[here]},
+            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[in_fold]},
             legendgroup=f"fold {fold}",
             showlegend=column == 1 and not is_dense,
-            customdata=drawn["row"].to_numpy()[here],
+            customdata=drawn["row"].to_numpy()[in_fold],
             hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>",
             row=1,
             col=column,
@@ -149,11 +151,11 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     folds = sorted(table["fold"].unique())
     across = used["rank"].to_numpy() + _shift(used, folds)
     for index, fold in enumerate(folds):
-        here = (used["fold"] == fold).to_numpy()
-        bar, spread = used[here], np.sqrt(used["variance"][here])
+        in_fold = (used["fold"] == fold).to_numpy()
+        bar, spread = used[in_fold], np.sqrt(used["variance"][in_fold])
         colour = theme.fold_colour(index)
         fig.add_scatter(
-            x=across[here],
+            x=across[in_fold],
             y=bar["mean"],
             mode="markers",
             name=f"fold {fold}",

@@ -29,8 +29,10 @@ _DASHES = ("solid", "dash", "dot")
 
 
 def binned(parent: pd.Series, child: pd.Series, limit: int = _MOST_MEANS) -> pd.DataFrame:
-    """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size. Columns
-    count (mean over the bin), mean, rows, low and high (the bin's limits)."""
+    """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size.
+
+    Returns columns count (mean over the bin), mean, rows, low and high (the bin's limits).
+    """
     values = parent.to_numpy()
     grid, index = np.unique(values, return_inverse=True)
     if len(grid) > limit:
@@ -151,8 +153,7 @@ def _drawn(kind: "Kind") -> "list[CountShape]":
 
 
 def columns(check: "Check", statistic: str) -> go.Figure:
-    """One statistic (mean, ratio or zeros) of every column: observed against simulated, with a bar for the simulated
-    range."""
+    """One statistic of every column (mean, ratio or zeros): observed, against simulated with its range as a bar."""
     rows_of_statistic = check.columns[check.columns["statistic"] == statistic]
     figure = go.Figure()
     # A logarithmic axis cannot show zero.
@@ -198,9 +199,11 @@ _LOOKS = ((False, colours.PICKED, "circle", "inside the band"), (True, colours.A
 
 
 def _outside_title(check: "Check", statistic: str, noun: str) -> str:
-    outside, of = check.outside(statistic)
+    outside, total = check.outside(statistic)
     what = "Correlations" if statistic == "pairs" else STATISTIC_WORDS[statistic].capitalize()
-    return f"{what}: {outside:,} of {of:,} {noun} outside the band; {number(check.chance * of)} expected by chance"
+    return (
+        f"{what}: {outside:,} of {total:,} {noun} outside the band; {number(check.chance * total)} expected by chance"
+    )
 
 
 def pairs(check: "Check") -> go.Figure:

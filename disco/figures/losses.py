@@ -42,11 +42,11 @@ def loss_curves(
     smoothing: float = 0.0,
     by_fold: bool = True,
 ) -> go.Figure:
-    """Training and validation losses of one network, joint or projection, one colour per fold, or their mean over the
-    folds.
+    """Training and validation losses of one network, with one colour per fold, or their mean over the folds.
 
-    `events` has the columns epoch, stage, fold (from 1), train, validation. `best_epochs` are those whose state each
-    fold uses, marked on its validation curve; 0 for none. `smoothing` is the weight of the past, 0 to below 1.
+    `events` has the columns epoch, stage (joint or projection), fold (from 1), train, validation. `best_epochs` are
+    those whose state each fold uses, marked on its validation curve; 0 for none. `smoothing` is the weight of the past,
+    0 to below 1.
     """
     stage_events = events[events["stage"] == stage]
     if stage_events.empty:

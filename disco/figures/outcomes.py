@@ -27,8 +27,8 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
     `curve` is from `disco.effects.curve.curve`, with these two values; `unit` is that of the node."""
     (cause, new), (reference,) = next(iter(effect.do.items())), effect.against.values()
     figure, several = go.Figure(), curve["case"].nunique() > 1
-    for at in (reference, new):
-        figure.add_vline(x=at, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
+    for value in (reference, new):
+        figure.add_vline(x=value, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
     for case, rows in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
         _line(figure, rows, _COLOURS[look], _DASHES[look], theme.label(rows["when"].iloc[0], 60) or "mean", _MEAN)
@@ -46,8 +46,8 @@ def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
     """How often the outcome has at least a count: solid at the new values, dotted at the reference; a colour per case.
     `curves` is from `disco.effects.distribution.distribution`, of this effect."""
     above = curves[curves["count"] > curves["count"].min()]
-    often = above[above[["at_least", "against"]].max(axis=1) > _RARE]
-    figure, drawn = go.Figure(), above if often.empty else often
+    frequent = above[above[["at_least", "against"]].max(axis=1) > _RARE]
+    figure, drawn = go.Figure(), above if frequent.empty else frequent
     several, is_short = curves["case"].nunique() > 1, drawn["count"].nunique() <= _TICKS
     for case, rows in drawn.groupby("case", sort=True):
         colour, when = _COLOURS[int(case) % len(_COLOURS)], theme.label(rows["when"].iloc[0], 60)

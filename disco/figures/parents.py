@@ -61,19 +61,19 @@ def candidates(
     limit: int = 20,
     true_parents: Collection[str] = (),
 ) -> go.Figure:
-    """The scores of a child's candidates in each fold (fold, parent, child, ocs, curvature, z), with each fold's
-    threshold line.
+    """The scores of a child's candidates in each fold, with each fold's threshold line.
 
-    `by` is "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero. The
-    `limit` candidates with the highest means are drawn; a star before the name marks `true_parents`.
+    `ocs` has the columns fold, parent, child, ocs, curvature, z. `by` is "ocs", each fold with its own threshold; "z",
+    one threshold for all; or "curvature", around zero. The `limit` candidates with the highest means are drawn; a star
+    before the name marks `true_parents`.
     """
-    here = ocs[ocs["child"] == child]
-    table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
+    of_child = ocs[ocs["child"] == child]
+    table = frequencies(of_child, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
     drawn = table.head(limit).reset_index(drop=True)
     position = {parent: row for row, parent in enumerate(drawn["parent"])}
     fig, shapes = go.Figure(), []
     lines = thresholds(ocs, child, tau_z) if by == "ocs" else None
-    for index, (fold, values) in enumerate(here[here["parent"].isin(position)].groupby("fold")):
+    for index, (fold, values) in enumerate(of_child[of_child["parent"].isin(position)].groupby("fold")):
         _fold_marks(fig, values, by, position, theme.fold_colour(index), f"fold {fold}")
         if lines is not None and np.isfinite(lines[fold]):
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
@@ -81,7 +81,7 @@ def candidates(
         shapes.append(_line(tau_z, colours.MUTED))
     if by == "curvature":
         shapes.append(_line(0.0, colours.MUTED))
-    _candidate_axis(fig, drawn, pi_min, int(here["fold"].nunique()), shapes, true_parents)
+    _candidate_axis(fig, drawn, pi_min, int(of_child["fold"].nunique()), shapes, true_parents)
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
@@ -271,8 +271,8 @@ def different(words: list[str]) -> list[str]:
 
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     """Parents from top to bottom, children from left to right, both in causal order."""
-    every = -(-len(words) // 35)
-    ticks = {"type": "category", "tickvals": words[::every], "showgrid": False, "zeroline": False}
+    spacing = -(-len(words) // 35)
+    ticks = {"type": "category", "tickvals": words[::spacing], "showgrid": False, "zeroline": False}
     fig.layout.xaxis = dict(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.layout.yaxis = dict(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 

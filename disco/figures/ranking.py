@@ -31,15 +31,15 @@ def ranking(
     """
     positions = range(len(order)) if positions is None else positions
     row = {node: position for position, node in enumerate(order)}
-    every = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
-    drawn = every[every["row"].isin(positions)]
+    removals = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
+    drawn = removals[removals["row"].isin(positions)]
     agree = drawn["folds_agreeing"] == drawn["folds"]
     fig = go.Figure()
     _stems(fig, drawn)
     _marks(fig, drawn[agree], "all folds agree", colours.PICKED, "circle")
     _marks(fig, drawn[~agree], "folds disagree", colours.ACCENT, "circle-open")
     _crosses(fig, drawn[drawn["step"].isin(wrong)])
-    top = max(2.0, float(every["shown"].max()) * 1.2) if len(every) else 2.0
+    top = max(2.0, float(removals["shown"].max()) * 1.2) if len(removals) else 2.0
     tickvals, words = log_ticks(1.0, top)
     fig.layout.xaxis = dict(
         type="log",
@@ -57,7 +57,7 @@ def ranking(
         showgrid=False,
         title=None,
     )
-    return theme.titled(fig, _title(every), height=110 + ROW * len(positions), legend=False)
+    return theme.titled(fig, _title(removals), height=110 + ROW * len(positions), legend=False)
 
 
 def _named(position: int, node: str, marked: str | None) -> str:

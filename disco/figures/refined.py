@@ -110,9 +110,9 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
         tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
     )
     fig.layout.yaxis = dict(range=[len(moves) + 0.8, 0.2], visible=False)
-    who = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
+    finding = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
     matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
-    theme.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
+    theme.titled(fig, finding + matter, height=min(LONGEST, 150 + ROW * len(moves)))
     return fig.update_layout(legend={"y": -0.02, "yanchor": "top"})
 
 

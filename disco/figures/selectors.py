@@ -26,10 +26,10 @@ def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[
     if selector == "evidence":
         worth = np.sort(np.where(candidates["selected"], np.maximum(candidates["score"], 1e-9), -np.inf))
         edges = len(worth) - np.searchsorted(worth, choices, side="right")
-        here = int(len(worth) - np.searchsorted(worth, cut, side="right"))
+        edges_at_cut = int(len(worth) - np.searchsorted(worth, cut, side="right"))
     else:
         p_values = np.sort(candidates["p_value"].to_numpy())
-        edges, here = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
+        edges, edges_at_cut = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
     fig = go.Figure()
     tickvals = list(range(len(choices)))
     words = [f"{choice:g}" for choice in choices]
@@ -48,7 +48,7 @@ def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[
         fig.add_vline(x=position, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
         fig.add_scatter(
             x=[position],
-            y=[here],
+            y=[edges_at_cut],
             mode="markers",
             showlegend=False,
             hoverinfo="skip",
@@ -57,7 +57,7 @@ def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
-    title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
+    title = f"{how_many(edges_at_cut, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
     return theme.titled(fig, title, height=360, legend=False)
 
 

@@ -17,8 +17,7 @@ MOST_NODES = 200  # largest graph that a picture can show
 
 @dataclass(frozen=True)
 class Truth:
-    """The drawn true graph, causes above their effects, positions in pixels. An edge whose direction cannot be known
-    has `decided` False."""
+    """The drawn true graph, causes above their effects; an edge whose direction cannot be known has `decided` False."""
 
     graph: nx.DiGraph
     order: list[str]

@@ -88,7 +88,9 @@ def empty(message: str, height: int = 200) -> go.Figure:
 
 def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
     """The common layout, set in place, with a title that states the finding; names in it are already safe for Plotly.
-    It is wrapped here because Plotly does not wrap it. Axis titles are unchanged."""
+
+    The title is wrapped here because Plotly does not wrap it. Axis titles are unchanged.
+    """
     layout(figure, height=height, x=None, y=None, legend=legend)
     lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)
     text = "<br>".join(lines)

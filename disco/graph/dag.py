@@ -99,7 +99,8 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
 
 
 def with_contexts(graph: nx.DiGraph, names: Sequence[str], effects: pd.DataFrame | None) -> nx.DiGraph:
-    """The graph with a node for every context, and an edge to each node that it acts on, by its surest level.
+    """The graph with a node for every context, and an edge to each node it acts on, for the level with the clearest
+    effect.
 
     `effects` has the columns context, level, node, gain_nats, p_value (`disco.refine.Refined.contexts`); those on nodes
     that the graph lacks are left out.

@@ -27,7 +27,7 @@ from disco.schema import check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
 Pairs = list[tuple[str, str]]
-MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not kept
+MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not stored
 
 
 class Note(str):

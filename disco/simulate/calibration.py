@@ -50,8 +50,8 @@ def equal_means(
 ) -> tuple[list[Mechanism], list[Moments]]:
     """The mechanisms with new intercepts, so that every node has the same marginal mean.
 
-    It is the smallest that a source has in the families of the nodes. InputError if no intercept gives a node this
-    mean, or it is too large in some row. `around` has the surroundings of the calibration sample, of ROWS rows;
+    This mean is the smallest that a source has in the families of the nodes. InputError if no intercept gives a node
+    this mean, or it is too large in some row. `around` has the surroundings of the calibration sample, of ROWS rows;
     `streams` are for this sample, one per node.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)

@@ -89,8 +89,8 @@ class Design(DesignOptions):
         return (*self._around(), *(name for name, targets in contexts if targets != ()))
 
     def _around(self) -> tuple[str, ...]:
-        there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
-        return tuple(name for name, present in (there | {"group": self.groups}).items() if present)
+        sizes = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
+        return tuple(name for name, present in (sizes | {"group": self.groups}).items() if present)
 
     def beside(self) -> tuple[str, ...]:
         """The columns added to the counts."""

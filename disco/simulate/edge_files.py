@@ -104,7 +104,7 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
         if not any(cells) or (header and number == 1):
             continue
         if directed is not None and cells[directed : directed + 1] == [CONTEXT]:
-            continue  # a simulated context, which is no node
+            continue  # a simulated context, which is not a node
         parent, child = (cells[column] if column < len(cells) else "" for column in columns)
         if not parent or (not header and len(cells) > 2):
             raise InputError(f"Line {number} is not an edge: write parent,child; quote a name that has a comma.")

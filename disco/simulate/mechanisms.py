@@ -128,8 +128,7 @@ class Mechanism:
         return FAMILIES[self.key].index
 
     def drift(self, values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-        """What the parents, (parents, rows), add to the index before scaling, (rows,); without parents, the hidden
-        cause."""
+        """What the parents, (parents, rows), add to the unscaled index, (rows,); without any, the hidden cause."""
         if not len(self.parents):
             rows = values.shape[1:]
             return np.zeros(rows) if self.source is not None else stream.standard_normal(rows)

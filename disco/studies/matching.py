@@ -1,4 +1,4 @@
-"""The runs of a table among all runs, whoever made them.
+"""The runs of a table among all runs, whatever their origin.
 
 Each is described by the arguments of `create_run`: table, settings, name, source, origin and, with roles, roles.
 """

@@ -109,9 +109,9 @@ def _trapped(comparison: str) -> tuple[pd.DataFrame, pd.Series]:
     trapped = controls.groupby(["year", "month"])["plot_id"].nunique()
     sessions = trapped.index[trapped == controls["plot_id"].nunique()]
     kinds = rows.groupby("plot_id")["plot_type"].first()
-    every = [(plot, *session) for session in sessions for plot in kinds.index]
+    visits = [(plot, *session) for session in sessions for plot in kinds.index]
     rows = rows.drop(columns="plot_type").set_index(list(PLACE_AND_TIME))
-    rows = rows.reindex(pd.MultiIndex.from_tuples(every, names=PLACE_AND_TIME), fill_value=0).reset_index()
+    rows = rows.reindex(pd.MultiIndex.from_tuples(visits, names=PLACE_AND_TIME), fill_value=0).reset_index()
     return rows, rows["plot_id"].map(kinds) == CONTROL
 
 
@@ -152,14 +152,14 @@ def compared(table: pd.DataFrame) -> str:
     """Which plots and sessions a trial compares, and how many kangaroo rats were caught on them: a sentence."""
     rats = table[[name for name in table if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS])]].sum(axis=1)
     sides = [table[KIND] != "control", table[KIND] == "control"]
-    (plots, there), (controls, elsewhere) = [
+    (plots, treated_mean), (controls, control_mean) = [
         (table.loc[side, "plot_id"].nunique(), rats[side].mean()) for side in sides
     ]
     sessions = len(table[["year", "month"]].drop_duplicates())
     return (
         f"{how_many(plots, 'plot')} against {how_many(controls, 'control')}, in the {sessions} sessions "
         f"{table['year'].min()}–{table['year'].max()} in which every control had captures. Kangaroo rats per plot and "
-        f"session: {there:.2f}, on controls {elsewhere:.2f}."
+        f"session: {treated_mean:.2f}, on controls {control_mean:.2f}."
     )
 
 

@@ -58,8 +58,10 @@ _HEADS = {NONE: "no arrow head: direction not known", OPEN: "open head: likelier
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of the legend: a sample and its meaning; only words without a width. `outline` if the sample is a node's
-    outline, `is_round` if that is a context's; without a colour it has the text's."""
+    """An entry of the legend: a sample and its meaning; without a width only words, without a colour the text's colour.
+
+    `outline` if the sample is a node's outline, `is_round` if that is a context's.
+    """
 
     words: str
     width: float = 0.0

@@ -180,7 +180,7 @@ def _in_lanes(
 ) -> list[list[Point]]:
     """The turns of each edge as points; edges with a turn at one corner run side by side, the flattest outermost."""
     corners = _corners(boxes, MARGIN)
-    out = np.tile(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * LANE, (len(boxes), 1))
+    offsets = np.tile(np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * LANE, (len(boxes), 1))
     points = [[tuple(corners[corner]) for corner in path] for path in turns]
     users: dict[int, list[tuple[float, int, int]]] = {}
     for edge, path in enumerate(turns):
@@ -191,11 +191,11 @@ def _in_lanes(
     grown = _grown(boxes, CLEAR - 2)
     for corner, edges in users.items():
         for lane, (_, edge, index) in enumerate(sorted(edges, reverse=True)):
-            wide = corners[corner] + min(lane, LANES) * out[corner]
+            shifted = corners[corner] + min(lane, LANES) * offsets[corner]
             line = np.array([middles[endpoints[edge, 0]], *points[edge], middles[endpoints[edge, 1]]])
-            line[index + 1] = wide
+            line[index + 1] = shifted
             if not _blocked(line[index : index + 2], line[index + 1 : index + 3], grown, endpoints[[edge, edge]]).any():
-                points[edge][index] = tuple(wide)
+                points[edge][index] = tuple(shifted)
     return points
 
 
@@ -283,8 +283,8 @@ def _hits(start: np.ndarray, end: np.ndarray, boxes: np.ndarray) -> np.ndarray:
 def _blocked(start: np.ndarray, end: np.ndarray, boxes: np.ndarray, exempt: np.ndarray | None = None) -> np.ndarray:
     """Whether each straight line enters a box, (lines,), except the two boxes in its row of `exempt`, (lines, 2)."""
     blocked = np.zeros(len(start), dtype=bool)
-    for at in range(0, len(start), _CHUNK):
-        chunk = slice(at, at + _CHUNK)
+    for first in range(0, len(start), _CHUNK):
+        chunk = slice(first, first + _CHUNK)
         hits = _hits(start[chunk], end[chunk], boxes)
         if exempt is not None:
             np.put_along_axis(hits, exempt[chunk], False, axis=1)
