@@ -37,7 +37,7 @@ def named_rows(names: Iterable[object], longest: int = 40) -> dict[str, Any]:
 
 
 def evenly(values: np.ndarray, limit: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced, so that a figure draws quickly."""
+    """At most `limit` of the rows, evenly spaced, so that a figure draws quickly."""
     if len(values) <= limit:
         return values
     return values[np.linspace(0, len(values) - 1, limit).round().astype(int)]

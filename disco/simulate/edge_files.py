@@ -27,17 +27,14 @@ OwnGraph = tuple[list[tuple[str, str]], list[str]]
 
 
 def read_edges(source: str | Path) -> OwnGraph:
-    """The edges (parent, child) and the nodes, in the order in which they are first mentioned.
+    """The edges (parent, child) and the nodes, in the order in which they are first mentioned, from a text or a file.
 
-    The apostrophe that an export puts before a name such as "=a" (disco/table/spreadsheets.py) is removed.
+    An edge list has one edge per line: `parent,child`, also with a tab or semicolon, or `parent -> child`; a name alone
+    is a node without edges. A first line such as `parent,child` names the columns; any further columns are ignored.
+    GraphML must be directed. The apostrophe that an export puts before a name such as "=a"
+    (disco/table/spreadsheets.py) is removed.
 
-    Args:
-        source: the text itself, or the path of a file. An edge list has one edge per line: `parent,child`, also with a
-            tab or semicolon, or `parent -> child`; a name alone is a node without edges. A first line such as
-            `parent,child` names the columns; any further columns are ignored. GraphML must be directed.
-
-    Raises:
-        InputError: the file or a line cannot be read, there are no edges, an edge is repeated, or there is a cycle.
+    InputError if the file or a line cannot be read, there are no edges, an edge is repeated, or there is a cycle.
     """
     text = _read(source) if isinstance(source, Path) else source
     if len(text) > LARGEST_TEXT:
