@@ -14,15 +14,12 @@ MEASURES = {"precision": "dash", "recall": "dot"}
 
 def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     """F1 against τ_Z, one line per π_min, with precision and recall at the chosen π_min; the current choice is marked.
-
-    Args:
-        table: from `disco.metrics.along_thresholds`.
-    """
+    `table` is from `disco.metrics.along_thresholds`."""
     fig = go.Figure()
-    here = at_threshold(table, tau_z, pi_min)
+    current = at_threshold(table, tau_z, pi_min)
     folds = table["pi_min"].nunique()
     for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
-        bold = share_of_folds == here["pi_min"]
+        bold = share_of_folds == current["pi_min"]
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
         fig.add_scatter(
             x=line["tau_z"],
@@ -36,11 +33,11 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
             },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
         )
-    _measures(fig, table[table["pi_min"] == here["pi_min"]])
+    _measures(fig, table[table["pi_min"] == current["pi_min"]])
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(
         x=[tau_z],
-        y=[here["f1"]],
+        y=[current["f1"]],
         mode="markers",
         showlegend=False,
         hoverinfo="skip",
@@ -49,11 +46,11 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(range=[-0.03, 1.03])
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
-    said = f"F1 is {number(here['f1'])} at τ_Z = {tau_z:.3g}"
+    title = f"F1 is {number(current['f1'])} at τ_Z = {tau_z:.3g}"
     if best is not None:
         where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
-        said += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
-    return theme.titled(fig, said, height=360)
+        title += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
+    return theme.titled(fig, title, height=360)
 
 
 def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
@@ -75,30 +72,28 @@ def precision_recall(
     pi_min: float,
     average: float,
     chance: float,
-    most: float | None = None,
+    a_top: float | None = None,
 ) -> go.Figure:
     """Precision against recall for falling cut-offs of the OCS and of τ_Z; the current choice is marked.
 
-    Args:
-        curve: from `metrics.precision_recall`, for the mean OCS of every candidate.
-        table: from `disco.metrics.along_thresholds`; only the chosen π_min is drawn.
-        average: the average precision of the OCS.
-        chance: share of true edges among the candidates, the precision of a random choice.
-        most: the order's A_top, an upper bound on recall.
+    `curve` is from `metrics.precision_recall`, for the mean OCS of every candidate, `table` from
+    `disco.metrics.along_thresholds`; only the chosen π_min is drawn. `average` is the average precision of the OCS,
+    `chance` that of a random choice, the share of true edges among the candidates, and `a_top` the order's upper bound
+    on recall.
     """
     fig = go.Figure()
-    here = at_threshold(table, tau_z, pi_min)
-    shown = curve.iloc[_corners(curve)]
+    current = at_threshold(table, tau_z, pi_min)
+    corners = curve.iloc[_corners(curve)]
     fig.add_scatter(
-        x=shown["recall"],
-        y=shown["precision"],
+        x=corners["recall"],
+        y=corners["precision"],
         mode="lines",
         name="by OCS",
-        customdata=shown["threshold"],
+        customdata=corners["threshold"],
         line={"color": colours.PICKED, "width": 3},
         hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
-    line = table[(table["pi_min"] == here["pi_min"]) & table["precision"].notna()]
+    line = table[(table["pi_min"] == current["pi_min"]) & table["precision"].notna()]
     fig.add_scatter(
         x=line["recall"],
         y=line["precision"],
@@ -109,25 +104,24 @@ def precision_recall(
         hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
     fig.add_scatter(
-        x=[here["recall"]],
-        y=[here["precision"]],
+        x=[current["recall"]],
+        y=[current["precision"]],
         mode="markers",
         name=f"τ_Z = {tau_z:.3g}",
         marker={"color": colours.ACCENT, "size": 12, "symbol": "diamond"},
         hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
     )
-    _frame(fig, chance, most)
+    _frame(fig, chance, a_top)
     return theme.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 
 
-def _frame(fig: go.Figure, chance: float, most: float | None) -> None:
-    """The axes, with dotted lines at the precision of a random choice and at the highest possible recall."""
+def _frame(fig: go.Figure, chance: float, highest: float | None) -> None:
     words = {"showarrow": False, "font": {"color": colours.MUTED, "size": 12}}
     fig.add_hline(y=chance, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_annotation(x=0.02, y=chance, xanchor="left", yanchor="top", text="random choice", **words)
-    if most is not None:
-        fig.add_vline(x=most, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
-        fig.add_annotation(x=most, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
+    if highest is not None:
+        fig.add_vline(x=highest, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
+        fig.add_annotation(x=highest, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
     fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])
 

@@ -26,27 +26,23 @@ def agreement(
     ours: pd.DataFrame, published: Mapping[str, Sequence[float]], controls: Mapping[str, Sequence[float]]
 ) -> go.Figure:
     """Agreement with each reference: each of our runs, their mean, the mean of a paper, and the sorting controls.
-
-    Args:
-        ours: of `disco.studies.agreement.scores`, at least one row.
-        published, controls: by label.
-    """
+    `ours` is from `disco.studies.agreement.scores`; the others are by label."""
     names = list(ours.columns[2:])
     row = {label: index for index, label in enumerate(dict.fromkeys([*ours["label"], *published, *controls]))}
     means, height = ours.groupby("label", sort=False)[names].mean(), 190 + 26 * len(row)
     fig = make_subplots(rows=1, cols=len(names), shared_yaxes=True, subplot_titles=names, horizontal_spacing=0.05)
     for column, name in enumerate(names):
-        told, sorted_ = ([values[column] for values in shares.values()] for shares in (published, controls))
+        paper_means, sorted_ = ([values[column] for values in shares.values()] for shares in (published, controls))
         for words, where, values, symbol, size, colour in (
             ("our runs", ours["label"], ours[name], "circle-open", 8, colours.PICKED),
             ("our mean", means.index, means[name], "circle", 12, colours.PICKED),
-            ("the paper's mean", published, told, "diamond-open", 11, colours.ACCENT),
+            ("the paper's mean", published, paper_means, "diamond-open", 11, colours.ACCENT),
             ("sorting control", controls, sorted_, "x-thin-open", 9, colours.MUTED),
         ):
             look = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 2}}
-            more = {"customdata": list(where), "legendgroup": words, "showlegend": column == 0 and len(where) > 0}
+            options = {"customdata": list(where), "legendgroup": words, "showlegend": column == 0 and len(where) > 0}
             where = [row[label] for label in where]
-            _dots(fig, values, where, words, "%{customdata}: %{x:.3f}", look, **more, row=1, col=column + 1)
+            _dots(fig, values, where, words, "%{customdata}: %{x:.3f}", look, **options, row=1, col=column + 1)
     fig.update_xaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1.0], title="share respected")
     fig.update_yaxes(**named_rows(row, 30))
     best = " and ".join(f"{means[name].iloc[0]:.3f} with {name}" for name in names)
@@ -58,14 +54,11 @@ def reference(results: Sequence[GraphResult], pairs: Sequence[tuple[str, str]]) 
     """A reference as arrows: blue if most orders agree, vermillion if most reverse it, grey if half agree.
 
     A solid arrow is also an edge, in either direction, in most graphs; a dashed one is not. The number on an arrow is
-    the number of orders that agree.
-
-    Args:
-        results: one per run.
+    the number of orders that agree. There is one result per run.
     """
-    rows, nodes = support([one.nodes for one in results], pairs), {node for pair in pairs for node in pair}
+    rows, nodes = support([result.nodes for result in results], pairs), {node for pair in pairs for node in pair}
     positions = {node: position for node, position in POSITIONS.items() if node in nodes}
-    edges = [{frozenset(pair) for pair in one.pairs} for one in results]
+    edges = [{frozenset(pair) for pair in result.pairs} for result in results]
     fig = go.Figure()
     for u, v, agree, runs in rows.itertuples(index=False, name=None):
         colour = colours.PICKED if agree * 2 > runs else colours.ACCENT if agree * 2 < runs else colours.MUTED
@@ -74,8 +67,8 @@ def reference(results: Sequence[GraphResult], pairs: Sequence[tuple[str, str]]) 
         head = {"symbol": "arrow", "angleref": "previous", "size": [0, 15], "standoff": 21, "opacity": 1}
         line = {"color": colour, "width": 2.5, "dash": "solid" if is_edge else "dash"}
         _drawn(fig, [x0, x1], [y0, y1], "lines+markers", {**head, "color": colour, "line": {"width": 0}}, line=line)
-        said = f"{theme.label(u)} before {theme.label(v)} in {share(agree, runs)} runs<extra></extra>"
-        number = {"text": f"{agree}/{runs}", "textfont": {"color": "#FFFFFF", "size": 11}, "hovertemplate": said}
+        hover = f"{theme.label(u)} before {theme.label(v)} in {share(agree, runs)} runs<extra></extra>"
+        number = {"text": f"{agree}/{runs}", "textfont": {"color": "#FFFFFF", "size": 11}, "hovertemplate": hover}
         middle = [x0 + at * (x1 - x0)], [y0 + at * (y1 - y0)]
         _drawn(fig, *middle, "markers+text", {"size": 24, "color": colour}, hoverinfo=None, **number)
     x, y = zip(*positions.values(), strict=True)
@@ -95,21 +88,20 @@ def reference(results: Sequence[GraphResult], pairs: Sequence[tuple[str, str]]) 
 def ends(table: pd.DataFrame, near: float) -> go.Figure:
     """Agreement of every search's final order, against how far its score is below the best.
 
-    Args:
-        table: of `disco.studies.agreement.ends`.
-        near: ends within this many nats of the best are not distinguished from it; shaded.
+    `table` is from `disco.studies.agreement.ends`. Ends within `near` nats of the best are not distinguished from it;
+    this range is shaded.
     """
     fig, names = go.Figure(), list(table.columns[2:])
     fig.add_vrect(x0=0, x1=near, fillcolor=colours.PICKED, opacity=0.12, line_width=0, layer="below")
     for name, (symbol, colour) in zip(names, cycle(_LOOKS), strict=False):
         look = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 2, "color": colour}}
-        starts, said = table["start"].map(theme.label), "%{customdata}: %{y:.3f}, %{x:.1f} nats below the best"
-        _dots(fig, table["below"], table[name], name, said, look, customdata=starts)
-    widest, part = max(table["below"].max(), near), table[table["below"] <= near]
+        starts, hover = table["start"].map(theme.label), "%{customdata}: %{y:.3f}, %{x:.1f} nats below the best"
+        _dots(fig, table["below"], table[name], name, hover, look, customdata=starts)
+    widest, tied = max(table["below"].max(), near), table[table["below"] <= near]
     fig.layout.xaxis = dict(title="nats below the best end", range=[-0.03 * widest, 1.05 * widest])
     fig.layout.yaxis = dict(title="share of directions respected", range=[-0.04, 1.04])
-    low, high = part[names[0]].min(), part[names[0]].max()
-    title = f"{share(len(part), len(table))} searches ended within {near:g} nats of the best, with {names[0]} "
+    low, high = tied[names[0]].min(), tied[names[0]].max()
+    title = f"{share(len(tied), len(table))} searches ended within {near:g} nats of the best, with {names[0]} "
     title += f"agreement from {low:.2f} to {high:.2f}" if high > low else f"agreement {low:.2f}"
     return theme.titled(fig, title, height=340)
 
@@ -135,12 +127,10 @@ def positions(orders: Mapping[str, Sequence[str]]) -> go.Figure:
     return theme.titled(fig, title, height=140 + 22 * len(table))
 
 
-def _dots(fig: go.Figure, x: Any, y: Any, name: str, said: str, marker: dict[str, Any], **more: Any) -> None:
-    """Points with an entry in the legend, and what is said of one under the pointer."""
-    hover = f"{said}<extra>{name}</extra>"
-    fig.add_scatter(x=list(x), y=list(y), mode="markers", name=name, marker=marker, hovertemplate=hover, **more)
+def _dots(fig: go.Figure, x: Any, y: Any, name: str, hover_text: str, marker: dict[str, Any], **options: Any) -> None:
+    hover = f"{hover_text}<extra>{name}</extra>"
+    fig.add_scatter(x=list(x), y=list(y), mode="markers", name=name, marker=marker, hovertemplate=hover, **options)
 
 
-def _drawn(fig: go.Figure, x: Any, y: Any, mode: str, marker: dict[str, Any], **more: Any) -> None:
-    """Marks without an entry in the legend."""
-    fig.add_scatter(x=x, y=y, mode=mode, marker=marker, **{"showlegend": False, "hoverinfo": "skip", **more})
+def _drawn(fig: go.Figure, x: Any, y: Any, mode: str, marker: dict[str, Any], **options: Any) -> None:
+    fig.add_scatter(x=x, y=y, mode=mode, marker=marker, **{"showlegend": False, "hoverinfo": "skip", **options})

@@ -18,18 +18,13 @@ LABELS = 60  # largest number of names along the axis
 
 
 def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
-    """True edges as arcs over the causal order: above the line if the parent comes first, else below it and red.
-
-    Args:
-        order: all nodes, source first.
-        truth: the true edges among them.
-    """
+    """True edges as arcs over the causal order: above the line if the parent comes first, else below it and red."""
     position = {node: k for k, node in enumerate(order, start=1)}
     pairs = read(truth)[0]
     wrong = list(order_errors(order, truth).itertuples(index=False, name=None))
-    against, ends = set(wrong), {node for pair in wrong for node in pair}
-    right = [pair for pair in pairs if pair not in against]
-    drawn = right if len(right) <= MOST_ARCS else []
+    against, misplaced = set(wrong), {node for pair in wrong for node in pair}
+    forward = [pair for pair in pairs if pair not in against]
+    drawn = forward if len(forward) <= MOST_ARCS else []
     fig = go.Figure()
     _arcs(fig, drawn, position, "parent comes first", colours.MUTED, 1, above=True)
     _arcs(fig, wrong, position, "child comes first (error)", colours.WRONG, 2.5, above=False)
@@ -38,14 +33,14 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         y=[0] * len(order),
         mode="markers",
         showlegend=False,
-        marker={"color": [colours.WRONG if node in ends else colours.MUTED for node in order], "size": 6},
+        marker={"color": [colours.WRONG if node in misplaced else colours.MUTED for node in order], "size": 6},
         customdata=[theme.label(node) for node in order],
         hovertemplate="position %{x}: %{customdata}<extra></extra>",
     )
-    every = -(-len(order) // LABELS)
+    spacing = -(-len(order) // LABELS)
     fig.layout.xaxis = dict(
-        tickvals=list(range(1, len(order) + 1, every)),
-        ticktext=different([theme.label(node, 14) for node in order])[::every],
+        tickvals=list(range(1, len(order) + 1, spacing)),
+        ticktext=different([theme.label(node, 14) for node in order])[::spacing],
         tickangle=-60,
         range=[0.3, len(order) + 0.7],
         showgrid=False,
@@ -55,7 +50,7 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     title = (
         f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {plural(len(wrong), 'runs', 'run')} against the order"
     )
-    if drawn != right:
+    if drawn != forward:
         title += "; only these are drawn"
     return theme.titled(fig, title, height=340)
 
@@ -79,8 +74,8 @@ def _arcs(
     """Half ellipses, higher if wider, all in one trace; a marker at the top of each names its edge."""
     if not pairs:
         return
-    ends = np.array([(position[u], position[v]) for u, v in pairs], dtype=float)
-    middle, half = ends.mean(axis=1), np.abs(ends[:, 1] - ends[:, 0]) / 2
+    endpoints = np.array([(position[u], position[v]) for u, v in pairs], dtype=float)
+    middle, half = endpoints.mean(axis=1), np.abs(endpoints[:, 1] - endpoints[:, 0]) / 2
     height = (1 if above else -1) * 2 * half / max(len(position) - 1, 1)
     angle = np.linspace(0, np.pi, 25)
     gap = np.full((len(pairs), 1), np.nan)

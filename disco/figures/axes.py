@@ -36,11 +36,11 @@ def named_rows(names: Iterable[object], longest: int = 40) -> dict[str, Any]:
     return {"ticktext": texts, "showgrid": False, **rows}
 
 
-def evenly(values: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced, so that a figure draws quickly."""
-    if len(values) <= most:
+def evenly(values: np.ndarray, limit: int) -> np.ndarray:
+    """At most `limit` of the rows, evenly spaced, so that a figure draws quickly."""
+    if len(values) <= limit:
         return values
-    return values[np.linspace(0, len(values) - 1, most).round().astype(int)]
+    return values[np.linspace(0, len(values) - 1, limit).round().astype(int)]
 
 
 def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list[str]]) -> dict[str, Any]:
@@ -55,26 +55,21 @@ def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list
     }
 
 
-def around(ends: Iterable[float], beyond: float) -> tuple[float, float]:
-    """The ends of an axis of ratios: these values, and a factor beyond them, but never more than `WIDEST`."""
-    every = list(ends)
-    return max(min(every) / beyond, WIDEST[0]), min(max(every) * beyond, WIDEST[1])
+def around(values: Iterable[float], beyond: float) -> tuple[float, float]:
+    """The limits of an axis of ratios: these values, and a factor beyond them, but never more than `WIDEST`."""
+    limits = list(values)
+    return max(min(limits) / beyond, WIDEST[0]), min(max(limits) * beyond, WIDEST[1])
 
 
-def ratios(figure: go.Figure, part: pd.DataFrame, name: str, colour: str, symbol: str, **more: Any) -> None:
-    """Draw ratios with their intervals, one row each.
-
-    Args:
-        part: columns ratio, low and high; the index is the row.
-        more: of the trace.
-    """
-    spread = {"array": part["high"] - part["ratio"], "arrayminus": part["ratio"] - part["low"]}
+def ratios(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, symbol: str, **options: Any) -> None:
+    """Draw ratios with their intervals, (ratio, low, high) per row; the index is the position on the vertical axis."""
+    spread = {"array": rows["high"] - rows["ratio"], "arrayminus": rows["ratio"] - rows["low"]}
     figure.add_scatter(
-        x=part["ratio"],
-        y=part.index,
+        x=rows["ratio"],
+        y=rows.index,
         mode="markers",
         name=name,
         marker={"symbol": symbol, "size": 10, "color": colour},
         error_x={"type": "data", "symmetric": False, **spread, "color": colour, "thickness": 2.2, "width": 4},
-        **more,
+        **options,
     )

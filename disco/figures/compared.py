@@ -22,12 +22,8 @@ _FULLY = 0.995  # agreement that is shown as 1.00
 
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
-    """The agreement of every pair of methods, as a matrix.
-
-    Args:
-        values: from 0 to 1, (methods, methods), NaN if not comparable; its labels are shown.
-        what: what is compared, for the title: "Orders", "Edges".
-    """
+    """The agreement of every pair of methods, from 0 to 1, (methods, methods), as a matrix; NaN if not comparable.
+    `what` is compared, for the title: "Orders", "Edges"."""
     names = different([theme.label(name, _LONGEST) for name in values.columns])
     cells = values.to_numpy()
     fig = go.Figure(
@@ -57,38 +53,36 @@ def _title(values: pd.DataFrame, what: str) -> str:
     pairs[np.tril_indices(len(pairs))] = np.nan
     if np.isnan(pairs).all():
         return f"{what}: fewer than two methods to compare"
-    one, other = np.unravel_index(np.nanargmax(pairs), pairs.shape)
-    names = [theme.label(values.columns[position], _LONGEST) for position in (one, other)]
-    most = pairs[one, other]
-    agree = "agree fully" if most >= _FULLY else f"agree most ({most:.2f})"
+    first, second = np.unravel_index(np.nanargmax(pairs), pairs.shape)
+    names = [theme.label(values.columns[position], _LONGEST) for position in (first, second)]
+    highest = pairs[first, second]
+    agree = "agree fully" if highest >= _FULLY else f"agree most ({highest:.2f})"
     return f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} {agree}"
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     """F1 and time of every method, one row each, the best on top; controls are hollow.
 
-    Names stand on the axis, so they cannot overlap, whatever the width and however many values are equal.
-
-    Args:
-        rows: columns name, seconds, f1, is_control; NaN if a method has no F1.
+    Names stand on the axis, so they cannot overlap, whatever the width and however many values are equal. The columns
+    are name, seconds, f1, is_control; f1 is NaN if a method has none.
     """
     rated = rows[rows["f1"].notna()].sort_values(["f1", "seconds"], ascending=[False, True], kind="stable")
     fig = make_subplots(1, 2, shared_yaxes=True, horizontal_spacing=0.08)
     seconds = rated["seconds"].clip(lower=_FIRST)
-    place = pd.Series(range(len(rated)), index=rated.index)
+    positions = pd.Series(range(len(rated)), index=rated.index)
     for is_control, name in ((False, "methods"), (True, "controls (nothing is fitted)")):
-        part = rated[rated["is_control"] == is_control]
-        said = list(zip(part["name"].map(theme.label), part["f1"], part["seconds"].map(duration), strict=True))
-        for column, x in enumerate((part["f1"], seconds[part.index]), start=1):
-            if len(part):
-                marks = _marks(is_control, name, x, place[part.index], said, column == 1)
+        group = rated[rated["is_control"] == is_control]
+        hover = list(zip(group["name"].map(theme.label), group["f1"], group["seconds"].map(duration), strict=True))
+        for column, x in enumerate((group["f1"], seconds[group.index]), start=1):
+            if len(group):
+                marks = _marks(is_control, name, x, positions[group.index], hover, column == 1)
                 fig.add_trace(marks, row=1, col=column)
     across = (seconds.min() / 2, seconds.max() * 2) if len(rated) else (0.1, 10.0)
     ticks, words = log_ticks(*across)
     fig.update_yaxes(**named_rows(rated["name"], _ON_AXIS))
-    least = max(0.0, np.floor(10 * rated["f1"].min()) / 10) if len(rated) else 0.0
-    room = 0.04 * (1 - least) + 0.01
-    fig.update_xaxes(title="F1 of directed edges", range=[least - room, 1 + room], nticks=4, row=1, col=1)
+    lowest = max(0.0, np.floor(10 * rated["f1"].min()) / 10) if len(rated) else 0.0
+    room = 0.04 * (1 - lowest) + 0.01
+    fig.update_xaxes(title="F1 of directed edges", range=[lowest - room, 1 + room], nticks=4, row=1, col=1)
     fig.update_xaxes(
         title="seconds", type="log", range=list(np.log10(across)), tickvals=ticks, ticktext=words, row=1, col=2
     )
@@ -101,9 +95,8 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
 
 
 def _marks(
-    is_control: bool, name: str, x: pd.Series, rows: pd.Series, said: list[tuple[str, float, str]], in_legend: bool
+    is_control: bool, name: str, x: pd.Series, rows: pd.Series, hover: list[tuple[str, float, str]], in_legend: bool
 ) -> go.Scatter:
-    """The marks of the methods or of the controls in one panel."""
     return go.Scatter(
         x=x,
         y=rows,
@@ -111,7 +104,7 @@ def _marks(
         name=name,
         legendgroup=name,
         showlegend=in_legend,
-        customdata=said,
+        customdata=hover,
         marker={
             "size": 11,
             "color": colours.MUTED if is_control else colours.PICKED,

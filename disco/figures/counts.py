@@ -19,63 +19,52 @@ ENOUGH = 0.8
 
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
-    """Variance against mean of every column, with the Poisson line variance = mean.
-
-    Args:
-        description: from `disco.table.counts.describe`; columns without numbers are left out.
-        picked: a column to highlight.
-    """
+    """Variance against mean of every column (`disco.table.counts.describe`), with the Poisson line variance = mean.
+    Columns without numbers are left out; `picked` is highlighted."""
     usable = description[(description["mean"] > 0) & (description["variance"] > 0)]
     if usable.empty:
         return empty("No column has a mean and a variance above 0.")
-    ends = np.array([usable["mean"].min() / 2, usable["mean"].max() * 2])
+    limits = np.array([usable["mean"].min() / 2, usable["mean"].max() * 2])
     figure = go.Figure()
     poisson = {"color": GREY, "dash": "dash"}
-    figure.add_scatter(x=ends, y=ends, mode="lines", name="variance = mean (Poisson)", line=poisson, hoverinfo="skip")
+    figure.add_scatter(
+        x=limits, y=limits, mode="lines", name="variance = mean (Poisson)", line=poisson, hoverinfo="skip"
+    )
     for marked, colour, size in ((False, BLUE, 8), (True, VERMILLION, 13)):
-        part = usable[(usable["column"] == picked) == marked]
+        columns = usable[(usable["column"] == picked) == marked]
         figure.add_scatter(
-            x=part["mean"],
-            y=part["variance"],
+            x=columns["mean"],
+            y=columns["variance"],
             mode="markers",
             showlegend=False,
-            customdata=list(zip(map(label, part["column"]), part["dispersion"], strict=True)),
+            customdata=list(zip(map(label, columns["column"]), columns["dispersion"], strict=True)),
             marker={"color": colour, "size": size, "opacity": 0.8},
             hovertemplate="%{customdata[0]}<br>mean %{x:.3g}, variance %{y:.3g}<br>variance / mean "
             "%{customdata[1]:.3g}<extra></extra>",
         )
     layout(figure, height=300, x="Mean", y="Variance")
-    heights = [*usable["variance"], *ends]
-    return figure.update_xaxes(**_log_axis(*ends)).update_yaxes(**_log_axis(min(heights), max(heights)))
+    heights = [*usable["variance"], *limits]
+    return figure.update_xaxes(**_log_axis(*limits)).update_yaxes(**_log_axis(min(heights), max(heights)))
 
 
 def distribution(column: pd.Series) -> go.Figure:
-    """Number of rows at each value of one column; values are binned if there are many.
-
-    Args:
-        column: whole numbers, (rows,).
-    """
+    """Number of rows at each value of one column of whole numbers; values are binned if there are many."""
     figure = go.Figure(_bars(column, BLUE))
     return layout(figure, height=300, x=label(column.name), y="Rows", legend=False)
 
 
-def before_after(before: pd.Series, after: pd.Series, transform: str) -> go.Figure:
-    """One column's counts beside its codes: ranks, quantile levels, or the counts themselves.
-
-    Args:
-        before, after: whole numbers, (rows,).
-        transform: rank, quantile or none.
-    """
+def before_after(counts: pd.Series, codes: pd.Series, transform: str) -> go.Figure:
+    """One column's counts beside its codes: ranks, quantile levels, or (transform none) the counts themselves."""
     words = {"rank": "Rank", "quantile": "Quantile level", "none": "Count, unchanged"}
     figure = make_subplots(1, 2, subplot_titles=("Before", "After"), horizontal_spacing=0.09)
-    figure.add_trace(_bars(before, GREY), 1, 1)
-    figure.add_trace(_bars(after, BLUE), 1, 2)
+    figure.add_trace(_bars(counts, GREY), 1, 1)
+    figure.add_trace(_bars(codes, BLUE), 1, 2)
     layout(figure, height=320, legend=False)
     figure.update_layout(margin={"t": 32})
     for note, x in zip(figure.layout.annotations, (0, 0.545), strict=True):
         note.update(x=x, xanchor="left")
-    figure.update_xaxes(title_text=label(before.name), col=1).update_xaxes(title_text=words[transform], col=2)
-    if after.nunique() <= 12:
+    figure.update_xaxes(title_text=label(counts.name), col=1).update_xaxes(title_text=words[transform], col=2)
+    if codes.nunique() <= 12:
         figure.update_xaxes(dtick=1, col=2)
     return figure.update_yaxes(title_text="Rows", col=1)
 
@@ -87,34 +76,30 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
     bins = (values - low) // width
     rows = np.bincount(bins)
     starts = low + width * np.arange(len(rows))
-    ends = starts + width - 1
-    spans = [str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, ends, strict=True)]
-    kept = rows > 0
+    stops = starts + width - 1
+    spans = [str(a) if a == b else f"{a} to {b}" for a, b in zip(starts, stops, strict=True)]
+    occupied = rows > 0
     return go.Bar(
-        x=(starts + (width - 1) / 2)[kept],
-        y=rows[kept],
+        x=(starts + (width - 1) / 2)[occupied],
+        y=rows[occupied],
         width=width * 0.9,
         marker={"color": colour, "line": {"width": 0}},
-        customdata=[span for span, is_kept in zip(spans, kept, strict=True) if is_kept],
+        customdata=[span for span, is_occupied in zip(spans, occupied, strict=True) if is_occupied],
         hovertemplate="%{customdata}: %{y:,} rows<extra></extra>",
         showlegend=False,
     )
 
 
-def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Figure:
-    """Distinct values of each column before and after the transform, on one logarithmic axis.
-
-    Args:
-        support: from `disco.paper.support.level_support`.
-        most: largest number of columns drawn; those that lose most rows come first.
-    """
-    part = _drawn(support, most)
-    names, tickvals = _names(part), list(range(len(part)))
+def levels_per_column(support: pd.DataFrame, limit: int = MOST_COLUMNS) -> go.Figure:
+    """Distinct values of each column before and after the transform, on one logarithmic axis. `support` is from
+    `disco.paper.support.level_support`; at most `limit` columns are drawn, those that lose most rows."""
+    columns = _drawn(support, limit)
+    names, tickvals = _names(columns), list(range(len(columns)))
     figure = go.Figure()
-    _spans(figure, part["before"], part["after"], GREY)
+    _spans(figure, columns["before"], columns["after"], GREY)
     for which, colour, symbol, size in (("before", GREY, "circle-open", 15), ("after", BLUE, "circle", 8)):
         figure.add_scatter(
-            x=part[which],
+            x=columns[which],
             y=tickvals,
             mode="markers",
             name=f"{which.capitalize()}",
@@ -122,25 +107,21 @@ def levels_per_column(support: pd.DataFrame, most: int = MOST_COLUMNS) -> go.Fig
             marker={"color": colour, "size": size, "symbol": symbol, "line": {"width": 2, "color": colour}},
             hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
         )
-    return _named_rows(figure, part, "Distinct values", part[["before", "after"]])
+    return _named_rows(figure, columns, "Distinct values", columns[["before", "after"]])
 
 
-def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) -> go.Figure:
+def rows_per_level(support: pd.DataFrame, n_min: int, limit: int = MOST_COLUMNS) -> go.Figure:
     """Fewest, median and most rows per level in a held-out fold, against n_min; one line per column.
 
-    Columns that lose more than a fifth of their rows are highlighted; the share of rows kept is written beside each.
-
-    Args:
-        support: from `disco.paper.support.level_support`.
-        n_min: fewest rows of a usable level.
-        most: largest number of columns drawn; those that lose most rows come first.
+    Columns that lose more than a fifth of their rows are highlighted; the share of rows used is written next to each.
+    The columns are those of `levels_per_column`.
     """
-    part = _drawn(support, most)
-    names, figure = _names(part), go.Figure()
-    tickvals = np.arange(len(part))
-    is_thin = (part["kept"] < ENOUGH).to_numpy()
+    columns = _drawn(support, limit)
+    names, figure = _names(columns), go.Figure()
+    tickvals = np.arange(len(columns))
+    is_thin = (columns["kept"] < ENOUGH).to_numpy()
     for thin, colour, words in ((False, BLUE, "enough rows"), (True, VERMILLION, "too few rows")):
-        rows, y = part[is_thin == thin], tickvals[is_thin == thin]
+        rows, y = columns[is_thin == thin], tickvals[is_thin == thin]
         if rows.empty:
             continue
         _spans(figure, rows["fewest_rows"], rows["most_rows"], colour, y)
@@ -158,33 +139,32 @@ def rows_per_level(support: pd.DataFrame, n_min: int, most: int = MOST_COLUMNS) 
             "%{customdata[2]}<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
         )
     figure.add_scatter(
-        x=np.full(len(part), part["most_rows"].max() * 1.25),
+        x=np.full(len(columns), columns["most_rows"].max() * 1.25),
         y=tickvals,
         mode="text",
         hoverinfo="skip",
-        text=[f"{kept:.0%}" for kept in part["kept"]],
+        text=[f"{share:.0%}" for share in columns["kept"]],
         textposition="middle right",
         showlegend=False,
         cliponaxis=False,
     )
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
     _named_rows(
-        figure, part, "Rows per level in a held-out fold", part[["fewest_rows", "most_rows"]].assign(least=n_min)
+        figure, columns, "Rows per level in a held-out fold", columns[["fewest_rows", "most_rows"]].assign(least=n_min)
     )
     return figure.update_layout(margin={"r": 48})
 
 
-def _drawn(support: pd.DataFrame, most: int) -> pd.DataFrame:
+def _drawn(support: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The columns to draw, in the same order in both figures; those that lose most rows come first."""
-    return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(most)
+    return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(limit)
 
 
-def _names(part: pd.DataFrame) -> list[str]:
-    return [label(name, 22) for name in part["column"]]
+def _names(columns: pd.DataFrame) -> list[str]:
+    return [label(name, 22) for name in columns["column"]]
 
 
 def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows: np.ndarray | None = None) -> None:
-    """Horizontal lines from `low` to `high`, as one trace."""
     y = np.arange(len(low)) if rows is None else rows
     gap = np.full(len(low), np.nan)
     figure.add_scatter(
@@ -203,19 +183,18 @@ def _log_axis(low: float, high: float) -> dict[str, object]:
     if high > 3 * low or sum(low <= value <= high for value in tickvals) > 1:
         return {"type": "log", "tickvals": tickvals, "ticktext": words}
     first, last = low / 1.2, high * 1.2  # one label does not show the scale
-    least = max((last - first) / 6, 1.0)
-    unit = 10.0 ** np.floor(np.log10(least))
-    step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= least)
+    smallest = max((last - first) / 6, 1.0)
+    unit = 10.0 ** np.floor(np.log10(smallest))
+    step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= smallest)
     tickvals = [at * step for at in range(int(np.ceil(first / step)), int(last / step) + 1)]
     words = [f"{value:g}" for value in tickvals]
     return {"type": "log", "tickvals": tickvals, "ticktext": words, "range": [np.log10(first), np.log10(last)]}
 
 
-def _named_rows(figure: go.Figure, part: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
-    """Label the rows with the columns' names, and make the axis of `values` logarithmic."""
-    layout(figure, height=110 + 20 * len(part), x=x)
+def _named_rows(figure: go.Figure, columns: pd.DataFrame, x: str, values: pd.DataFrame) -> go.Figure:
+    layout(figure, height=110 + 20 * len(columns), x=x)
     figure.update_xaxes(**_log_axis(values.min(axis=None), values.max(axis=None)))
-    tickvals = list(range(len(part)))
+    tickvals = list(range(len(columns)))
     return figure.update_yaxes(
-        tickvals=tickvals, ticktext=_names(part), range=[len(part) - 0.4, -0.6], showgrid=False, zeroline=False
+        tickvals=tickvals, ticktext=_names(columns), range=[len(columns) - 0.4, -0.6], showgrid=False, zeroline=False
     )

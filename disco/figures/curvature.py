@@ -25,12 +25,11 @@ SPREAD = 0.8  # share of a rank's width filled by its folds
 
 @dataclass(frozen=True)
 class VarianceParts:
-    """A node's curvature variance, within ranks and in total, averaged over folds.
+    """A node's curvature variance, averaged over folds.
 
     Attributes:
         within: the CCS: the variance within ranks, weighted by the number of rows.
         total: the constant-curvature score: the variance over all admissible rows.
-        rows: number of held-out rows used.
         levels: number of ranks used, over all folds.
         left_out: unused rows, because their rank has too few.
     """
@@ -45,10 +44,8 @@ class VarianceParts:
 def levels(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> pd.DataFrame:
     """One row per fold and rank: its rows, mean and sample variance of the curvature, and whether the CCS uses it.
 
-    Args:
-        curvature: columns fold, row, rank, curvature, admissible.
-        min_rows: n_min.
-        admissible_only: exclude rows whose shifts leave the grid.
+    `curvature` has the columns fold, row, rank, curvature, admissible; rows whose shifts leave the grid are excluded if
+    `admissible_only`, and `min_rows` is n_min.
     """
     used = curvature[curvature["admissible"].astype(bool)] if admissible_only else curvature
     table = used.groupby(["fold", "rank"])["curvature"].agg(rows="size", mean="mean", variance="var").reset_index()
@@ -71,14 +68,8 @@ def parts(curvature: pd.DataFrame, min_rows: int, admissible_only: bool) -> Vari
 def by_rank(
     nodes: dict[str, pd.DataFrame], sink: str, min_rows: int = 2, admissible_only: bool = False, seed: int = 0
 ) -> go.Figure:
-    """The curvature of one or two nodes against their rank, on a common scale.
-
-    Args:
-        nodes: node → frame with columns fold, row, rank, curvature, admissible.
-        sink: the node that the step removes.
-        min_rows: n_min.
-        admissible_only: rows whose shifts leave the grid are drawn faint and not used.
-    """
+    """The curvature of one or two nodes (frames as in `levels`) against their rank, on a common scale. `sink` is the
+    node that the step removes. Rows whose shifts leave the grid are drawn faint, if they are not used."""
     titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
     fig.update_annotations(font_size=12)  # two fit side by side on a phone
@@ -99,18 +90,18 @@ def by_rank(
 
 
 def _title(nodes: dict[str, pd.DataFrame], sink: str, min_rows: int, admissible_only: bool) -> str:
-    found = {node: parts(frame, min_rows, admissible_only) for node, frame in nodes.items()}
-    if len(found) == 1:
-        node, value = next(iter(found.items()))
+    variances = {node: parts(frame, min_rows, admissible_only) for node, frame in nodes.items()}
+    if len(variances) == 1:
+        node, value = next(iter(variances.items()))
         return (
             f"Within ranks of {theme.label(node, 18)}, the curvature has a standard deviation of "
             f"{number(value.within**0.5)}"
         )
-    other = next(node for node in found if node != sink)
+    runner_up = next(node for node in variances if node != sink)
     return (
-        f"Within ranks, the curvature of {theme.label(other, 18)} has a standard deviation of "
-        f"{number(found[other].within ** 0.5)}, and that of {theme.label(sink, 18)} "
-        f"{number(found[sink].within ** 0.5)}"
+        f"Within ranks, the curvature of {theme.label(runner_up, 18)} has a standard deviation of "
+        f"{number(variances[runner_up].within ** 0.5)}, and that of {theme.label(sink, 18)} "
+        f"{number(variances[sink].within ** 0.5)}"
     )
 
 
@@ -131,23 +122,23 @@ def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
 
 def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: bool, seed: int) -> None:
     folds = sorted(frame["fold"].unique())
-    many = frame["rank"].nunique() > MANY_LEVELS
+    is_dense = frame["rank"].nunique() > MANY_LEVELS
     drawn = frame.iloc[evenly(np.arange(len(frame)), MOST_POINTS)]
     jitter = np.random.default_rng(seed).uniform(-0.4, 0.4, len(drawn)) * SPREAD / len(folds)
-    across = drawn["rank"].to_numpy() + (0 if many else _shift(drawn, folds) + jitter)
+    across = drawn["rank"].to_numpy() + (0 if is_dense else _shift(drawn, folds) + jitter)
     counted = drawn["admissible"].to_numpy(dtype=bool) if admissible_only else np.ones(len(drawn), dtype=bool)
     for index, fold in enumerate(folds):
-        colour = colours.MUTED if many else theme.fold_colour(index)
-        here = (drawn["fold"] == fold).to_numpy()
+        colour = colours.MUTED if is_dense else theme.fold_colour(index)
+        in_fold = (drawn["fold"] == fold).to_numpy()
         fig.add_scattergl(
-            x=across[here],
-            y=drawn["curvature"].to_numpy()[here],
+            x=across[in_fold],
+            y=drawn["curvature"].to_numpy()[in_fold],
             mode="markers",
             name=f"fold {fold}",
-            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[here]},
+            marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[in_fold]},
             legendgroup=f"fold {fold}",
-            showlegend=column == 1 and not many,
-            customdata=drawn["row"].to_numpy()[here],
+            showlegend=column == 1 and not is_dense,
+            customdata=drawn["row"].to_numpy()[in_fold],
             hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>",
             row=1,
             col=column,
@@ -156,15 +147,15 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
 
 def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     """Each rank's mean ± one standard deviation; ranks with too few rows have no bar."""
-    shown = table[table["counts"]]
+    used = table[table["counts"]]
     folds = sorted(table["fold"].unique())
-    across = shown["rank"].to_numpy() + _shift(shown, folds)
+    across = used["rank"].to_numpy() + _shift(used, folds)
     for index, fold in enumerate(folds):
-        here = (shown["fold"] == fold).to_numpy()
-        bar, spread = shown[here], np.sqrt(shown["variance"][here])
+        in_fold = (used["fold"] == fold).to_numpy()
+        bar, spread = used[in_fold], np.sqrt(used["variance"][in_fold])
         colour = theme.fold_colour(index)
         fig.add_scatter(
-            x=across[here],
+            x=across[in_fold],
             y=bar["mean"],
             mode="markers",
             name=f"fold {fold}",
@@ -182,8 +173,8 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
 
 def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     """With many ranks: the mean as a line, with ± one standard deviation as a bar at each rank used."""
-    shown = table[table["counts"]]
-    pooled = shown.groupby("rank").apply(
+    used = table[table["counts"]]
+    pooled = used.groupby("rank").apply(
         lambda rank: pd.Series(
             {
                 "mean": np.average(rank["mean"], weights=rank["rows"]),

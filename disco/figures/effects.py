@@ -28,16 +28,15 @@ _MOST_PAIRS = 3000
 _DASHES = ("solid", "dash", "dot")
 
 
-def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.DataFrame:
+def binned(parent: pd.Series, child: pd.Series, limit: int = _MOST_MEANS) -> pd.DataFrame:
     """The child's observed mean at each count of a parent; many counts are binned, into bins of similar size.
 
-    Returns:
-        Columns count (mean over the bin), mean, rows, low and high (the bin's ends).
+    Returns columns count (mean over the bin), mean, rows, low and high (the bin's limits).
     """
     values = parent.to_numpy()
     grid, index = np.unique(values, return_inverse=True)
-    if len(grid) > most:
-        cuts = np.unique(np.quantile(values, np.linspace(0, 1, most + 1)[1:-1]))
+    if len(grid) > limit:
+        cuts = np.unique(np.quantile(values, np.linspace(0, 1, limit + 1)[1:-1]))
         index = np.searchsorted(cuts, values, side="left")
     frame = pd.DataFrame({"bin": index, "parent": values, "child": child.to_numpy()}).groupby("bin")
     return pd.DataFrame(
@@ -52,17 +51,13 @@ def binned(parent: pd.Series, child: pd.Series, most: int = _MOST_MEANS) -> pd.D
 
 
 def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: str, unit: str = "count") -> go.Figure:
-    """The child's mean as a function of one parent, beside the observed means.
+    """The child's mean as a function of one parent (`Model.curve`), beside the observed means (`binned`).
 
-    The curve sets the parent to each of its counts in every row, keeps the row's other parents, and averages the
-    child's mean over the rows. Its 95 % band is pointwise and conditional on the graph. The discs are the child's plain
-    means over the rows with each count, larger for more rows. Discs and curve differ if the parents are correlated,
-    because for the discs the other parents vary too.
-
-    Args:
-        curve: from `Model.curve`.
-        observed: from `binned`.
-        unit: the parent's unit: count, level or rate; the child has levels too, or counts.
+    The curve sets the parent to each of its counts in every row, does not change the row's other parents, and averages
+    the child's mean over the rows. Its 95 % band is pointwise and conditional on the graph. The discs are the child's
+    plain means over the rows with each count, larger for more rows. Discs and curve differ if the parents are
+    correlated, because for the discs the other parents vary too. `unit` is the parent's unit: count, level or rate; the
+    child has levels too, or counts.
     """
     figure, x = go.Figure(), curve["count"]
     figure.add_scatter(
@@ -101,14 +96,9 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
 
 
 def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
-    """How the child's mean changes over the middle 90 % of the rows.
-
-    Args:
-        curve: from `Model.curve`.
-        say: writes a name, escaped for where the sentence is shown.
-    """
-    ends = middle(curve)
-    (first, last), (low, high) = ends["count"], ends["mean"]
+    """How the child's mean changes over the middle 90 % of the rows of a `Model.curve`; `say` escapes a name."""
+    endpoints = middle(curve)
+    (first, last), (low, high) = endpoints["count"], endpoints["mean"]
     return (
         f"Where {say(parent)} goes from {first:.3g} to {last:.3g}, the mean of {say(child)} goes from {number(low)} "
         f"to {number(high)}."
@@ -122,19 +112,17 @@ def middle(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def kind(kind: "Kind") -> go.Figure:
-    """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson.
-
-    There, every shape has the fitted distribution's mean.
-    """
+    """A node's fitted distribution at the median canonical parameter, beside the nearest shapes and a Poisson. There,
+    every shape has the fitted distribution's mean."""
     middle = int(np.searchsorted(np.cumsum(kind.share), 0.5))
     fitted = np.exp(kind.log_probability[middle])
-    kept = fitted > 1e-4 * fitted.max()  # without the invisible tail
-    kept[: int(np.argmax(kept))] = True
-    x = kind.counts[kept]
+    visible = fitted > 1e-4 * fitted.max()  # without the invisible tail
+    visible[: int(np.argmax(visible))] = True
+    x = kind.counts[visible]
     figure = go.Figure(
         go.Bar(
             x=x,
-            y=fitted[kept],
+            y=fitted[visible],
             name="fitted model",
             marker={"color": colours.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:.3g}<extra>fitted</extra>",
@@ -143,7 +131,7 @@ def kind(kind: "Kind") -> go.Figure:
     for shape, colour, dash in zip(_drawn(kind), (colours.PICKED, colours.ACCENT, theme.GREEN), _DASHES, strict=False):
         figure.add_scatter(
             x=x,
-            y=np.exp(shape.log_probability[middle][kept]),
+            y=np.exp(shape.log_probability[middle][visible]),
             mode="lines+markers",
             name=shape.words(),
             line={"color": colour, "width": 2, "dash": dash},
@@ -159,34 +147,29 @@ def kind(kind: "Kind") -> go.Figure:
 def _drawn(kind: "Kind") -> "list[CountShape]":
     """The nearest shape, the next one of another name, and the Poisson."""
     nearest = kind.nearest
-    others = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]
+    further = [shape for shape in kind.shapes[1:] if shape.name not in (nearest.name, "Poisson")]
     poisson = next(shape for shape in kind.shapes if shape.name == "Poisson" and not shape.zero_weight)
-    return list(dict.fromkeys([nearest, *others[:1], poisson]))
+    return list(dict.fromkeys([nearest, *further[:1], poisson]))
 
 
 def columns(check: "Check", statistic: str) -> go.Figure:
-    """One statistic of every column, observed against simulated; the bar is its range over the simulated tables.
-
-    Args:
-        check: a model check.
-        statistic: mean, ratio or zeros.
-    """
-    part = check.columns[check.columns["statistic"] == statistic]
+    """One statistic of every column (mean, ratio or zeros): observed, against simulated with its range as a bar."""
+    rows_of_statistic = check.columns[check.columns["statistic"] == statistic]
     figure = go.Figure()
     # A logarithmic axis cannot show zero.
-    is_log = statistic != "zeros" and bool((part[["observed", "low"]] > 0).all(axis=None))
-    values = part[["observed", "low", "high"]].to_numpy()
-    ends = [values.min(), values.max()]
+    is_log = statistic != "zeros" and bool((rows_of_statistic[["observed", "low"]] > 0).all(axis=None))
+    values = rows_of_statistic[["observed", "low", "high"]].to_numpy()
+    limits = [values.min(), values.max()]
     figure.add_scatter(
-        x=ends,
-        y=ends,
+        x=limits,
+        y=limits,
         mode="lines",
         name="observed = simulated",
         hoverinfo="skip",
         line={"color": colours.MUTED, "dash": "dash", "width": 1.5},
     )
     for outside, colour, symbol, name in _LOOKS:
-        rows = part[part["outside"] == outside]
+        rows = rows_of_statistic[rows_of_statistic["outside"] == outside]
         figure.add_scatter(
             x=rows["middle"],
             y=rows["observed"],
@@ -216,16 +199,16 @@ _LOOKS = ((False, colours.PICKED, "circle", "inside the band"), (True, colours.A
 
 
 def _outside_title(check: "Check", statistic: str, noun: str) -> str:
-    found, of = check.outside(statistic)
+    outside, total = check.outside(statistic)
     what = "Correlations" if statistic == "pairs" else STATISTIC_WORDS[statistic].capitalize()
-    return f"{what}: {found:,} of {of:,} {noun} outside the band; {number(check.chance * of)} expected by chance"
+    return (
+        f"{what}: {outside:,} of {total:,} {noun} outside the band; {number(check.chance * total)} expected by chance"
+    )
 
 
 def pairs(check: "Check") -> go.Figure:
-    """Spearman's correlation of every pair of columns, observed against the median of the simulated tables.
-
-    At most a few thousand pairs inside their bands are drawn, and as many outside.
-    """
+    """Spearman's correlation of every pair of columns, observed against the median of the simulated tables. At most a
+    few thousand pairs inside their bands are drawn, and as many outside."""
     figure = go.Figure()
     figure.add_scatter(
         x=[-1, 1],
@@ -284,37 +267,37 @@ def held_out(check: "Check") -> go.Figure:
 def held_out_words(check: "Check") -> str:
     """Which of the last two graphs predicts held-out rows better, if they differ by over two standard errors."""
     last = check.differences.iloc[-1]
-    one, other = theme.label(last["graph"]), theme.label(last["against"])
+    last_graph, reference = theme.label(last["graph"]), theme.label(last["against"])
     size = f"{number(abs(last['difference']))} ± {number(last['error'])} nats per row"
     if not abs(last["difference"]) > _CLEAR * last["error"]:
-        return f"No difference between the {one} and the {other} graph on held-out rows: {size}"
+        return f"No difference between the {last_graph} and the {reference} graph on held-out rows: {size}"
     better = "better" if last["difference"] > 0 else "worse"
-    return f"The {one} graph predicts held-out rows {better} than the {other} graph, by {size}"
+    return f"The {last_graph} graph predicts held-out rows {better} than the {reference} graph, by {size}"
 
 
 def margin(check: "Check", node: str) -> go.Figure:
     """Number of rows at each count of one column: bars for the observed table, ranges for the simulated tables."""
-    part = check.margins[check.margins["node"] == node]
+    counts = check.margins[check.margins["node"] == node]
     figure = go.Figure(
         go.Bar(
-            x=part["count"],
-            y=part["observed"],
+            x=counts["count"],
+            y=counts["observed"],
             name="observed",
             marker={"color": colours.MUTED, "opacity": 0.6},
             hovertemplate="%{x}: %{y:,} rows<extra>observed</extra>",
         )
     )
     figure.add_scatter(
-        x=part["count"],
-        y=part["middle"],
+        x=counts["count"],
+        y=counts["middle"],
         mode="markers",
         name="simulated",
         marker={"color": colours.PICKED, "size": 6},
         error_y={
             "type": "data",
-            "array": part["high"] - part["middle"],
+            "array": counts["high"] - counts["middle"],
             "symmetric": False,
-            "arrayminus": part["middle"] - part["low"],
+            "arrayminus": counts["middle"] - counts["low"],
             "thickness": 1.5,
             "width": 3,
             "color": colours.PICKED,
@@ -322,6 +305,8 @@ def margin(check: "Check", node: str) -> go.Figure:
         hovertemplate="%{x}: %{y:,.0f} rows<extra>simulated</extra>",
     )
     figure.update_xaxes(title=theme.label(node)).update_yaxes(title="rows", rangemode="tozero")
-    outside = int(part["outside"].sum())
-    title = f"{theme.label(node)}: {outside} of {len(part)} counts outside the band; {number(check.chance * len(part))}"
+    outside = int(counts["outside"].sum())
+    title = (
+        f"{theme.label(node)}: {outside} of {len(counts)} counts outside the band; {number(check.chance * len(counts))}"
+    )
     return theme.titled(figure, f"{title} expected by chance", height=360)

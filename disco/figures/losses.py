@@ -1,7 +1,7 @@
 """Loss curves of the two networks, smoothed, with the best epochs marked and overfitting described in words.
 
-Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divided by 1 - w^t so that the first
-values are not biased towards 0.
+Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divided by 1 - w^t so that the first values
+are not biased towards 0.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,8 @@ STAGE_WORDS = {"joint": "joint", "projection": "projection"}
 
 
 def smooth(values: np.ndarray, weight: float) -> np.ndarray:
-    """The debiased exponential moving average; missing values are skipped.
-
-    Args:
-        values: (epochs,).
-        weight: weight of the past, from 0 (no smoothing) to below 1.
-    """
+    """The debiased exponential moving average, (epochs,); missing values are skipped. `weight` is that of the past,
+    from 0 (no smoothing) to below 1."""
     if weight <= 0:
         return np.asarray(values, dtype=float)
     average, seen, smoothed = 0.0, 0, np.full(len(values), np.nan)
@@ -46,20 +42,17 @@ def loss_curves(
     smoothing: float = 0.0,
     by_fold: bool = True,
 ) -> go.Figure:
-    """Training and validation losses of one network, one colour per fold, or their mean over the folds.
+    """Training and validation losses of one network, with one colour per fold, or their mean over the folds.
 
-    Args:
-        events: epoch, stage, fold (from 1), train, validation.
-        stage: joint or projection.
-        best_epochs: the epoch whose state each fold uses, marked on its validation curve; 0 for none.
-        smoothing: weight of the past, 0 to below 1.
-        by_fold: draw every fold instead of their mean.
+    `events` has the columns epoch, stage (joint or projection), fold (from 1), train, validation. `best_epochs` are
+    those whose state each fold uses, marked on its validation curve; 0 for none. `smoothing` is the weight of the past,
+    0 to below 1.
     """
-    part = events[events["stage"] == stage]
-    if part.empty:
+    stage_events = events[events["stage"] == stage]
+    if stage_events.empty:
         return empty(f"No {STAGE_WORDS[stage]} losses yet.", height=340)
     best = dict(enumerate(best_epochs or (), start=1))
-    curves = {int(fold): rows for fold, rows in part.groupby("fold")} if by_fold else {0: _mean(part)}
+    curves = {int(fold): rows for fold, rows in stage_events.groupby("fold")} if by_fold else {0: _mean(stage_events)}
     figure, drawn = go.Figure(), []
     for fold, rows in curves.items():
         rows = rows.sort_values("epoch")
@@ -74,13 +67,13 @@ def loss_curves(
     return figure.update_xaxes(rangemode="tozero").update_yaxes(range=_range(pd.concat(drawn)))
 
 
-def _mean(part: pd.DataFrame) -> pd.DataFrame:
+def _mean(stage_events: pd.DataFrame) -> pd.DataFrame:
     """The mean over the folds at every epoch; a fold that has ended keeps its last loss."""
-    found = {}
+    means = {}
     for which in ("train", "validation"):
-        losses = part.pivot_table(index="epoch", columns="fold", values=which)
-        found[which] = losses.ffill().mean(axis=1, skipna=False)
-    return pd.DataFrame(found).rename_axis("epoch").reset_index()
+        losses = stage_events.pivot_table(index="epoch", columns="fold", values=which)
+        means[which] = losses.ffill().mean(axis=1, skipna=False)
+    return pd.DataFrame(means).rename_axis("epoch").reset_index()
 
 
 def _curves(figure: go.Figure, fold: int, rows: pd.DataFrame) -> None:
@@ -125,18 +118,18 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int) -> N
 def _thinned(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
     """At most a few hundred points, including the last."""
     step = -(-len(x) // _MOST_POINTS)
-    kept = np.unique(np.append(np.arange(0, len(x), step), len(x) - 1))
-    return {"x": x[kept], "y": y[kept]}
+    indices = np.unique(np.append(np.arange(0, len(x), step), len(x) - 1))
+    return {"x": x[indices], "y": y[indices]}
 
 
-def _range(part: pd.DataFrame) -> list[float] | None:
+def _range(stage_events: pd.DataFrame) -> list[float] | None:
     """Limits of the loss axis, without the high losses of the first epochs."""
-    values = part[["train", "validation"]].to_numpy(dtype=float)
-    late = values[(part["epoch"] > 0.05 * part["epoch"].max()).to_numpy()]
-    shown = late[np.isfinite(late)]
-    if not len(shown):
+    values = stage_events[["train", "validation"]].to_numpy(dtype=float)
+    late = values[(stage_events["epoch"] > 0.05 * stage_events["epoch"].max()).to_numpy()]
+    finite = late[np.isfinite(late)]
+    if not len(finite):
         return None
-    low, high = shown.min(), np.quantile(shown, 0.995)
+    low, high = finite.min(), np.quantile(finite, 0.995)
     pad = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
     return [low - pad, high + pad]
 
@@ -164,14 +157,14 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     )
 
 
-def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
+def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:
     """Per fold: the epoch of the lowest validation loss, and the rise since then as a share of the loss's range.
 
     The rise is measured at the median of the last losses, so that one noisy value is not decisive. It counts only if
     the training loss kept falling.
     """
-    found = {}
-    for fold, rows in part.groupby("fold"):
+    rises = {}
+    for fold, rows in stage_events.groupby("fold"):
         rows = rows.sort_values("epoch")
         measured = rows[np.isfinite(rows["validation"])]
         if len(measured) < 3:
@@ -182,12 +175,12 @@ def _rises(part: pd.DataFrame) -> dict[int, tuple[int, float]]:
         since = values[lowest + 1 :][-_LAST:]
         spread = values.max() - values.min()
         is_clear = len(since) == _LAST and spread > 0 and _falls(rows["train"].to_numpy(), rows["epoch"] <= epoch)
-        found[int(fold)] = (epoch, float((np.median(since) - values[lowest]) / spread) if is_clear else 0.0)
-    return found
+        rises[int(fold)] = (epoch, float((np.median(since) - values[lowest]) / spread) if is_clear else 0.0)
+    return rises
 
 
 def _falls(train: np.ndarray, is_before: pd.Series) -> bool:
     """Whether the training loss, averaged over some epochs, is lower at the end than at the best validation loss."""
     train = train[np.isfinite(train)]
-    before = train[: int(is_before.sum())]
-    return bool(np.mean(train[-_EPOCHS:]) < np.mean(before[-_EPOCHS:]))
+    early = train[: int(is_before.sum())]
+    return bool(np.mean(train[-_EPOCHS:]) < np.mean(early[-_EPOCHS:]))

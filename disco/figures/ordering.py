@@ -26,22 +26,19 @@ SCORE_NAMES = {"ccs": "CCS", "constant": "constant-curvature score"}
 ROW = 24  # pixels per node
 
 
-def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, most: int, keep: str | None) -> list[str]:
-    """The nodes to draw in a step's figures, from the top.
+def shown_rows(ccs: pd.DataFrame, step: int, order: Sequence[str], by: str, limit: int, keep: str | None) -> list[str]:
+    """The nodes to draw in a step's figures, from the top: at most `limit`, those with the smallest scores.
 
-    Args:
-        order: the causal order, source first.
-        by: "order" for the causal order, with removed nodes left in place; "score" for the smallest scores first.
-        most: largest number of nodes; those with the smallest scores are kept.
-        keep: a node that is always drawn.
+    `by` is "order" for the causal order, with removed nodes left in place, or "score" for the smallest scores first.
+    The node `keep` is always drawn.
     """
     means = fold_scores(ccs, step).mean(axis=1).sort_values(kind="stable")
-    kept = means.index[:most].tolist()
-    if keep in means.index and keep not in kept:
-        kept = kept[:-1] + [keep]
+    selected = means.index[:limit].tolist()
+    if keep in means.index and keep not in selected:
+        selected = selected[:-1] + [keep]
     if by == "score":
-        return kept
-    return [node for node in order if node in set(kept)] if len(order) > most else list(order)
+        return selected
+    return [node for node in order if node in set(selected)] if len(order) > limit else list(order)
 
 
 def scores(
@@ -54,12 +51,9 @@ def scores(
 ) -> go.Figure:
     """The score of every remaining node at one step: a small mark per fold, and a large one for the mean.
 
-    The logarithmic scale is the same at every step, so that only the marks move in the animation.
-
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        rows: the nodes to draw, from the top; removed nodes keep an empty row.
-        true_sinks: nodes known to be sinks at this step; drawn with a ring.
+    The logarithmic scale is the same at every step, so that only the marks move in the animation. `ccs` has the columns
+    step, remaining, node, fold, score, chosen; `rows` are the nodes to draw, from the top, where removed nodes have an
+    empty row. Nodes in `true_sinks`, known to be sinks at this step, have a ring.
     """
     decided = step_of(all_steps(ccs[ccs["step"] == step]), step)
     values = fold_scores(ccs, step)
@@ -83,7 +77,6 @@ def scores(
 
 
 def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> None:
-    """A small mark per fold, and a line over their range."""
     fig.add_scatter(
         x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
         y=np.repeat([position[node] for node in values.index], 3),
@@ -138,16 +131,16 @@ def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Co
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
     """A band from the sink's score to the runner-up's, with their ratio above the nodes."""
-    left, right = max(decided.score, low), max(decided.score + decided.margin, low)
-    fig.add_vrect(x0=left, x1=right, fillcolor=colours.ACCENT, opacity=0.15, line_width=0, layer="below")
+    x_min, x_max = max(decided.score, low), max(decided.score + decided.margin, low)
+    fig.add_vrect(x0=x_min, x1=x_max, fillcolor=colours.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
-        x=np.log10(right),
+        x=np.log10(x_max),
         y=-1,
         xref="x",
         yref="y",
         yanchor="middle",
         showarrow=False,
-        xanchor="left" if right**2 < low * high else "right",
+        xanchor="left" if x_max**2 < low * high else "right",
         text=f"margin × {number(decided.ratio)}",
         font={"color": colours.ACCENT, "size": 12},
     )
@@ -191,12 +184,8 @@ def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str
 
 
 def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
-    """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries.
-
-    Args:
-        frame: columns step, node, fold and the four of `CRITERIA`; NaN if a score is unavailable.
-        rows: the nodes to draw, from the top.
-    """
+    """Each remaining node's score as a multiple of the smallest, under both criteria and both boundaries. `frame` has
+    the columns step, node, fold and the four of `CRITERIA`; NaN if a score is unavailable."""
     means = mean_criteria(frame, step)
     present = [node for node in rows if node in means.index]
     smallest = means.min()
@@ -248,5 +237,5 @@ def _criteria_title(sinks: dict[str, str]) -> str:
     names = list(dict.fromkeys(sinks.values()))
     if len(names) == 1:
         return f"Every criterion and boundary would remove {theme.label(names[0], 24)}"
-    said = [f"{CRITERIA[column].replace('<br>', ', ')}: {theme.label(node, 18)}" for column, node in sinks.items()]
-    return "The criteria differ. " + "; ".join(said)
+    removals = [f"{CRITERIA[column].replace('<br>', ', ')}: {theme.label(node, 18)}" for column, node in sinks.items()]
+    return "The criteria differ. " + "; ".join(removals)

@@ -22,50 +22,41 @@ _MEAN = "at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})
 _SHARE = "at least %{x:g}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%})<extra></extra>"
 
 
-def over_values(curve: pd.DataFrame, found: Effect, unit: str = "count") -> go.Figure:
-    """The outcome's mean over the range of the node that is set, a line per case, with the two values asked about.
-
-    Args:
-        curve: from `disco.effects.curve.curve`, with these two values.
-        found: an effect of one node.
-        unit: of this node: count, level or rate.
-    """
-    (cause, after), (before,) = next(iter(found.do.items())), found.against.values()
+def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.Figure:
+    """The outcome's mean over the range of the node that is set, a line per case, with the two values of the effect.
+    `curve` is from `disco.effects.curve.curve`, with these two values; `unit` is that of the node."""
+    (cause, new), (reference,) = next(iter(effect.do.items())), effect.against.values()
     figure, several = go.Figure(), curve["case"].nunique() > 1
-    for at in (before, after):
-        figure.add_vline(x=at, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
-    for case, part in curve.groupby("case", sort=True):
+    for value in (reference, new):
+        figure.add_vline(x=value, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
+    for case, rows in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
-        _line(figure, part, _COLOURS[look], _DASHES[look], theme.label(part["when"].iloc[0], 60) or "mean", _MEAN)
-        _ends(figure, part[part["value"].isin([before, after])], _COLOURS[look])
+        _line(figure, rows, _COLOURS[look], _DASHES[look], theme.label(rows["when"].iloc[0], 60) or "mean", _MEAN)
+        _marks(figure, rows[rows["value"].isin([reference, new])], _COLOURS[look])
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     # A band that is wide at a value of few rows would flatten the rest.
-    top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([before, after]), "high"].max())
-    figure.layout.yaxis = dict(title=f"mean of {theme.label(found.on, 24)}")
+    top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([reference, new]), "high"].max())
+    figure.layout.yaxis = dict(title=f"mean of {theme.label(effect.on, 24)}")
     figure.layout.yaxis.range = [0, 1.05 * min(curve["high"].max(), top)]
-    title = f"Mean of {theme.label(found.on)} at every value of {theme.label(cause)}"
+    title = f"Mean of {theme.label(effect.on)} at every value of {theme.label(cause)}"
     return theme.titled(figure, title, height=360, legend=several)
 
 
-def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
-    """How often the outcome has at least a count: solid at the values asked about, dotted before; a colour per case.
-
-    Args:
-        found: from `disco.effects.distribution.distribution`, of this effect.
-        effect: its outcome and values.
-    """
-    above = found[found["count"] > found["count"].min()]
-    often = above[above[["at_least", "against"]].max(axis=1) > _RARE]
-    figure, drawn = go.Figure(), above if often.empty else often
-    several, is_short = found["case"].nunique() > 1, drawn["count"].nunique() <= _TICKS
-    for case, part in drawn.groupby("case", sort=True):
-        colour, when = _COLOURS[int(case) % len(_COLOURS)], theme.label(part["when"].iloc[0], 60)
+def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
+    """How often the outcome has at least a count: solid at the new values, dotted at the reference; a colour per case.
+    `curves` is from `disco.effects.distribution.distribution`, of this effect."""
+    above = curves[curves["count"] > curves["count"].min()]
+    frequent = above[above[["at_least", "against"]].max(axis=1) > _RARE]
+    figure, drawn = go.Figure(), above if frequent.empty else frequent
+    several, is_short = curves["case"].nunique() > 1, drawn["count"].nunique() <= _TICKS
+    for case, rows in drawn.groupby("case", sort=True):
+        colour, when = _COLOURS[int(case) % len(_COLOURS)], theme.label(rows["when"].iloc[0], 60)
         for name, dash, shade in (
             ("against", "dot", colour if several else colours.MUTED),
             ("at_least", "solid", colour),
         ):
             names = {"count": "value", name: "mean", f"{name}_low": "low", f"{name}_high": "high"}
-            _line(figure, part[[*names]].rename(columns=names), shade, dash, when, _SHARE)
+            _line(figure, rows[[*names]].rename(columns=names), shade, dash, when, _SHARE)
             if is_short:
                 figure.data[-1].mode = "lines+markers"
             figure.data[-1].showlegend = name == "at_least"
@@ -73,19 +64,19 @@ def over_counts(found: pd.DataFrame, effect: Effect) -> go.Figure:
     figure.layout.xaxis = {"title": f"count of {theme.label(effect.on, 24)}", **unit}
     figure.layout.yaxis = dict(title="rows with at least this count", tickformat=".0%", rangemode="tozero")
     moved = [name for name, value in effect.do.items() if value != effect.against[name]]
-    after, before = (
+    new, reference = (
         series([f"{theme.label(name, 24)} = {side[name]:g}" for name in moved]) for side in (effect.do, effect.against)
     )
-    title = f"Rows with at least a given count of {theme.label(effect.on)}, at {after} (solid) and {before} (dotted)"
+    title = f"Rows with at least a given count of {theme.label(effect.on)}, at {new} (solid) and {reference} (dotted)"
     return theme.titled(figure, title, height=320, legend=several)
 
 
-def _line(figure: go.Figure, part: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
+def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
     """A line with its band: value, mean, low and high."""
-    x = part["value"]
+    x = rows["value"]
     figure.add_scatter(
         x=[*x, *x[::-1]],
-        y=[*part["high"], *part["low"][::-1]],
+        y=[*rows["high"], *rows["low"][::-1]],
         fill="toself",
         fillcolor=colour,
         opacity=_BAND,
@@ -96,20 +87,19 @@ def _line(figure: go.Figure, part: pd.DataFrame, colour: str, dash: str, name: s
     )
     figure.add_scatter(
         x=x,
-        y=part["mean"],
+        y=rows["mean"],
         mode="lines",
         name=name,
         line={"color": colour, "width": 3, "dash": dash},
-        customdata=part[["low", "high"]].to_numpy(),
+        customdata=rows[["low", "high"]].to_numpy(),
         hovertemplate=hover,
     )
 
 
-def _ends(figure: go.Figure, part: pd.DataFrame, colour: str) -> None:
-    """The outcome's mean at the two values."""
+def _marks(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:
     figure.add_scatter(
-        x=part["value"],
-        y=part["mean"],
+        x=rows["value"],
+        y=rows["mean"],
         mode="markers",
         showlegend=False,
         marker={"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}},
@@ -117,53 +107,48 @@ def _ends(figure: go.Figure, part: pd.DataFrame, colour: str) -> None:
     )
 
 
-def drivers(found: pd.DataFrame, on: str) -> go.Figure:
-    """The nodes that drive an outcome most, one row each: the ratio of its means, from a low to a high value.
-
-    Args:
-        found: from `disco.effects.drivers.drivers`.
-        on: the outcome.
-    """
-    shown = found[np.isfinite(found["rate_ratio"]) & (found["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
-    drawn = shown.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*WIDEST)
-    is_sure = (shown["low"] > 1) | (shown["high"] < 1)
+def drivers(ranked: pd.DataFrame, on: str) -> go.Figure:
+    """The nodes that drive an outcome most, one row each: the ratio of its means, from a low to a high value. `ranked`
+    is from `disco.effects.drivers.drivers`."""
+    plotted = ranked[np.isfinite(ranked["rate_ratio"]) & (ranked["rate_ratio"] > 0)].head(MOST).reset_index(drop=True)
+    drawn = plotted.rename(columns={"rate_ratio": "ratio"})[["ratio", "low", "high"]].clip(*WIDEST)
+    is_sure = (plotted["low"] > 1) | (plotted["high"] < 1)
     figure = go.Figure()
     figure.add_vline(x=1, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
     sure, unsure = ("clear effect", colours.PICKED, "diamond"), ("may have no effect", colours.MUTED, "circle")
     for which, (name, colour, symbol) in ((is_sure, sure), (~is_sure, unsure)):
-        part = shown[which]
-        if part.empty:
+        rows = plotted[which]
+        if rows.empty:
             continue
         ratios(
             *(figure, drawn[which], name, colour, symbol),
             customdata=[
-                (one.node, theme.label(one.node), *map(number, (one.rate_ratio, one.low, one.high)))
-                for one in part.itertuples()
+                (row.node, theme.label(row.node), *map(number, (row.rate_ratio, row.low, row.high)))
+                for row in rows.itertuples()
             ],
             hovertemplate="%{customdata[1]}: %{customdata[2]} (%{customdata[3]} to %{customdata[4]})<extra></extra>",
         )
     first, last = around([*drawn["low"], *drawn["high"], 0.95, 1.05], 1.03)
     title = f"ratio of the means of {theme.label(on, 24)}"
     figure.layout.xaxis = log_axis(title, first, last, _ticks(first, last))
-    names = [f"{one.node}  {one.low_value:.3g} → {one.high_value:.3g}" for one in shown.itertuples()]
+    names = [f"{row.node}  {row.low_value:.3g} → {row.high_value:.3g}" for row in plotted.itertuples()]
     figure.layout.yaxis = named_rows(names)
-    return theme.titled(figure, _most(shown, on), height=150 + 26 * len(shown))
+    return theme.titled(figure, _title(plotted, on), height=150 + 26 * len(plotted))
 
 
 def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Ticks of a logarithmic axis, evenly spaced where it is short."""
     if high > 5 * low:
         return log_ticks(low, high)
-    step = next(one for one in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / one <= _TICKS)
+    step = next(width for width in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / width <= _TICKS)
     values = [round(step * at, 2) for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return values, [f"{value:g}" for value in values]
 
 
-def _most(shown: pd.DataFrame, on: str) -> str:
-    """The largest effect as a sentence."""
-    if shown.empty:
+def _title(plotted: pd.DataFrame, on: str) -> str:
+    if plotted.empty:
         return f"No ratio can be drawn for {theme.label(on)}"
-    first = shown.iloc[0]
+    first = plotted.iloc[0]
     verb = "drives" if first["low"] > 1 or first["high"] < 1 else "may drive"
     change = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
     return (

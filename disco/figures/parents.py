@@ -26,19 +26,15 @@ MATRIX_VALUES = {column.name: column.label for column in (OCS, Z, FREQUENCY)}
 
 
 def thresholds(ocs: pd.DataFrame, child: str, tau_z: float) -> pd.Series:
-    """The OCS threshold for candidates of `child`, by fold.
-
-    Args:
-        ocs: columns fold, parent, child, ocs, z.
-    """
-    found = {}
+    """The OCS threshold for candidates of `child`, by fold; `ocs` has the columns fold, parent, child, ocs, z."""
+    by_fold = {}
     for fold, values in ocs[ocs["child"] == child].groupby("fold"):
         scores, z = values["ocs"].to_numpy(), values["z"].to_numpy()
         if len(values) > 1:
-            found[fold] = np.median(scores) + tau_z * robust_scale(scores)
+            by_fold[fold] = np.median(scores) + tau_z * robust_scale(scores)
         else:  # a single candidate is not centred; other children set its scale
-            found[fold] = tau_z * scores[0] / z[0] if z[0] else np.inf
-    return pd.Series(found, dtype=float)
+            by_fold[fold] = tau_z * scores[0] / z[0] if z[0] else np.inf
+    return pd.Series(by_fold, dtype=float)
 
 
 def highest_z(candidates: int) -> float:
@@ -62,24 +58,22 @@ def candidates(
     tau_z: float,
     pi_min: float,
     by: str = "ocs",
-    most: int = 20,
+    limit: int = 20,
     true_parents: Collection[str] = (),
 ) -> go.Figure:
     """The scores of a child's candidates in each fold, with each fold's threshold line.
 
-    Args:
-        ocs: columns fold, parent, child, ocs, curvature, z.
-        by: "ocs", each fold with its own threshold; "z", one threshold for all; or "curvature", around zero.
-        most: largest number of candidates; those with the highest means are kept.
-        true_parents: nodes known to be parents; marked by a star before the name.
+    `ocs` has the columns fold, parent, child, ocs, curvature, z. `by` is "ocs", each fold with its own threshold; "z",
+    one threshold for all; or "curvature", around zero. The `limit` candidates with the highest means are drawn; a star
+    before the name marks `true_parents`.
     """
-    here = ocs[ocs["child"] == child]
-    table = frequencies(here, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
-    shown = table.head(most).reset_index(drop=True)
-    position = {parent: row for row, parent in enumerate(shown["parent"])}
+    of_child = ocs[ocs["child"] == child]
+    table = frequencies(of_child, tau_z).sort_values("ocs" if by == "ocs" else "z", ascending=False, kind="stable")
+    drawn = table.head(limit).reset_index(drop=True)
+    position = {parent: row for row, parent in enumerate(drawn["parent"])}
     fig, shapes = go.Figure(), []
     lines = thresholds(ocs, child, tau_z) if by == "ocs" else None
-    for index, (fold, values) in enumerate(here[here["parent"].isin(position)].groupby("fold")):
+    for index, (fold, values) in enumerate(of_child[of_child["parent"].isin(position)].groupby("fold")):
         _fold_marks(fig, values, by, position, theme.fold_colour(index), f"fold {fold}")
         if lines is not None and np.isfinite(lines[fold]):
             shapes.append(_line(lines[fold], theme.fold_colour(index)))
@@ -87,15 +81,15 @@ def candidates(
         shapes.append(_line(tau_z, colours.MUTED))
     if by == "curvature":
         shapes.append(_line(0.0, colours.MUTED))
-    _candidate_axis(fig, shown, pi_min, int(here["fold"].nunique()), shapes, true_parents)
+    _candidate_axis(fig, drawn, pi_min, int(of_child["fold"].nunique()), shapes, true_parents)
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
         "curvature": "mean curvature (above 0: both rise)",
     }
     fig.layout.xaxis = dict(title=names[by], rangemode="tozero")
-    title = _candidates_title(child, table, pi_min, len(shown))
-    return theme.titled(fig, title, height=140 + ROW * max(len(shown), 2))
+    title = _candidates_title(child, table, pi_min, len(drawn))
+    return theme.titled(fig, title, height=140 + ROW * max(len(drawn), 2))
 
 
 def _fold_marks(
@@ -123,29 +117,27 @@ def _band(row: int) -> dict:
 
 
 def _candidate_axis(
-    fig: go.Figure, shown: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
+    fig: go.Figure, drawn: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
 ) -> None:
-    """Label the candidates with their number of folds; selected ones are bold on a band.
-
-    All shapes are set at once, because Plotly checks the whole list for each one added.
-    """
+    """Label the candidates with their number of folds; selected ones are bold on a band. All shapes are set at once,
+    because Plotly checks the whole list for each one added."""
     words = []
-    for (row, edge), kept in zip(shown.iterrows(), passes(shown, pi_min), strict=True):
+    for (row, edge), is_selected in zip(drawn.iterrows(), passes(drawn, pi_min), strict=True):
         star = "★ " if edge["parent"] in true_parents else ""
         text = f"{star}{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
-        words.append(f"<b>{text}</b>" if kept else text)
-        if kept:
+        words.append(f"<b>{text}</b>" if is_selected else text)
+        if is_selected:
             shapes.append(_band(row))
     fig.update_layout(shapes=shapes)
     fig.layout.yaxis = dict(
-        tickvals=list(range(len(shown))), ticktext=words, range=[len(shown) - 0.4, -0.6], showgrid=False
+        tickvals=list(range(len(drawn))), ticktext=words, range=[len(drawn) - 0.4, -0.6], showgrid=False
     )
 
 
-def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, shown: int) -> str:
-    kept = np.count_nonzero(passes(table, pi_min))
-    said = f"{theme.label(child, 24)} keeps {kept} of {how_many(len(table), 'candidate parent')}"
-    return said if shown == len(table) else f"{said}; the {shown} highest are shown"
+def _candidates_title(child: str, table: pd.DataFrame, pi_min: float, drawn: int) -> str:
+    selected = np.count_nonzero(passes(table, pi_min))
+    title = f"{theme.label(child, 24)} keeps {selected} of {how_many(len(table), 'candidate parent')}"
+    return title if drawn == len(table) else f"{title}; the {drawn} highest are shown"
 
 
 def matrix(
@@ -156,15 +148,11 @@ def matrix(
     picked: str | None = None,
     truth: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Every candidate edge, parents as rows and children as columns in causal order; kept edges are outlined.
+    """Every candidate edge, parents as rows and children as columns in causal order; selected edges are outlined.
 
     Of more nodes than `MOST_CELLS`, a cell has several neighbours in the order, and the highest of their values.
-
-    Args:
-        table: from `frequencies`: parent, child, ocs, z, frequency.
-        by: one of `MATRIX_VALUES`.
-        picked: a child whose column is marked.
-        truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
+    `table` is from `frequencies`: parent, child, ocs, z, frequency; `by` one of `MATRIX_VALUES`; `picked` a child whose
+    column is marked. True edges, columns parent and child, have a dot, or a red cross if against the order.
     """
     position = {node: index for index, node in enumerate(order)}
     rows, columns = table["parent"].map(position).to_numpy(), table["child"].map(position).to_numpy()
@@ -173,9 +161,9 @@ def matrix(
     side = -(-len(order) // MOST_CELLS)
     words = different(_named_cells(order, side))
     fig = go.Figure(_cells(_highest(values, side), by, words))
-    kept = np.asarray(passes(table, pi_min))
+    selected = np.asarray(passes(table, pi_min))
     size = max(3.0, min(12.0, 420 / len(words)))
-    outlined = list(dict.fromkeys(zip(rows[kept] // side, columns[kept] // side, strict=True)))
+    outlined = list(dict.fromkeys(zip(rows[selected] // side, columns[selected] // side, strict=True)))
     fig.add_scatter(
         x=[words[column] for _, column in outlined],
         y=[words[row] for row, _ in outlined],
@@ -195,7 +183,7 @@ def matrix(
         at = position[picked] // side
         fig.add_vrect(x0=at - 0.5, x1=at + 0.5, line={"color": colours.MUTED, "width": 1})
     matrix_axes(fig, words)
-    title = f"{how_many(int(kept.sum()), 'edge')} kept of {len(table):,} allowed by the order"
+    title = f"{how_many(int(selected.sum()), 'edge')} kept of {len(table):,} allowed by the order"
     if side > 1:
         title += f". A cell has {side} × {side} pairs and shows the highest of them"
     return theme.titled(fig, title, height=max(360, min(760, 170 + 26 * len(order))))
@@ -214,8 +202,8 @@ def _highest(values: np.ndarray, side: int) -> np.ndarray:
     if side == 1:
         return values
     cells = -(-len(values) // side)
-    whole = np.pad(values, (0, cells * side - len(values)), constant_values=np.nan)
-    return np.fmax.reduce(np.fmax.reduce(whole.reshape(cells, side, cells, side), axis=3), axis=1)
+    padded = np.pad(values, (0, cells * side - len(values)), constant_values=np.nan)
+    return np.fmax.reduce(np.fmax.reduce(padded.reshape(cells, side, cells, side), axis=3), axis=1)
 
 
 def true_dots(
@@ -226,14 +214,14 @@ def true_dots(
     allowed = rows < columns
     # White with a dark outline is visible on every blue, on light and dark pages.
     dot = {"symbol": "circle", "color": "#FFFFFF", "line": {"color": "#1F2A30", "width": 1.2}}
-    for those, look, name in (
+    for marked, look, name in (
         (allowed, dot, "true edge"),
         (~allowed, {"symbol": "x", "color": colours.WRONG}, "true edge against the order"),
     ):
-        if those.any():
+        if marked.any():
             fig.add_scatter(
-                x=[words[k] for k in columns[those] // side],
-                y=[words[k] for k in rows[those] // side],
+                x=[words[k] for k in columns[marked] // side],
+                y=[words[k] for k in rows[marked] // side],
                 mode="markers",
                 name=name,
                 marker={"size": max(2.5, 0.6 * size), **look},
@@ -243,12 +231,12 @@ def true_dots(
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
     """OCS on a logarithmic scale, because it spans orders of magnitude; Z and frequency on a linear one."""
-    known = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     bar: dict[str, object] = {"title": {"text": MATRIX_VALUES[by]}, "thickness": 12}
-    ends: dict[str, float] = {}
+    limits: dict[str, float] = {}
     drawn = values
     if by == "ocs":
-        positive = known[known > 0]
+        positive = finite[finite > 0]
         low, high = (positive.min(), positive.max()) if len(positive) else (1e-3, 1.0)
         low = max(low, high / 1e4)
         with np.errstate(divide="ignore"):
@@ -256,9 +244,9 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         tickvals, ticks = log_ticks(low, high)
         bar |= {"tickvals": [float(np.log10(value)) for value in tickvals], "ticktext": ticks}
     elif by == "z":
-        ends = {"zmin": 0.0, "zmax": float(np.quantile(known, 0.98)) if len(known) else 1.0}
+        limits = {"zmin": 0.0, "zmax": float(np.quantile(finite, 0.98)) if len(finite) else 1.0}
     else:
-        ends = {"zmin": 0.0, "zmax": 1.0}
+        limits = {"zmin": 0.0, "zmax": 1.0}
     gap = 1 if len(words) <= 60 else 0
     return go.Heatmap(
         z=drawn.astype(np.float32),
@@ -271,7 +259,7 @@ def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
         xgap=gap,
         ygap=gap,
         hoverongaps=False,
-        **ends,
+        **limits,
     )
 
 
@@ -283,22 +271,19 @@ def different(words: list[str]) -> list[str]:
 
 def matrix_axes(fig: go.Figure, words: list[str]) -> None:
     """Parents from top to bottom, children from left to right, both in causal order."""
-    every = -(-len(words) // 35)
-    ticks = {"type": "category", "tickvals": words[::every], "showgrid": False, "zeroline": False}
+    spacing = -(-len(words) // 35)
+    ticks = {"type": "category", "tickvals": words[::spacing], "showgrid": False, "zeroline": False}
     fig.layout.xaxis = dict(**ticks, title="child, in causal order", tickangle=-60, range=[-0.5, len(words) - 0.5])
     fig.layout.yaxis = dict(**ticks, title="parent, in causal order", range=[len(words) - 0.5, -0.5])
 
 
 def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
-    """Number of edges kept at each threshold, one line per π_min; the current choice is marked.
-
-    Args:
-        ocs: columns fold, parent, child, ocs, z; every candidate edge.
-    """
+    """Number of edges selected at each threshold, one line per π_min; the current choice is marked. `ocs` has the
+    columns fold, parent, child, ocs, z, for every candidate edge."""
     fig = go.Figure()
-    asked = [tau_z - _MOVED, tau_z, tau_z + _MOVED]
-    last = max(_HIGHEST, asked[-1])
-    table = scored.sensitivity(ocs, sorted({*asked, *np.arange(0.0, last + 1e-9, _STEP)}))
+    cut_offs = [tau_z - _MOVED, tau_z, tau_z + _MOVED]
+    last = max(_HIGHEST, cut_offs[-1])
+    table = scored.sensitivity(ocs, sorted({*cut_offs, *np.arange(0.0, last + 1e-9, _STEP)}))
     shares = np.sort(table["pi_min"].unique())
     chosen = next((value for value in shares if reaches(value, pi_min)), shares[-1])  # the folds π_min requires
     folds = table["pi_min"].nunique()
@@ -319,8 +304,8 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
             },
             hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
         )
-    kept = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
-    lower, here, higher = (int(kept[tau]) for tau in asked)
+    edges = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
+    lower, here, higher = (int(edges[tau]) for tau in cut_offs)
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     fig.add_scatter(
         x=[tau_z],

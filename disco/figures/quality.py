@@ -21,16 +21,16 @@ def dispersion(quality: Quality) -> go.Figure:
     looks = {"as": (GREY, "circle"), "more": (BLUE, "triangle-up"), "less": (VERMILLION, "triangle-down")}
     words = {"as": "as Poisson counts", "more": "more", "less": "less"}
     for which, (colour, symbol) in looks.items():
-        part = columns[columns["varies"] == which]
+        rows = columns[columns["varies"] == which]
         hover = "mean %{x:.3g}, variance / mean %{y:.3g}"
-        _points(figure, part["mean"], part["dispersion"], part["column"], colour, symbol, words[which], hover)
+        _points(figure, rows["mean"], rows["dispersion"], rows["column"], colour, symbol, words[which], hover)
     figure.add_hline(y=1, line=_DASHED)
     for update, numbers in ((figure.update_xaxes, columns["mean"]), (figure.update_yaxes, columns["dispersion"])):
         tickvals, ticks = log_ticks(min(numbers.min(), 1) / 2, max(numbers.max(), 1) * 2)
         update(type="log", tickvals=tickvals, ticktext=ticks)
     figure.update_xaxes(title_text="Mean").update_yaxes(title_text="Variance / mean")
-    more, less = ((columns["varies"] == which).sum() for which in ("more", "less"))
-    title = f"Of {how_many(len(columns), 'column')} {more:,} vary more than Poisson counts, {less:,} less "
+    over, under = ((columns["varies"] == which).sum() for which in ("more", "less"))
+    title = f"Of {how_many(len(columns), 'column')} {over:,} vary more than Poisson counts, {under:,} less "
     return titled(figure, f"{title} (tests at {LEVEL:.0%} for all together)", height=_HEIGHT)
 
 
@@ -42,9 +42,9 @@ def zeros(quality: Quality) -> go.Figure:
         (False, BLUE, "circle", "as expected"),
         (True, VERMILLION, "diamond", "more"),
     ):
-        part = columns[columns["has_gaps"] == has_gaps]
+        rows = columns[columns["has_gaps"] == has_gaps]
         hover = "%{y:.1%} zeros, %{x:.1%} expected"
-        _points(figure, part["zeros_nb"], part["zeros"], part["column"], colour, symbol, name, hover)
+        _points(figure, rows["zeros_nb"], rows["zeros"], rows["column"], colour, symbol, name, hover)
     figure.layout.xaxis = dict(
         title_text="Zeros of negative binomial counts with this mean and variance", tickformat=".0%"
     )
@@ -60,10 +60,10 @@ def depth(quality: Quality) -> go.Figure:
         return empty("No column varies.")
     out, figure = deep.rows["row"].isin(quality.rows.loc[quality.rows["is_out"], "row"]), go.Figure()
     for is_out, colour, symbol, name in ((False, BLUE, "circle", "rows"), (True, VERMILLION, "diamond", "far away")):
-        part = deep.rows[out == is_out]
-        names = part["row"].map("row {}".format)
+        rows = deep.rows[out == is_out]
+        names = rows["row"].map("row {}".format)
         hover = "total %{x:,}, position %{y:.2f}"
-        _points(figure, part["total"], part["component"], names, colour, symbol, name, hover)
+        _points(figure, rows["total"], rows["component"], names, colour, symbol, name, hover)
     if (deep.rows["total"] > 0).all():
         tickvals, ticks = log_ticks(deep.rows["total"].min() / 1.1, deep.rows["total"].max() * 1.1)
         figure.update_xaxes(type="log", tickvals=tickvals, ticktext=ticks)
@@ -76,7 +76,6 @@ def depth(quality: Quality) -> go.Figure:
 def _points(
     figure: go.Figure, x: pd.Series, y: pd.Series, names: pd.Series, colour: str, symbol: str, legend: str, hover: str
 ) -> None:
-    """One kind of points, if any."""
     if len(x):
         figure.add_scatter(
             x=x,

@@ -19,29 +19,27 @@ def ranking(
     order: Sequence[str],
     steps: pd.DataFrame,
     wrong: Sequence[int] = (),
-    part: range | None = None,
+    positions: range | None = None,
     marked: str | None = None,
 ) -> go.Figure:
     """The nodes from the top, each with the score of the runner-up divided by its own when it was removed.
 
-    Args:
-        order: all nodes, source first. The first was never removed, so it has no mark.
-        steps: from `disco.paper.removals.all_steps`.
-        wrong: steps that removed a node before one of its true children; marked by crosses.
-        part: places in the order, from 0, that are drawn on the scale of all; None draws all.
-        marked: a node whose name is bold.
+    The first in the order, source first, was never removed and has no mark. `steps` is from
+    `disco.paper.removals.all_steps`; the steps in `wrong`, which removed a node before one of its true children, have
+    crosses. Only `positions` in the order, from 0, are drawn, on the scale of all. The name of the node `marked` is
+    bold.
     """
-    part = range(len(order)) if part is None else part
-    row = {node: place for place, node in enumerate(order)}
-    every = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
-    drawn = every[every["row"].isin(part)]
+    positions = range(len(order)) if positions is None else positions
+    row = {node: position for position, node in enumerate(order)}
+    removals = steps.assign(row=steps["sink"].map(row), shown=steps["ratio"].clip(lower=1.0, upper=1e3).fillna(1e3))
+    drawn = removals[removals["row"].isin(positions)]
     agree = drawn["folds_agreeing"] == drawn["folds"]
     fig = go.Figure()
     _stems(fig, drawn)
     _marks(fig, drawn[agree], "all folds agree", colours.PICKED, "circle")
     _marks(fig, drawn[~agree], "folds disagree", colours.ACCENT, "circle-open")
     _crosses(fig, drawn[drawn["step"].isin(wrong)])
-    top = max(2.0, float(every["shown"].max()) * 1.2) if len(every) else 2.0
+    top = max(2.0, float(removals["shown"].max()) * 1.2) if len(removals) else 2.0
     tickvals, words = log_ticks(1.0, top)
     fig.layout.xaxis = dict(
         type="log",
@@ -52,14 +50,14 @@ def ranking(
         side="top",  # in sight where a long list scrolls
     )
     fig.layout.yaxis = dict(
-        tickvals=list(part),
-        ticktext=[_named(place + 1, order[place], marked) for place in part],
-        range=[part.stop - 0.4, part.start - 0.6],
+        tickvals=list(positions),
+        ticktext=[_named(position + 1, order[position], marked) for position in positions],
+        range=[positions.stop - 0.4, positions.start - 0.6],
         tickfont={"size": 14},
         showgrid=False,
         title=None,
     )
-    return theme.titled(fig, _title(every), height=110 + ROW * len(part), legend=False)
+    return theme.titled(fig, _title(removals), height=110 + ROW * len(positions), legend=False)
 
 
 def _named(position: int, node: str, marked: str | None) -> str:
@@ -79,35 +77,34 @@ def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:
     )
 
 
-def _marks(fig: go.Figure, part: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
-    if part.empty:
+def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
+    if removals.empty:
         return
-    sinks, runners_up = ([theme.label(node) for node in part[which]] for which in ("sink", "runner_up"))
-    folds = [share(a, b) for a, b in zip(part["folds_agreeing"], part["folds"], strict=True)]
+    sinks, runners_up = ([theme.label(node) for node in removals[which]] for which in ("sink", "runner_up"))
+    folds = [share(a, b) for a, b in zip(removals["folds_agreeing"], removals["folds"], strict=True)]
     words = [
         f"{sink}, step {step}: {runner_up} scored × {ratio:.3g}, {agreeing} folds"
         for sink, step, runner_up, ratio, agreeing in zip(
-            sinks, part["step"], runners_up, part["shown"], folds, strict=True
+            sinks, removals["step"], runners_up, removals["shown"], folds, strict=True
         )
     ]
     fig.add_scatter(
-        x=part["shown"],
-        y=part["row"],
+        x=removals["shown"],
+        y=removals["row"],
         mode="markers",
         name=name,
         marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}},
-        customdata=list(part["sink"]),
+        customdata=list(removals["sink"]),
         text=words,
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _crosses(fig: go.Figure, part: pd.DataFrame) -> None:
-    """Mark the removals that are wrong in the known graph."""
-    if len(part):
+def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
+    if len(removals):
         fig.add_scatter(
-            x=part["shown"],
-            y=part["row"],
+            x=removals["shown"],
+            y=removals["row"],
             mode="markers",
             name="wrong according to the known graph",
             hoverinfo="skip",

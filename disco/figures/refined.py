@@ -21,25 +21,21 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 1e6, 1e7)
 
 
 def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
-    """Every search's score after each sweep, as nats below the overall best; the best search is highlighted.
-
-    Args:
-        history: columns start, sweep, score.
-        current: the running search.
-    """
+    """Every search's score after each sweep, as nats below the overall best; the best search is highlighted. `history`
+    has the columns start, sweep, score; `current` is the running search."""
     if history.empty:
         return theme.empty("No sweep is finished yet.")
     top = history["score"].max()
     best = str(history.loc[history["score"].idxmax(), "start"])
     fig = go.Figure()
     lines = list(history.groupby("start", sort=False))
-    for start, part in sorted(lines, key=lambda line: (line[0] == best, line[0] == current)):
+    for start, rows in sorted(lines, key=lambda line: (line[0] == best, line[0] == current)):
         width, colour, dash = (3.5, colours.PICKED, "solid") if start == best else (1.5, colours.MUTED, "solid")
         if start == current and start != best:
             width, colour, dash = 2.5, colours.ACCENT, "dot"
-        below = top - part["score"]
+        below = top - rows["score"]
         fig.add_scatter(
-            x=part["sweep"],
+            x=rows["sweep"],
             y=_height(below),
             mode="lines+markers",
             name=theme.label(start),
@@ -57,12 +53,8 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
 
 
 def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
-    """The final score of every search, best on top; ends within the bound count as ties with the best.
-
-    Args:
-        starts: columns start, sweep, score.
-        bound: nats.
-    """
+    """The final score of every search, best on top; ends within the bound, in nats, count as ties with the best.
+    `starts` has the columns start, sweep, score."""
     last = starts.sort_values("sweep").groupby("start", sort=False)["score"].last().sort_values(ascending=False)
     below = (last.max() - last).to_numpy()
     near = below <= bound
@@ -98,12 +90,8 @@ def ends(starts: pd.DataFrame, bound: float) -> go.Figure:
 
 
 def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
-    """Every node's position before and after, source on top; moves that mattered are highlighted.
-
-    Args:
-        moves: columns node, before, after, gain_nats (NaN: it did not move).
-        bound: smallest gain of a move that matters, nats.
-    """
+    """Every node's position before and after, source on top; moves that gained at least `bound` nats are highlighted.
+    `moves` has the columns node, before, after, gain_nats (NaN: it did not move)."""
     fig = go.Figure()
     moved = moves["gain_nats"].notna()
     matters = moved & (moves["gain_nats"] >= bound)
@@ -122,44 +110,44 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
         tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
     )
     fig.layout.yaxis = dict(range=[len(moves) + 0.8, 0.2], visible=False)
-    who = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
+    finding = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
     matter = f"; {int(matters.sum())} of these moves gained at least {bound:g} nats" if count else ""
-    theme.titled(fig, who + matter, height=min(LONGEST, 150 + ROW * len(moves)))
+    theme.titled(fig, finding + matter, height=min(LONGEST, 150 + ROW * len(moves)))
     return fig.update_layout(legend={"y": -0.02, "yanchor": "top"})
 
 
-def _slopes(fig: go.Figure, part: pd.DataFrame, name: str, line: Mapping[str, object]) -> None:
+def _slopes(fig: go.Figure, nodes: pd.DataFrame, name: str, line: Mapping[str, object]) -> None:
     """Nodes of the same kind as one trace; hovering over either end names the node."""
-    if part.empty:
+    if nodes.empty:
         return
-    gap = np.full(len(part), np.nan)
-    ends = np.column_stack([part["before"], part["after"], gap]).ravel()
-    said = [_said(*row) for row in part[["node", "before", "after", "gain_nats"]].itertuples(index=False)]
+    gap = np.full(len(nodes), np.nan)
+    heights = np.column_stack([nodes["before"], nodes["after"], gap]).ravel()
+    hover = [_hover(*row) for row in nodes[["node", "before", "after", "gain_nats"]].itertuples(index=False)]
     fig.add_scatter(
-        x=np.tile([0.0, 1.0, np.nan], len(part)),
-        y=ends,
+        x=np.tile([0.0, 1.0, np.nan], len(nodes)),
+        y=heights,
         mode="lines+markers",
         name=name,
         line=dict(line),
         marker={"size": 6, "color": line["color"]},
-        customdata=np.repeat(said, 3),
+        customdata=np.repeat(hover, 3),
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
-def _said(node: str, before: int, after: int, gain: float) -> str:
+def _hover(node: str, start: int, end: int, gain: float) -> str:
     gained = "" if math.isnan(gain) else f"; its move gained {number(gain)} nats"
-    return f"{theme.label(node)}: position {before} before, {after} after{gained}"
+    return f"{theme.label(node)}: position {start} before, {end} after{gained}"
 
 
 def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
-    part = moves if len(moves) <= LABELS else moves[moved]
-    for at, positions, side in ((0, part["before"], "middle left"), (1, part["after"], "middle right")):
+    labelled = moves if len(moves) <= LABELS else moves[moved]
+    for at, positions, side in ((0, labelled["before"], "middle left"), (1, labelled["after"], "middle right")):
         fig.add_scatter(
-            x=[at + (0.04 if at else -0.04)] * len(part),
+            x=[at + (0.04 if at else -0.04)] * len(labelled),
             y=positions,
             mode="text",
-            text=[theme.label(node, 18) for node in part["node"]],
+            text=[theme.label(node, 18) for node in labelled["node"]],
             textposition=side,
             hoverinfo="skip",
             showlegend=False,
@@ -168,7 +156,7 @@ def _names(fig: go.Figure, moves: pd.DataFrame, moved: pd.Series) -> None:
 
 
 def positions(order: Sequence[str], edges: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """The layout of a refined graph, node → (x, y) in pixels; an edge's evidence pulls its ends together."""
+    """The layout of a refined graph, node → (x, y) in pixels; an edge's evidence pulls its endpoints together."""
     ties = edges[["parent", "child"]].assign(z=np.sqrt(edges["gain_nats"].fillna(0).clip(lower=0)))
     return placing.positions(order, ties)
 
@@ -177,13 +165,12 @@ def _height(below: float | np.ndarray | pd.Series) -> float | np.ndarray | pd.Se
     return np.log10(1 + below)
 
 
-def _ticks(most: float) -> tuple[list[float], list[str]]:
-    shown = [tick for tick in _TICKS if tick <= max(most, 1.0) * 1.2]
-    return [float(_height(tick)) for tick in shown], [f"{tick:,.0f}" for tick in shown]
+def _ticks(highest: float) -> tuple[list[float], list[str]]:
+    ticks = [tick for tick in _TICKS if tick <= max(highest, 1.0) * 1.2]
+    return [float(_height(tick)) for tick in ticks], [f"{tick:,.0f}" for tick in ticks]
 
 
 def _depth(fig: go.Figure, low: float, top: float) -> None:
-    """The axis of nats below the best, the best on top."""
     tickvals, words = _ticks(top - low)
     end = max(float(_height(top - low)), 0.3)
     fig.layout.yaxis = dict(

@@ -20,20 +20,16 @@ _MARKS = {
 }
 
 
-def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float]) -> go.Figure:
-    """Number of edges kept at each cut-off; the current one is marked.
-
-    Args:
-        found: from `disco.selectors.selection.candidates`.
-        choices: the cut-offs to draw, ascending.
-    """
+def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[float]) -> go.Figure:
+    """Number of edges at each cut-off, one of the ascending `choices`; the current one is marked. `candidates` is from
+    `disco.selectors.selection.candidates`."""
     if selector == "evidence":
-        worth = np.sort(np.where(found["selected"], np.maximum(found["score"], 1e-9), -np.inf))
+        worth = np.sort(np.where(candidates["selected"], np.maximum(candidates["score"], 1e-9), -np.inf))
         edges = len(worth) - np.searchsorted(worth, choices, side="right")
-        here = int(len(worth) - np.searchsorted(worth, cut, side="right"))
+        edges_at_cut = int(len(worth) - np.searchsorted(worth, cut, side="right"))
     else:
-        p_values = np.sort(found["p_value"].to_numpy())
-        edges, here = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
+        p_values = np.sort(candidates["p_value"].to_numpy())
+        edges, edges_at_cut = np.searchsorted(p_values, choices), int(np.searchsorted(p_values, cut))
     fig = go.Figure()
     tickvals = list(range(len(choices)))
     words = [f"{choice:g}" for choice in choices]
@@ -52,7 +48,7 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
         fig.add_vline(x=position, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
         fig.add_scatter(
             x=[position],
-            y=[here],
+            y=[edges_at_cut],
             mode="markers",
             showlegend=False,
             hoverinfo="skip",
@@ -61,25 +57,23 @@ def cuts(found: pd.DataFrame, selector: str, cut: float, choices: Sequence[float
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)
-    title = f"{how_many(here, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
+    title = f"{how_many(edges_at_cut, 'edge')} by {WORDS[selector].name}, {WORDS[selector].rule.format(cut=cut)}"
     return theme.titled(fig, title, height=360, legend=False)
 
 
 def agreement(
-    compared: pd.DataFrame, order: Sequence[str], one: str, other: str, truth: pd.DataFrame | None = None
+    compared: pd.DataFrame, order: Sequence[str], first: str, second: str, truth: pd.DataFrame | None = None
 ) -> go.Figure:
     """The edges of two selectors, parents as rows and children as columns, both in causal order.
 
-    Args:
-        compared: from `disco.selectors.selection.compared`.
-        one, other: the selectors.
-        truth: the true edges, columns parent and child; marked by a dot, or by a red cross if against the order.
+    `compared` is from `disco.selectors.selection.compared`. The true edges, columns parent and child, are marked by a
+    dot, or by a red cross if against the order.
     """
     position = {node: index for index, node in enumerate(order)}
     words = different([theme.label(node, 18) for node in order])
     size = max(6.0, min(14.0, 420 / len(order)))
     line = {"width": 2 if size > 8 else 1.2}  # open marks
-    names = agreement_words(one, other)
+    names = agreement_words(first, second)
     fig = go.Figure()
     for which in AGREEMENT[:3]:
         edges = compared[compared["selected_by"] == which]
@@ -92,8 +86,8 @@ def agreement(
             name=f"{names[which]} ({len(edges)})",
             marker={"size": size, "line": line if which == "other" else {"width": 0}, **_MARKS[which]},
             customdata=list(zip(*scores, strict=True)),
-            hovertemplate=f"%{{y}} → %{{x}}: {WORDS[one].score} %{{customdata[0]}}, "
-            f"{WORDS[other].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
+            hovertemplate=f"%{{y}} → %{{x}}: {WORDS[first].score} %{{customdata[0]}}, "
+            f"{WORDS[second].score} %{{customdata[1]}}<extra>{names[which]}</extra>",
         )
     if truth is not None:
         true_dots(fig, truth, position, words, 0.6 * size)
@@ -104,12 +98,13 @@ def agreement(
     counts = compared["selected_by"].value_counts()
     union = sum(int(counts.get(which, 0)) for which in AGREEMENT[:3])
     title = (
-        f"{WORDS[one].name} and {WORDS[other].name} agree on {int(counts.get('both', 0))} of {how_many(union, 'edge')}"
+        f"{WORDS[first].name} and {WORDS[second].name} agree on "
+        f"{int(counts.get('both', 0))} of {how_many(union, 'edge')}"
     )
     return theme.titled(fig, title, height=max(380, min(760, 190 + 26 * len(order))))
 
 
-def agreement_words(one: str, other: str) -> dict[str, str]:
+def agreement_words(first: str, second: str) -> dict[str, str]:
     """The name of each part of `AGREEMENT` for two selectors."""
-    names = "both", f"only {WORDS[one].name}", f"only {WORDS[other].name}", "neither"
+    names = "both", f"only {WORDS[first].name}", f"only {WORDS[second].name}", "neither"
     return dict(zip(AGREEMENT, names, strict=True))

@@ -17,12 +17,7 @@ MOST_NODES = 200  # largest graph that a picture can show
 
 @dataclass(frozen=True)
 class Truth:
-    """The drawn true graph.
-
-    Attributes:
-        graph: its nodes in causal order; an edge whose direction cannot be known has `decided` False.
-        positions: the nodes' positions in pixels, causes above their effects.
-    """
+    """The drawn true graph, causes above their effects; an edge whose direction cannot be known has `decided` False."""
 
     graph: nx.DiGraph
     order: list[str]
@@ -55,21 +50,21 @@ def facts(drawn: Simulated) -> pd.DataFrame:
 
 def sortable(drawn: Simulated) -> go.Figure:
     """Mean and variance of every column by its causal position; if they increase, sorting finds the order."""
-    found = facts(drawn).sort_values("position")
+    columns = facts(drawn).sort_values("position")
     figure = go.Figure()
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))
     for name, colour, symbol in marks:
         figure.add_scatter(
-            x=found["position"],
-            y=found[name],
+            x=columns["position"],
+            y=columns[name],
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol},
-            customdata=[theme.label(column) for column in found["column"]],
+            customdata=[theme.label(column) for column in columns["column"]],
             hovertemplate="%{customdata}: " + name + " %{y:.3g}<extra></extra>",
         )
     figure.update_yaxes(title_text="mean, variance")
-    values = found[["mean", "variance"]].to_numpy()
+    values = columns[["mean", "variance"]].to_numpy()
     if (values > 0).all():
         tickvals, words = log_ticks(values.min(), values.max())
         figure.update_yaxes(type="log", tickvals=tickvals, ticktext=words)

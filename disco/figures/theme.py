@@ -1,7 +1,7 @@
 """The look of every figure: colours for the colour-blind, readable on light and dark pages, safe names.
 
-The colours are those of Okabe and Ito that keep a contrast of about 3 to 1 on a light and on a dark page;
-yellow, orange and sky blue do not. Backgrounds are transparent, so a figure takes the page's or the notebook's.
+The colours are those of Okabe and Ito that have a contrast of about 3 to 1 on a light and on a dark page; yellow,
+orange and sky blue do not. Backgrounds are transparent, so a figure takes the page's or the notebook's.
 """
 
 import html
@@ -52,14 +52,9 @@ def label(name: object, longest: int = 40) -> str:
 def layout(
     figure: go.Figure, *, height: int = 360, x: str | None = "", y: str | None = "", legend: bool = True
 ) -> go.Figure:
-    """The common layout: transparent, thin grid, legend above.
-
-    Args:
-        figure: changed in place and returned.
-        height: pixels; the width follows the page.
-        x, y: titles of the axes; None keeps the current ones.
-    """
-    whole: dict[str, Any] = {
+    """The common layout, set in place: transparent, thin grid, legend above; the width follows the page. `x` and `y`
+    are the titles of the axes; None does not change the current ones."""
+    settings: dict[str, Any] = {
         "height": height,
         "margin": {"l": 8, "r": 8, "t": 36 if legend else 16, "b": 8},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -73,11 +68,11 @@ def layout(
     }
     for axes, title in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
         for axis in axes:
-            own = axis.to_plotly_json()
+            axis_settings = axis.to_plotly_json()
             if title is not None:
-                own["title"] = {**own.get("title", {}), "text": title or None}
-            whole[axis.plotly_name] = {**own, "gridcolor": _LINE, "zeroline": False, "automargin": True}
-    for name, value in whole.items():  # replacing each is several times faster than Plotly's merging updates
+                axis_settings["title"] = {**axis_settings.get("title", {}), "text": title or None}
+            settings[axis.plotly_name] = {**axis_settings, "gridcolor": _LINE, "zeroline": False, "automargin": True}
+    for name, value in settings.items():  # replacing each is several times faster than Plotly's merging updates
         figure.layout[name] = value
     return figure
 
@@ -92,11 +87,9 @@ def empty(message: str, height: int = 200) -> go.Figure:
 
 
 def titled(figure: go.Figure, title: str, *, height: int, legend: bool = True) -> go.Figure:
-    """The common layout, with a title that states the finding, wrapped here because Plotly does not wrap it.
+    """The common layout, set in place, with a title that states the finding; names in it are already safe for Plotly.
 
-    Args:
-        figure: changed in place and returned; its axis titles are kept.
-        title: text in which names are already safe for Plotly.
+    The title is wrapped here because Plotly does not wrap it. Axis titles are unchanged.
     """
     layout(figure, height=height, x=None, y=None, legend=legend)
     lines = textwrap.wrap(title, 60, break_long_words=False, break_on_hyphens=False)

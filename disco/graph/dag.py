@@ -1,14 +1,13 @@
 """The causal graph: one edge convention, a small vocabulary, layout and exports.
 
 An edge points from parent to child: `adjacency[parent, child]` is 1 if there is an edge, so rows are parents. A graph
-is a `networkx.DiGraph` with its nodes in causal order, sources first, each with its `position` from 1. Its edges
-have the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of
-another selector of parents, or a refinement's evidence. In a union of both methods' graphs they also have the word
-`found_by`, with knowledge the word `rule` (`disco.knowledge.resolved`), and if refined the word `source` of their
-direction. In a graph of several methods they have
-`methods`, the number of methods with this edge, and `is_open` if their direction is open (`disco.metrics.consensus`).
-The nodes of a refined graph also have `misfit_nats` and `is_poor`, whether that counts as a poor fit. A node that is a
-context (`with_contexts`) has `context` and no position.
+is a `networkx.DiGraph` with its nodes in causal order, sources first, each with its `position` from 1. Its edges have
+the numbers it was built with: `ocs`, `z` and `frequency` (paper, DAG Recovery), the `score` and `p_value` of another
+selector of parents, or a refinement's evidence; with knowledge also the word `rule` (`disco.knowledge.resolved`), and
+if refined the word `source` of their direction. A union of both methods' graphs adds the word `found_by`; a graph of
+several methods adds `methods`, the number of methods with this edge, and `is_open` if its direction is open
+(`disco.metrics.consensus`). The nodes of a refined graph also have `misfit_nats` and `is_poor`, whether that counts as
+a poor fit. A context (`with_contexts`) has `context` and no position.
 """
 
 import json
@@ -35,24 +34,20 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None = None) -> nx.DiGraph:
-    """The graph of an order and its edges.
+    """The graph of an order of all nodes, sources first, and its edges.
 
-    Args:
-        order: all nodes, sources first.
-        edges: columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`.
-        nodes: columns node and any of `NODE_FACTS`, one row per node, if the misfit was measured.
-
-    Raises:
-        InputError: a node appears twice in the order, or an edge names an unknown node or runs against the order.
+    `edges` has the columns parent and child, and any of `EDGE_NUMBERS` and `EDGE_WORDS`; `nodes`, if the misfit was
+    measured, node and any of `NODE_FACTS`. InputError if a node appears twice in the order, or an edge names an unknown
+    node or runs against the order.
     """
     position = positions(order)
     graph = nx.DiGraph()
     graph.add_nodes_from((node, {"position": index + 1}) for node, index in position.items())
     if nodes is not None:
-        told = nodes.set_index("node")
+        facts = nodes.set_index("node")
         for name, kind in NODE_FACTS.items():
-            if name in told:
-                nx.set_node_attributes(graph, told[name].astype(kind)[list(graph)].to_dict(), name)
+            if name in facts:
+                nx.set_node_attributes(graph, facts[name].astype(kind)[list(graph)].to_dict(), name)
     numbers = [name for name in EDGE_NUMBERS if name in edges]
     values = edges[numbers].to_numpy(dtype=float).tolist()
     for parent, child, row in zip(edges["parent"].tolist(), edges["child"].tolist(), values, strict=True):
@@ -64,80 +59,72 @@ def build(order: Sequence[str], edges: pd.DataFrame, nodes: pd.DataFrame | None 
         graph.add_edge(parent, child, **dict(zip(numbers, row, strict=True)))
     for name in [name for name in EDGE_WORDS if name in edges]:
         words = zip(edges["parent"], edges["child"], edges[name], strict=True)
-        told = {(parent, child): word for parent, child, word in words if isinstance(word, str) and word}
-        nx.set_edge_attributes(graph, told, name)
+        facts = {(parent, child): word for parent, child, word in words if isinstance(word, str) and word}
+        nx.set_edge_attributes(graph, facts, name)
     return graph
 
 
 def between_nodes(truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges without those from a context, as a simulation's truth.csv has them."""
+    """The true edges without those from a context, from a simulation's truth.csv."""
     if "direction" not in truth or not (of_context := truth["direction"] == CONTEXT).any():
         return truth
     return truth[~of_context].reset_index(drop=True)
 
 
 def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
-    """All edges of two graphs, with `found_by` on each: both, likelihood (the refinement alone) or DISCO (the fit).
+    """All edges of two graphs, with `found_by`: both, likelihood (the refinement alone) or DISCO (the fit).
 
-    The nodes are in the refined order, with their numbers there. If the graphs join two nodes in opposite directions,
-    the union has one edge, in the refinement's direction, with `reversed` set. Such an edge, and one that DISCO alone
-    found, has an undecided direction, unless knowledge or an experiment fixes it. An edge of DISCO alone may run
-    against the refined order, so the union may have cycles.
-
-    Raises:
-        InputError: the two graphs do not have the same nodes.
+    The nodes are in the refined order, with their numbers there; InputError if the two graphs have different nodes. If
+    the graphs join two nodes in opposite directions, the union has one edge, in the refinement's direction, with
+    `reversed` set. The direction of such an edge, and of one that only DISCO found, is undecided, unless knowledge or
+    an experiment fixes it. An edge of DISCO alone may run against the refined order, so the union may have cycles.
     """
     if set(refined) != set(fitted):
         odd = sorted(set(refined) ^ set(fitted))[0]
         raise InputError(f'Only one of the two graphs has the node "{odd}"; both must come from the same table.')
-    found = nx.DiGraph()
-    found.add_nodes_from(refined.nodes(data=True))
+    joint = nx.DiGraph()
+    joint.add_nodes_from(refined.nodes(data=True))
     for parent, child, numbers in refined.edges(data=True):
         edge = {**numbers, "found_by": LIKELIHOOD}
         if fitted.has_edge(parent, child):
             edge = {**fitted.edges[parent, child], **edge, "found_by": BOTH}
         elif fitted.has_edge(child, parent):
             edge |= {"found_by": BOTH, "reversed": True, "decided": 0.0}
-        found.add_edge(parent, child, **edge)
+        joint.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
-        if not found.has_edge(parent, child) and not found.has_edge(child, parent):
+        if not joint.has_edge(parent, child) and not joint.has_edge(child, parent):
             is_known = numbers.get("rule", FREE) != FREE or numbers.get("source") == EXPERIMENT
-            found.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
-    return found
+            joint.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
+    return joint
 
 
 def with_contexts(graph: nx.DiGraph, names: Sequence[str], effects: pd.DataFrame | None) -> nx.DiGraph:
-    """The graph with a node for every context, and an edge from it to each node that it acts on, by its surest level.
+    """The graph with a node for every context, and an edge to each node it acts on, for the level with the clearest
+    effect.
 
-    Args:
-        names: of the contexts; none of them is a node.
-        effects: context, level, node, gain_nats, p_value (`disco.refine.Refined.contexts`). Those on nodes that the
-            graph lacks are left out.
+    `effects` has the columns context, level, node, gain_nats, p_value (`disco.refine.Refined.contexts`); those on nodes
+    that the graph lacks are left out.
     """
-    found = nx.DiGraph(**graph.graph, **({CONTEXTS: len(names)} if names else {}))
-    found.add_nodes_from(names, **{CONTEXT: True})
-    found.update(graph)
+    extended = nx.DiGraph(**graph.graph, **({CONTEXTS: len(names)} if names else {}))
+    extended.add_nodes_from(names, **{CONTEXT: True})
+    extended.update(graph)
     if effects is None:
-        return found
+        return extended
     seen = effects[effects["node"].isin(list(graph))].sort_values("gain_nats", ascending=False, kind="stable")
     for (context, node), rows in seen.groupby(["context", "node"], sort=False):
         levels = {"levels": "; ".join(rows["level"])} if rows["level"].any() else {}
         numbers = rows.iloc[0][["gain_nats", "p_value"]].astype(float)
-        found.add_edge(context, node, **numbers, source=CONTEXT, **levels)
-    return found
+        extended.add_edge(context, node, **numbers, source=CONTEXT, **levels)
+    return extended
 
 
 def has_direction(edge: Mapping[str, Any]) -> bool:
-    """Whether the direction of an edge is known, by its numbers in a graph; a missing or NaN number tells nothing."""
+    """Whether the direction of an edge is known, by its numbers in a graph; a missing or NaN number means known."""
     return edge.get("is_open") != 1 and edge.get("decided") != 0
 
 
 def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
-    """Each name's position, from 0.
-
-    Raises:
-        InputError: it is not a list of names, or a name appears twice.
-    """
+    """Each name's position, from 0; InputError if a name appears twice or this is not a list of names."""
     is_list = isinstance(names, Sequence | np.ndarray | pd.Index | pd.Series)
     if not is_list or not all(isinstance(name, Hashable) for name in names):
         raise InputError(f"The {where} must be a list of names; got {names!r:.60}.")
@@ -149,17 +136,13 @@ def positions(names: Sequence[str], where: str = "order") -> dict[str, int]:
 
 
 def check_order(order: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse an order that does not contain each of a table's columns exactly once.
-
-    Raises:
-        InputError: a name appears twice, or is only in the order or only in the table.
-    """
-    listed, given = positions(order), positions(columns, "table")
-    for names, others, what in (
-        (listed, given, "is in the order but is not a column of the table"),
-        (given, listed, "is a column of the table but is not in the order"),
+    """Refuse an order that does not contain each of a table's columns exactly once."""
+    listed, present = positions(order), positions(columns, "table")
+    for names, expected, what in (
+        (listed, present, "is in the order but is not a column of the table"),
+        (present, listed, "is a column of the table but is not in the order"),
     ):
-        if odd := [name for name in names if name not in others]:
+        if odd := [name for name in names if name not in expected]:
             raise InputError(f'"{odd[0]}" {what}: give both the same names.')
 
 
@@ -216,17 +199,13 @@ def find_cycle(graph: nx.DiGraph) -> list:
         return []
     # In a strongly connected component the first walk already closes a cycle. In the whole graph the search would take
     # quadratic time, because it visits all descendants of every node again.
-    parts = nx.strongly_connected_components(graph)
-    part = next(part for part in parts if len(part) > 1 or graph.has_edge(*2 * tuple(part)))
-    return [parent for parent, _ in nx.find_cycle(graph.subgraph(part))]
+    components = nx.strongly_connected_components(graph)
+    nodes = next(nodes for nodes in components if len(nodes) > 1 or graph.has_edge(*2 * tuple(nodes)))
+    return [parent for parent, _ in nx.find_cycle(graph.subgraph(nodes))]
 
 
 def require_dag(graph: nx.DiGraph, names: Collection[str]) -> None:
-    """Check that a graph is a DAG of some of these nodes.
-
-    Raises:
-        InputError: it has another node, or a cycle.
-    """
+    """Refuse a graph that has a node outside these names, or a cycle."""
     for node in graph:
         if node not in names:
             raise InputError(f'The graph names "{node}", which is not a column of the table.')
@@ -236,8 +215,8 @@ def require_dag(graph: nx.DiGraph, names: Collection[str]) -> None:
 
 def cycle_words(cycle: Sequence[str]) -> str:
     """A cycle as "a → b → a", shortened in the middle if long; empty without nodes."""
-    shown = cycle if len(cycle) <= 8 else [*cycle[:4], "…", *cycle[-3:]]
-    return " → ".join([*shown, *cycle[:1]])
+    shortened = cycle if len(cycle) <= 8 else [*cycle[:4], "…", *cycle[-3:]]
+    return " → ".join([*shortened, *cycle[:1]])
 
 
 def _in_order(graph: nx.DiGraph, nodes: Iterable[str]) -> list[str]:
@@ -253,10 +232,8 @@ def adjacency(graph: nx.DiGraph) -> pd.DataFrame:
 
 
 def edges(graph: nx.DiGraph) -> pd.DataFrame:
-    """One row per edge: parent, child, and the edge's words and numbers; children in causal order.
-
-    `decided` and `is_open` are true, false, or NaN where they tell nothing.
-    """
+    """One row per edge: parent, child, and the edge's words and numbers; children in causal order. `decided` and
+    `is_open` are true, false, or NaN where missing."""
     empty = dict.fromkeys(EDGE_WORDS, "") | dict.fromkeys(EDGE_NUMBERS, math.nan)
     names = [name for name in empty if any(name in data for *_, data in graph.edges(data=True))]
     rows = [
@@ -264,38 +241,30 @@ def edges(graph: nx.DiGraph) -> pd.DataFrame:
         for child in graph
         for parent in parents(graph, child)
     ]
-    found = pd.DataFrame(rows, columns=["parent", "child", *names])
-    for name in found.columns.intersection(EDGE_FLAGS):
-        found[name] = found[name].map({1.0: True, 0.0: False})
-    return found
+    table = pd.DataFrame(rows, columns=["parent", "child", *names])
+    for name in table.columns.intersection(EDGE_FLAGS):
+        table[name] = table[name].map({1.0: True, 0.0: False})
+    return table
 
 
 def export(graph: nx.DiGraph, format: str, about: About | None = None) -> str:
-    """The graph as text.
+    """The graph as text; InputError if the format is unknown or does not allow a name.
 
-    Formats: `csv`, one row per edge, without isolated nodes (names as in `disco.table.spreadsheets`); `json`,
-    networkx's node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml`, read by
-    `networkx.parse_graphml`; `dot`, for Graphviz. Names are escaped as each format requires.
+    `csv` has one row per edge, without isolated nodes (names as in `disco.table.spreadsheets`); `json` is networkx's
+    node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml` is read by
+    `networkx.parse_graphml`; `dot` is for Graphviz. Names are escaped as each format requires.
 
-    Args:
-        about: the graph's provenance (`disco.runs.about`). JSON, GraphML and DOT store it as attributes of the graph.
-            CSV has a line `# DISCO name: value` per fact above the header, since a column would repeat it on every row
-            and look like a number of the edge. `pandas.read_csv(file, comment="#")`, R's `comment.char = "#"` and every
-            reader of edges here skip these lines.
-
-    Raises:
-        InputError: the format is unknown, or does not allow a name.
+    `about` is the graph's provenance (`disco.runs.about`). JSON, GraphML and DOT store it as attributes of the graph.
+    CSV has a line `# DISCO name: value` per fact above the header, since a column would repeat it on every row and look
+    like a number of the edge. `pandas.read_csv(file, comment="#")`, R's `comment.char = "#"` and every reader of edges
+    here skip these lines.
     """
     check_exports(graph, format)
     return {"csv": _csv, "json": _json, "graphml": _graphml, "dot": _dot}[format](graph, about or {})
 
 
 def check_exports(graph: nx.DiGraph, format: str) -> None:
-    """Refuse what `export` cannot write, without writing it.
-
-    Raises:
-        InputError: the format is unknown, or does not allow a name.
-    """
+    """Refuse, without writing it, what `export` cannot write: an unknown format, or a name that it does not allow."""
     if format not in FORMATS:
         raise InputError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     for node in graph if format == "graphml" else ():
@@ -310,21 +279,21 @@ def _csv(graph: nx.DiGraph, about: About) -> str:
 def _json(graph: nx.DiGraph, about: About) -> str:
     data = nx.node_link_data(graph, edges="edges")
     data["graph"] = dict(about)
-    for part in (*data["nodes"], *data["edges"]):
-        part.update({key: None for key, value in part.items() if isinstance(value, float) and not math.isfinite(value)})
+    for item in (*data["nodes"], *data["edges"]):
+        item.update({key: None for key, value in item.items() if isinstance(value, float) and not math.isfinite(value)})
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _graphml(graph: nx.DiGraph, about: About) -> str:
     """GraphML without missing values: most readers do not accept `nan` as a number."""
-    told = graph.copy()
-    told.graph = {
+    copy = graph.copy()
+    copy.graph = {
         name: NOT_XML.sub("\ufffd", value) if isinstance(value, str) else value for name, value in about.items()
     }
-    for values in (*dict(told.nodes).values(), *(data for *_, data in told.edges(data=True))):
+    for values in (*dict(copy.nodes).values(), *(data for *_, data in copy.edges(data=True))):
         for name in [name for name, value in values.items() if isinstance(value, float) and not math.isfinite(value)]:
             del values[name]
-    return "\n".join(nx.generate_graphml(told)) + "\n"
+    return "\n".join(nx.generate_graphml(copy)) + "\n"
 
 
 def _dot(graph: nx.DiGraph, about: About) -> str:
@@ -333,16 +302,16 @@ def _dot(graph: nx.DiGraph, about: About) -> str:
         lines.append(f"  graph [{', '.join(f'{_quoted(name)}={_quoted(str(fact))}' for name, fact in about.items())}];")
     for node, values in graph.nodes(data=True):
         misfit = values.get("misfit_nats", math.nan)
-        more = f", misfit_nats={_quoted(format(misfit, '.9g'))}" if math.isfinite(misfit) else ""
-        place = "shape=hexagon" if CONTEXT in values else f"position={values['position']}"
-        lines.append(f"  {_quoted(node)} [label={_quoted(node)}, {place}{more}];")
+        suffix = f", misfit_nats={_quoted(format(misfit, '.9g'))}" if math.isfinite(misfit) else ""
+        placement = "shape=hexagon" if CONTEXT in values else f"position={values['position']}"
+        lines.append(f"  {_quoted(node)} [label={_quoted(node)}, {placement}{suffix}];")
     for row in edges(graph).to_dict("records"):
-        told = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
+        attributes = [f"{name}={_quoted(row[name])}" for name in EDGE_WORDS if row.get(name)]
         numbers = [name for name in EDGE_NUMBERS if math.isfinite(row.get(name, math.nan))]
-        told += [f"{name}={_quoted(format(row[name], '.9g'))}" for name in numbers]
-        told += [] if has_direction(row) else ["dir=none"]
-        more = f" [{', '.join(told)}]" if told else ""
-        lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{more};")
+        attributes += [f"{name}={_quoted(format(row[name], '.9g'))}" for name in numbers]
+        attributes += [] if has_direction(row) else ["dir=none"]
+        suffix = f" [{', '.join(attributes)}]" if attributes else ""
+        lines.append(f"  {_quoted(row['parent'])} -> {_quoted(row['child'])}{suffix};")
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -27,7 +27,7 @@ from disco.schema import check_edges, check_order, damaged
 from disco.schema import read as read_frame
 
 Pairs = list[tuple[str, str]]
-MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not kept
+MOST_SCORES = 50_000  # rows of scores.csv; a longer table is not stored
 
 
 class Note(str):
@@ -36,7 +36,6 @@ class Note(str):
     kind: str
 
     def __new__(cls, text: str, kind: str = "") -> "Note":
-        """A note of a kind; empty if nothing depends on it."""
         note = super().__new__(cls, text)
         note.kind = kind
         return note
@@ -47,20 +46,18 @@ class GraphResult:
     """An order with edges.
 
     Attributes:
-        nodes: all nodes, sources first if there is an order, otherwise as in the table.
+        nodes: sources first if there is an order, otherwise as in the table.
         edges: one row per edge: parent, child, and any of `disco.columns.EDGE_NUMBERS` and `EDGE_WORDS`. `is_open`, or
-            `decided` of 0: the method leaves the direction open; the edge then stands once, along the order if there
+            `decided` of 0: the method leaves the direction open; the edge is then listed once, along the order if there
             is one.
-        is_ordered: whether the nodes are in causal order.
         scores: parent, child, score of candidate edges, and p_value if the method has one. The method defines the
             score. Empty if it has none.
-        method: the method's name.
         choices: options, thresholds and seed, by name.
         seconds: run time; NaN if not measured.
         notes: caveats, as sentences; some have a kind (`Note`).
         misfit: node and misfit_nats, one row per node, if measured.
-        artefacts: what in the table creates edges (`disco.hidden.all_artefacts`), neither cured nor dismissed: a
-            sentence each.
+        artefacts: a sentence for each thing in the table that creates edges (`disco.hidden.all_artefacts`) and was
+            neither removed nor dismissed.
     """
 
     nodes: list[str]
@@ -84,16 +81,10 @@ class GraphResult:
         order: Sequence[str] | None = None,
         **attributes: Any,
     ) -> "GraphResult":
-        """A method's result, from pairs of nodes.
+        """A method's result from (parent, child) per directed edge and, once each, the pairs of its undirected edges.
 
-        Args:
-            names: all nodes, in the order of the table's columns.
-            pairs: (parent, child) per directed edge.
-            undirected: the pairs of nodes of the undirected edges, each once.
-            attributes: further attributes.
-
-        Raises:
-            InputError: the order does not contain every name exactly once.
+        `names` are in the order of the table's columns; InputError if the order does not contain every name exactly
+        once.
         """
         if order is not None and sorted(order) != sorted(names):
             raise InputError("The order must contain every node exactly once.")
@@ -133,7 +124,6 @@ class GraphResult:
 
     @property
     def _open(self) -> np.ndarray:
-        """Whether each edge's direction is open, (edges)."""
         marks = self.edges[[name for name in ("is_open", "decided") if name in self.edges]].to_dict("records")
         return np.array([not graphs.has_direction(edge) for edge in marks], dtype=bool)
 
@@ -155,10 +145,8 @@ class GraphResult:
         return graphs.build(self.nodes, self.edges, self.misfit)
 
     def drawn(self, order: Sequence[str]) -> nx.DiGraph:
-        """The graph with its nodes in a given order, each with its `position` from 1.
-
-        An edge may run against that order. An open edge appears once, along the order, with `is_open`.
-        """
+        """The graph with its nodes in a given order, each with its `position` from 1. An edge may run against that
+        order. An open edge appears once, along the order, with `is_open`."""
         graph, index = nx.DiGraph(), {node: k for k, node in enumerate(order)}
         graph.add_nodes_from((node, {"position": k + 1}) for node, k in index.items())
         names = {*EDGE_NUMBERS, *EDGE_WORDS} - {"is_open"}
@@ -181,11 +169,7 @@ class GraphResult:
 
 
 def write(folder: Path, result: GraphResult, prefix: str = "") -> None:
-    """Write order, edges and scores; an earlier result's files are replaced or deleted.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write order, edges and scores; an earlier result's files are replaced or deleted."""
     for name in ("order.csv", "scores.csv"):
         (folder / f"{prefix}{name}").unlink(missing_ok=True)
     if result.is_ordered:
@@ -203,16 +187,8 @@ def placed(order: Sequence[str]) -> pd.DataFrame:
 def read(
     folder: Path, nodes: Sequence[str], order: Schema, edges: Schema, scores: Schema | None = None, prefix: str = ""
 ) -> GraphResult:
-    """The order and edges in a folder, checked: the folder may come from a stranger.
-
-    Args:
-        nodes: the table's columns.
-        order, edges: the columns of the two files; an order may be missing if edges may be undirected.
-        scores: the columns of the scores; None skips them.
-
-    Raises:
-        InputError: a file is missing or damaged.
-    """
+    """The order and edges in a folder, checked, since the folder may come from a stranger. InputError if a file is
+    missing or damaged; an order may be missing if edges may be undirected. `scores` None skips the scores."""
     path, may_be_open = folder / f"{prefix}order.csv", "undirected" in edges.kinds
     names, is_ordered = list(nodes), not may_be_open or os.path.lexists(path)
     if is_ordered:

@@ -4,12 +4,12 @@ Sorting the columns by mean or variance then says nothing about the causal order
 source varies only by its law, but a child varies by its law and its parents, so the variance still rises along the
 order. Therefore the parents' effects are scaled until every child has the same variance, and each source gets a hidden
 standard normal cause of its own, scaled in the same way. Two things still reveal the order: the share of a column's
-variance that all others explain falls along it (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean
-and variance), and in a mixed design the families differ in shape.
+variance that all others explain falls along it (d = 50, ER3, n = 5,000: A_top .79 by falling R^2, but .5 by mean and
+variance), and in a mixed design the families differ in shape.
 
-Nodes are solved for one by one along the causal order, on a sample drawn only for this purpose. It has a fixed number
-of rows and its own random streams, so the result does not depend on the number of rows of the table, and a smaller
-table is still the first rows of a larger one.
+Nodes are solved one by one along the causal order, on a sample drawn only for this purpose. It has a fixed number of
+rows and its own random streams, so the result does not depend on the number of rows of the table, and a smaller table
+is still the first rows of a larger one.
 """
 
 import dataclasses
@@ -50,16 +50,9 @@ def equal_means(
 ) -> tuple[list[Mechanism], list[Moments]]:
     """The mechanisms with new intercepts, so that every node has the same marginal mean.
 
-    This mean is the smallest that a source has in the families of the nodes.
-
-    Args:
-        mechanisms: one per node.
-        order: a causal order of the nodes.
-        around: the surroundings of the calibration sample, of ROWS rows.
-        streams: for the calibration sample, one per node.
-
-    Raises:
-        InputError: no intercept gives a node this mean, or the mean is too large in some row.
+    This mean is the smallest that a source has in the families of the nodes. InputError if no intercept gives a node
+    this mean, or it is too large in some row. `around` has the surroundings of the calibration sample, of ROWS rows;
+    `streams` are for this sample, one per node.
     """
     mean = min(float(node.law.mean(np.array([node.source]))[0]) for node in mechanisms)
     return _along(mechanisms, order, around, streams, partial(_with_mean, mean=mean))
@@ -71,19 +64,17 @@ def equal_variances(
     """The mechanisms with new intercepts and scales, so that every node has the same marginal mean and variance.
 
     The common variance is that of a typical child under equal means: the median over each family's nodes with parents,
-    then the largest of these medians. Effects therefore stay about as strong as each family has them.
-
-    Raises:
-        InputError: no intercept and scale give a node these moments, or the mean is too large in some row.
+    then the largest of these medians. Effects therefore stay about as strong as each family has them. Arguments and
+    errors are those of `equal_means`.
     """
-    before, moments = equal_means(mechanisms, order, around, streams)
+    centred, moments = equal_means(mechanisms, order, around, streams)
     mean = float(np.median([moment.mean for moment in moments]))
     by_family: dict[str, list[float]] = {}
     for mechanism, moment in zip(mechanisms, moments, strict=True):
         if len(mechanism.parents):
             by_family.setdefault(mechanism.key, []).append(moment.variance)
     if not by_family:
-        return before, moments
+        return centred, moments
     target = Moments(mean, max(float(np.median(variances)) for variances in by_family.values()))
     with_cause = [
         node if len(node.parents) else dataclasses.replace(node, source=None, scale=1.0) for node in mechanisms
@@ -103,19 +94,19 @@ def _along(
     values = np.zeros((len(mechanisms), ROWS), dtype=float if mechanisms[0].law.continuous else np.int64)
     for node in order:
         drift = mechanisms[node].drift(around.seen(values[mechanisms[node].parents]), streams[node])
-        given = Given(drift, around.factor, around.effect(node))
-        solved[node] = solve(mechanisms[node], _grouped(given))
-        location = solved[node].location(*given)
+        inputs = Given(drift, around.factor, around.effect(node))
+        solved[node] = solve(mechanisms[node], _grouped(inputs))
+        location = solved[node].location(*inputs)
         moments[node] = _moments(solved[node], location)
         values[node] = solved[node].law.sample(location, streams[node])
     return solved, moments
 
 
-def _grouped(given: Given) -> Given:
+def _grouped(inputs: Given) -> Given:
     """The mean drift of groups of rows of similar drift; every single row if rows differ in anything else."""
-    if given.effect is not None or (given.factor != 1).any():
-        return given
-    return Given(np.sort(given.drift).reshape(GROUPS, -1).mean(axis=1), np.ones(GROUPS), None)
+    if inputs.effect is not None or (inputs.factor != 1).any():
+        return inputs
+    return Given(np.sort(inputs.drift).reshape(GROUPS, -1).mean(axis=1), np.ones(GROUPS), None)
 
 
 def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
@@ -123,30 +114,30 @@ def _moments(mechanism: Mechanism, location: np.ndarray) -> Moments:
     return Moments(float(means.mean()), float(mechanism.law.variance(location).mean() + means.var()))
 
 
-def _with_mean(mechanism: Mechanism, given: Given, mean: float) -> Mechanism:
+def _with_mean(mechanism: Mechanism, inputs: Given, mean: float) -> Mechanism:
     """The mechanism with the intercept, or for a source the location, that gives this mean over the rows."""
 
     def solved(at: Callable[[float], Mechanism], low: float, high: float) -> Mechanism:
-        return at(_root(lambda value: at(value).mean(*given) - mean, low, high, mechanism.name, mean))
+        return at(_root(lambda value: at(value).mean(*inputs) - mean, low, high, mechanism.name, mean))
 
     if mechanism.source is not None and not len(mechanism.parents):
-        ends = mechanism.index.source
-        assert ends is not None  # a node has a source's location only if its family has one
-        return solved(lambda value: dataclasses.replace(mechanism, source=value), ends.low, ends.high)
-    moved = mechanism.scale * given.drift
+        bounds = mechanism.index.source
+        assert bounds is not None  # a node has a source's location only if its family has one
+        return solved(lambda value: dataclasses.replace(mechanism, source=value), bounds.low, bounds.high)
+    moved = mechanism.scale * inputs.drift
     low, high = -50.0 - moved.max(), 2000.0 - moved.min()
     return solved(lambda value: dataclasses.replace(mechanism, intercept=value), low, high)
 
 
-def _with_both(mechanism: Mechanism, given: Given, target: Moments) -> Mechanism:
+def _with_both(mechanism: Mechanism, inputs: Given, target: Moments) -> Mechanism:
     """The mechanism with the intercept and the scale that give this mean and variance over the rows."""
 
     def at(scale: float) -> Mechanism:
-        return _with_mean(dataclasses.replace(mechanism, scale=scale), given, target.mean)
+        return _with_mean(dataclasses.replace(mechanism, scale=scale), inputs, target.mean)
 
     def excess(scale: float) -> float:
         solved = at(scale)
-        return _moments(solved, solved.location(*given)).variance - target.variance
+        return _moments(solved, solved.location(*inputs)).variance - target.variance
 
     high = max(mechanism.scale, 1e-3)
     while excess(high) < 0 and high < LARGEST_SCALE:
@@ -161,11 +152,7 @@ def _with_both(mechanism: Mechanism, given: Given, target: Moments) -> Mechanism
 
 
 def _root(excess: Callable[[float], float], low: float, high: float, name: str, target: float) -> float:
-    """The point between `low` and `high` at which a rising function crosses zero.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The point between `low` and `high` at which a rising function crosses zero; InputError if there is none."""
     if excess(low) > 0:
         raise InputError(f'The mean of "{name}" cannot be as low as {target:g}, the mean of a source: raise source.')
     if excess(high) < 0:

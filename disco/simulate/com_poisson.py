@@ -95,8 +95,8 @@ class ComPoisson(Law):
         The bracket follows from E[g(X) X^nu] = exp(eta) E[g(X + 1)]. With g = 1 and with g(x) = x^(1 - nu), Jensen's
         inequality puts eta between nu log(mean) and log(mean) + (nu - 1) log(1 + mean), whichever is larger.
         """
-        ends = self.nu * np.log(location), np.log(location) + (self.nu - 1) * np.log1p(location)
-        low, high = np.minimum(*ends) - 1e-6, np.maximum(*ends) + 1e-6
+        bounds = self.nu * np.log(location), np.log(location) + (self.nu - 1) * np.log1p(location)
+        low, high = np.minimum(*bounds) - 1e-6, np.maximum(*bounds) + 1e-6
         # A good start unless the mean is small: the mode is near mean + (nu - 1) / (2 nu).
         start = self.nu * np.log(np.maximum(location + (self.nu - 1) / (2 * self.nu), 1e-300))
         eta = np.where((low < start) & (start < high), start, (low + high) / 2)

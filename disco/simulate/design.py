@@ -24,11 +24,8 @@ INTERVENTION = "intervention"  # the column that names the arms
 
 @dataclass(frozen=True)
 class Design(DesignOptions):
-    """A complete description of one simulated table; checked when it is made, never changed.
-
-    Raises:
-        InputError: a value has the wrong type, is out of its range, or does not fit another value.
-    """
+    """A complete description of one simulated table; checked when it is made, never changed. InputError if a value has
+    the wrong type, is out of its range, or does not fit another value."""
 
     def __post_init__(self) -> None:
         check(self, "graph")
@@ -57,10 +54,8 @@ class Design(DesignOptions):
             raise InputError("Equal variances need equal means: set equal_means too.")
 
     def families(self, order: list[str]) -> dict[str, str]:
-        """The family of each node, by name.
-
-        Several families share the causal order in consecutive parts of nearly equal length, longer ones first.
-        """
+        """The family of each node. Several families share the causal order in consecutive parts of nearly equal length,
+        longer ones first."""
         if isinstance(self.family, Mapping):
             return dict(self.family)
         keys = [key.strip() for key in self.family.split(",")]
@@ -79,9 +74,9 @@ class Design(DesignOptions):
 
     @property
     def context_targets(self) -> tuple[tuple[str, ...] | None, ...]:
-        """The nodes on which each context acts, none for an idle one; None for random ones."""
-        wanted = self.contexts
-        acting = wanted if isinstance(wanted, tuple) else (None,) * wanted
+        """The nodes on which each context acts; empty for an idle one, None for random ones."""
+        contexts = self.contexts
+        acting = contexts if isinstance(contexts, tuple) else (None,) * contexts
         return (*acting, *((),) * self.idle_contexts)
 
     def context_names(self) -> tuple[str, ...]:
@@ -94,9 +89,8 @@ class Design(DesignOptions):
         return (*self._around(), *(name for name, targets in contexts if targets != ()))
 
     def _around(self) -> tuple[str, ...]:
-        """The columns that affect many nodes."""
-        there = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
-        return tuple(name for name, given in (there | {"group": self.groups}).items() if given)
+        sizes = {"batch": self.batches, "age": self.age_and_sex, "sex": self.age_and_sex, "depth": self.depth}
+        return tuple(name for name, present in (sizes | {"group": self.groups}).items() if present)
 
     def beside(self) -> tuple[str, ...]:
         """The columns added to the counts."""
@@ -135,20 +129,18 @@ class Design(DesignOptions):
         values["interventions"] = (
             list(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
         )
-        values["contexts"] = [list(one) for one in self.contexts] if isinstance(self.contexts, tuple) else self.contexts
+        values["contexts"] = (
+            [list(targets) for targets in self.contexts] if isinstance(self.contexts, tuple) else self.contexts
+        )
         return values | {"parameters": dict(self.parameters)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Design":
-        """The design with these values.
-
-        Raises:
-            InputError: a key is unknown, or a value is not allowed.
-        """
-        known = [item.name for item in dataclasses.fields(cls)]
-        unknown = [name for name in values if name not in known]
+        """The design with these values; InputError if a key is unknown or a value is not allowed."""
+        options = [item.name for item in dataclasses.fields(cls)]
+        unknown = [name for name in values if name not in options]
         if unknown:
-            raise InputError(f'A design has no option "{str(unknown[0])[:40]}"; its options are {", ".join(known)}.')
+            raise InputError(f'A design has no option "{str(unknown[0])[:40]}"; its options are {", ".join(options)}.')
         try:
             return cls(**values)
         except InputError:
@@ -159,11 +151,7 @@ class Design(DesignOptions):
 
     @staticmethod
     def values_of(content: bytes) -> dict[str, Any]:
-        """The values in a design.json, not yet checked.
-
-        Raises:
-            InputError: it is not a JSON object.
-        """
+        """The values in a design.json, not yet checked; InputError if it is not a JSON object."""
         values, why = None, "not a JSON object"
         try:
             values = json.loads(content)
@@ -207,15 +195,14 @@ class Design(DesignOptions):
             own_graph(self.edges, list(self.names))
 
     def _take_interventions(self) -> None:
-        """Check the nodes that are set, and take a list of them as a tuple."""
-        wanted: Any = self.interventions
-        if is_whole(wanted):
-            require("interventions", wanted, between(0, self.nodes, whole=True))
-            self._set("interventions", int(wanted))
+        interventions: Any = self.interventions
+        if is_whole(interventions):
+            require("interventions", interventions, between(0, self.nodes, whole=True))
+            self._set("interventions", int(interventions))
             return
-        if not isinstance(wanted, list | tuple):
-            raise InputError(f"interventions must be a number or the names of nodes; got {a_thing(wanted)}.")
-        chosen = tuple(str(name) for name in wanted)
+        if not isinstance(interventions, list | tuple):
+            raise InputError(f"interventions must be a number or the names of nodes; got {a_thing(interventions)}.")
+        chosen = tuple(str(name) for name in interventions)
         self._set("interventions", chosen)
         for at, name in enumerate(chosen):
             if name not in self.names:
@@ -226,17 +213,16 @@ class Design(DesignOptions):
                 raise InputError(f'A node called "{name}" cannot name an arm: rename it.')
 
     def _take_contexts(self) -> None:
-        """Check the nodes on which contexts act, and take lists of them as tuples."""
-        wanted: Any = self.contexts
-        if is_whole(wanted):
-            require("contexts", wanted, between(0, MOST_CONTEXTS, whole=True))
-            self._set("contexts", int(wanted))
+        contexts: Any = self.contexts
+        if is_whole(contexts):
+            require("contexts", contexts, between(0, MOST_CONTEXTS, whole=True))
+            self._set("contexts", int(contexts))
             return
-        if not isinstance(wanted, list | tuple) or not all(isinstance(one, list | tuple) for one in wanted):
-            raise InputError(f"contexts must be a number or, for each, a list of nodes; got {a_thing(wanted)}.")
-        if len(wanted) > MOST_CONTEXTS:
-            raise InputError(f"There are {len(wanted)} contexts; at most {MOST_CONTEXTS} are drawn.")
-        chosen = tuple(tuple(str(name) for name in one) for one in wanted)
+        if not isinstance(contexts, list | tuple) or not all(isinstance(targets, list | tuple) for targets in contexts):
+            raise InputError(f"contexts must be a number or, for each, a list of nodes; got {a_thing(contexts)}.")
+        if len(contexts) > MOST_CONTEXTS:
+            raise InputError(f"There are {len(contexts)} contexts; at most {MOST_CONTEXTS} are drawn.")
+        chosen = tuple(tuple(str(name) for name in targets) for targets in contexts)
         self._set("contexts", chosen)
         for which, names in enumerate(chosen, start=1):
             for at, name in enumerate(names):
@@ -273,16 +259,15 @@ class Design(DesignOptions):
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
 
     def _check_shapes(self) -> None:
-        """Check that shapes and spreads of sources fit the other options, and that an Ising model is used alone."""
         shaped = self.sources != "family" or self.spread != 1
         calibrated = self.unsortable or self.equal_means
         if shaped and calibrated:
             raise InputError("Equal means fix the sources and the spread: leave both at their defaults.")
         if self.sources != "family" and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f'Sources "{self.sources}" are counts: choose families of counts.')
-        others = shaped or calibrated or self.interactions or self.latent or self.disturbing() or self.context_names()
+        combined = shaped or calibrated or self.interactions or self.latent or self.disturbing() or self.context_names()
         if "ising" in self.keys() and (
-            self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or others
+            self.keys() != ["ising"] or self.graph != "complete" or self.nodes > LARGEST_ISING or combined
         ):
             raise InputError(
                 f'Family "ising" is one distribution of all nodes: use it alone, on graph "complete" of at most '
@@ -290,9 +275,8 @@ class Design(DesignOptions):
             )
 
     def _check_beside(self) -> None:
-        """Check that the columns beside the counts fit the nodes, the rows and the families."""
-        if taken := [name for name in self.beside() if name in self.names]:
-            raise InputError(f'A node is called "{taken[0]}", as the column beside the counts: rename the node.')
+        if duplicates := [name for name in self.beside() if name in self.names]:
+            raise InputError(f'A node is called "{duplicates[0]}", as the column beside the counts: rename the node.')
         if self.beside() and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f"The column {self.beside()[0]} stands beside counts: choose families of counts.")
         unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
@@ -311,7 +295,7 @@ class Design(DesignOptions):
         families = [FAMILIES[key] for key in self.keys()]
         for name in self.parameters:
             if not any(name in family.parameters for family in families):
-                known = ", ".join(dict.fromkeys(item for family in families for item in family.parameters))
-                raise InputError(f'"{name}" is not a parameter of {", ".join(self.keys())}: choose from {known}.')
+                parameters = ", ".join(dict.fromkeys(item for family in families for item in family.parameters))
+                raise InputError(f'"{name}" is not a parameter of {", ".join(self.keys())}: choose from {parameters}.')
         for family in families:
             family.values(self.parameters)

@@ -34,11 +34,11 @@ class DiscreteNormal(Law):
         return squares - self.mean(location) ** 2
 
     def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
-        whole = np.zeros((len(location), len(grid)))
+        probabilities = np.zeros((len(location), len(grid)))
         for rows, counts, pmf in self._chunks(location):
             inside = (grid >= 0) & (grid < len(counts))
-            whole[rows, : len(grid)] = np.where(inside, pmf[:, np.where(inside, grid, 0)], 0.0)
-        return whole
+            probabilities[rows, : len(grid)] = np.where(inside, pmf[:, np.where(inside, grid, 0)], 0.0)
+        return probabilities
 
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         uniform = rng.random(len(location))

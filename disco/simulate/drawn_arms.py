@@ -1,8 +1,9 @@
 """Arms of a simulated experiment: after the controls, rows in which one node each is set, or its mechanism shifted.
 
 In an arm of kind *set* the node has one value, the 5 % or the 95 % quantile of the controls. In one of kind *shift* its
-canonical parameter, or the logarithm of its mean, moves up or down, and its parents stay. All other mechanisms are
-those of the controls (truncated factorisation), and the controls are the rows of the same design without arms.
+canonical parameter, or the logarithm of its mean, moves up or down, and its parents still act on it. All other
+mechanisms are those of the controls (truncated factorisation), and the controls are the rows of the same design without
+arms.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,11 +39,11 @@ class Arms:
     @classmethod
     def of(cls, design: Design, stream: np.random.Generator) -> "Arms":
         """The arms of a design: of the nodes that it names, or of random ones."""
-        wanted = design.interventions
-        if isinstance(wanted, tuple):
-            nodes = np.array([design.names.index(name) for name in wanted], dtype=int)
+        targets = design.interventions
+        if isinstance(targets, tuple):
+            nodes = np.array([design.names.index(name) for name in targets], dtype=int)
         else:
-            nodes = np.sort(stream.permutation(design.nodes)[:wanted])
+            nodes = np.sort(stream.permutation(design.nodes)[:targets])
         arm = np.repeat(np.arange(len(nodes) + 1), [design.rows] + [design.intervention_rows] * len(nodes))
         up = stream.random(design.nodes)[nodes] < 0.5
         return cls(design.intervention_kind, nodes, up, design.intervention_effect, arm)
@@ -53,10 +54,10 @@ class Arms:
 
     def of_node(self, node: int) -> tuple[np.ndarray, bool]:
         """The rows of the arm that acts on a node, (rows,) bool, and whether it acts upwards."""
-        found = np.flatnonzero(self.nodes == node)
-        if not len(found):
+        arms = np.flatnonzero(self.nodes == node)
+        if not len(arms):
             return np.zeros(len(self.arm), dtype=bool), False
-        return self.arm == found[0] + 1, bool(self.up[found[0]])
+        return self.arm == arms[0] + 1, bool(self.up[arms[0]])
 
     def shifted(self, node: int, effect: np.ndarray | None) -> np.ndarray | None:
         """The effect of the surroundings on a node, (rows,) or None, with that of the arm that shifts it."""
@@ -81,20 +82,15 @@ class Arms:
 
 @dataclass(frozen=True)
 class Everywhere(Arms):
-    """Nodes set in every row.
-
-    Attributes:
-        values: of the set nodes, by number.
-    """
+    """Nodes set in every row; `values` by the number of the node."""
 
     values: Mapping[int, int]
 
     @classmethod
     def at(cls, values: Mapping[int, int], rows: int) -> "Everywhere":
-        """Nodes set to these values."""
         none = np.zeros(0, dtype=int)
         return cls(SET, none, none.astype(bool), 0.0, np.ones(rows, dtype=int), values)
 
     def set(self, node: int, values: np.ndarray) -> np.ndarray:
-        """A node's values, (rows,): the one that it is set to, if it is."""
+        """A node's values, (rows,): constant if it is set."""
         return np.full_like(values, self.values[node]) if node in self.values else values

@@ -27,17 +27,14 @@ OwnGraph = tuple[list[tuple[str, str]], list[str]]
 
 
 def read_edges(source: str | Path) -> OwnGraph:
-    """The edges (parent, child) and the nodes, in the order in which they are first mentioned.
+    """The edges (parent, child) and the nodes, in the order in which they are first mentioned, from a text or a file.
 
-    The apostrophe that an export puts before a name such as "=a" (disco/table/spreadsheets.py) is removed.
+    An edge list has one edge per line: `parent,child`, also with a tab or semicolon, or `parent -> child`; a name alone
+    is a node without edges. A first line such as `parent,child` names the columns; any further columns are ignored.
+    GraphML must be directed. The apostrophe that an export puts before a name such as "=a"
+    (disco/table/spreadsheets.py) is removed.
 
-    Args:
-        source: the text itself, or the path of a file. An edge list has one edge per line: `parent,child`, also with a
-            tab or semicolon, or `parent -> child`; a name alone is a node without edges. A first line such as
-            `parent,child` names the columns; any further columns are ignored. GraphML must be directed.
-
-    Raises:
-        InputError: the file or a line cannot be read, there are no edges, an edge is repeated, or there is a cycle.
+    InputError if the file or a line cannot be read, there are no edges, an edge is repeated, or there is a cycle.
     """
     text = _read(source) if isinstance(source, Path) else source
     if len(text) > LARGEST_TEXT:
@@ -50,11 +47,8 @@ def read_edges(source: str | Path) -> OwnGraph:
 
 
 def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction.
-
-    Raises:
-        InputError: as for `read_edges`, or a direction is none of `disco.graph.dag.DIRECTIONS`.
-    """
+    """The true edges and the nodes; edges have columns parent, child and, if an edge list has it, direction. InputError
+    as for `read_edges`, or if a direction is not in `disco.graph.dag.DIRECTIONS`."""
     edges, names = read_edges(text)
     truth = pd.DataFrame(edges, columns=["parent", "child"], dtype="str")
     rows, header = ([], []) if _is_graphml(text) else _rows(text)
@@ -69,14 +63,8 @@ def read_truth(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def truth_of(data: bytes, columns: set[str]) -> pd.DataFrame:
-    """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction.
-
-    Args:
-        columns: of the table.
-
-    Raises:
-        InputError: as for `read_truth`, the file is too large or not text, or it names something that is not a column.
-    """
+    """The true edges of a table from the bytes of a file: parent, child and, if the file has it, direction. InputError
+    as for `read_truth`, or if the file is too large or not text, or names something that is not a column."""
     check_size("it", len(data), LARGEST_TEXT)
     try:
         text = data.decode("utf-8-sig")
@@ -95,7 +83,6 @@ def _read(path: Path) -> str:
 
 
 def _edge_list(text: str) -> OwnGraph:
-    """The edges and nodes of an edge list."""
     rows, _ = _rows(text)
     names = dict.fromkeys(node for _, parent, child, _ in rows for node in (parent, child) if node)
     return [(parent, child) for _, parent, child, _ in rows if child], list(names)
@@ -105,16 +92,16 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
     """Every non-empty line, as (number, parent, child or "", all cells), and the column names if there are any."""
     lines = _lines(text)
     first = [cell.lower() for cell in lines[0]] if lines else []
-    ends = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
-    header = first if ends else []
+    names = next((pair for pair in HEADERS if set(pair) <= set(first)), None)
+    header = first if names else []
     directed = header.index("direction") if "direction" in header else None
-    columns = [header.index(end) for end in ends] if ends else (0, 1)
+    columns = [header.index(end) for end in names] if names else (0, 1)
     rows = []
     for number, cells in enumerate(lines, start=1):
         if not any(cells) or (header and number == 1):
             continue
         if directed is not None and cells[directed : directed + 1] == [CONTEXT]:
-            continue  # a simulated context, which is no node
+            continue  # a simulated context, which is not a node
         parent, child = (cells[column] if column < len(cells) else "" for column in columns)
         if not parent or (not header and len(cells) > 2):
             raise InputError(f"Line {number} is not an edge: write parent,child; quote a name that has a comma.")
@@ -123,7 +110,6 @@ def _rows(text: str) -> tuple[list[tuple[int, str, str, list[str]]], list[str]]:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The cells of every line."""
     if max(text.count("\n"), text.count("\r")) > LARGEST_LIST:
         raise InputError(f"The graph has more than {LARGEST_LIST:,} lines: give its edges only.")
     text = spreadsheets.without_notes(text.encode()).decode()

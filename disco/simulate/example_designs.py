@@ -5,8 +5,8 @@ from typing import Any
 from disco.simulate.design import Design
 
 
-def _pair(family: str, **more: Any) -> Design:
-    return Design(graph="chain", nodes=2, family=family, **more)
+def _pair(family: str, **options: Any) -> Design:
+    return Design(graph="chain", nodes=2, family=family, **options)
 
 
 EXAMPLES = {

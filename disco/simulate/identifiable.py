@@ -69,53 +69,48 @@ def directions(
 ) -> np.ndarray:
     """Whether each edge's direction can be known: one of `DIRECTIONS`, "" where there is no edge, (nodes, nodes).
 
-    Args:
-        design: the options.
-        present: (nodes, nodes), rows are parents.
-        order: a causal order of the node numbers.
-        mechanisms: one per node.
-        targets: the nodes on which an arm acts.
-        reached: for each context with effects, the nodes on which it acts.
+    `present` is (nodes, nodes), rows are parents; `order` a causal order of the node numbers, with one mechanism per
+    node. `targets` are the nodes on which an arm acts, `reached` those of each context with effects.
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
     is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())
     affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
     if design.keys() == [ISING]:
-        found = np.full(present.shape, UNKNOWN, dtype=object)
+        verdicts = np.full(present.shape, UNKNOWN, dtype=object)
     elif _has_hidden(design) or is_binary or not all(_in_class(mechanisms[node]) for node in children):
-        found = np.full(present.shape, NOT_PROVED, dtype=object)
+        verdicts = np.full(present.shape, NOT_PROVED, dtype=object)
     elif not affine[children].any():
-        found = np.full(present.shape, KNOWN, dtype=object)
+        verdicts = np.full(present.shape, KNOWN, dtype=object)
     elif present.sum(axis=0).max() <= 1 and not design.disturbing():
-        found = _of_a_tree(present, order, affine)
+        verdicts = _of_a_tree(present, order, affine)
     else:
-        found = np.full(present.shape, NOT_PROVED, dtype=object)
-    found[(found != KNOWN) & _by_experiment(present, targets, reached)] = BY_EXPERIMENT
-    return np.where(present, found, "")
+        verdicts = np.full(present.shape, NOT_PROVED, dtype=object)
+    verdicts[(verdicts != KNOWN) & _by_experiment(present, targets, reached)] = BY_EXPERIMENT
+    return np.where(present, verdicts, "")
 
 
 def _by_experiment(present: np.ndarray, targets: Iterable[int], reached: Iterable[np.ndarray]) -> np.ndarray:
     """Whether some arm or context changes a node b and not a node a, [a, b].
 
-    A node that an arm sets leaves its causes alone. So does a context, but which of the nodes that it changes it acts
-    on itself is not told.
+    A node that an arm sets does not affect its causes. Nor does one on which a context acts, but a context does not
+    show on which of the nodes that it changes it acts directly.
     """
     graph = nx.from_numpy_array(present, create_using=nx.DiGraph)
-    found = np.zeros(present.shape, dtype=bool)
+    changes = np.zeros(present.shape, dtype=bool)
 
     def changed(nodes: Iterable[int]) -> np.ndarray:
         mark = np.zeros(len(present), dtype=bool)
-        mark[[other for node in nodes for other in (node, *nx.descendants(graph, node))]] = True
+        mark[[changed_node for node in nodes for changed_node in (node, *nx.descendants(graph, node))]] = True
         return mark
 
     for nodes in reached:
         mark = changed(nodes.tolist())
-        found |= np.outer(~mark, mark)
+        changes |= np.outer(~mark, mark)
     for target in targets:
         mark = changed([target])
-        found |= np.outer(~mark, mark)
-        found[target] |= mark
-    return found
+        changes |= np.outer(~mark, mark)
+        changes[target] |= mark
+    return changes
 
 
 def words(directions: Iterable[str]) -> str:
@@ -137,14 +132,7 @@ def reservation(design: Design) -> str:
 
 
 def check(direction: str, where: str) -> str:
-    """Check a direction read from a file: one of `DIRECTIONS`, returned as it is.
-
-    Args:
-        where: the position in the file, for the error message.
-
-    Raises:
-        InputError: it is any other word.
-    """
+    """A direction read from a file; InputError, naming the position `where`, if it is not one of `DIRECTIONS`."""
     if direction not in DIRECTIONS:
         raise InputError(
             f'{where}: the direction is "{direction[:40]}", but must be {", ".join(DIRECTIONS[:-1])} or '
@@ -154,7 +142,6 @@ def check(direction: str, where: str) -> str:
 
 
 def _is_affine(mechanism: Mechanism) -> bool:
-    """Whether the canonical parameter is affine in each parent."""
     return mechanism.index.affine and not (mechanism.interactions and len(mechanism.parents) > 1)
 
 
@@ -170,11 +157,11 @@ def _in_class(mechanism: Mechanism) -> bool:
 
 def _of_a_tree(present: np.ndarray, order: Iterable[int], affine: np.ndarray) -> np.ndarray:
     """For graphs in which no node has two parents: unknown if all edges from the root down are affine."""
-    found = np.full(present.shape, KNOWN, dtype=object)
+    verdicts = np.full(present.shape, KNOWN, dtype=object)
     movable = np.zeros(len(present), dtype=bool)  # whether the root can be moved here
     for node in order:
         parents = present[:, node].nonzero()[0]
         movable[node] = not len(parents) or bool(affine[node] and movable[parents].all())
         if len(parents) and movable[node]:
-            found[parents, node] = UNKNOWN
-    return found
+            verdicts[parents, node] = UNKNOWN
+    return verdicts

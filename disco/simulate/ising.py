@@ -36,11 +36,8 @@ def draw(
 ) -> np.ndarray:
     """The values of all nodes, (nodes, rows); a is a node's intercept and θ the scaled coefficient of a parent.
 
-    Args:
-        mechanisms: one per node.
-        order: a causal order of the nodes, along which the arms act.
-        arms: of the experiment.
-        streams: one per node; the first draws all nodes of the controls.
+    `order` is a causal order of the nodes, along which the arms act. The first of the streams, one per node, draws all
+    nodes of the controls.
     """
     coupling = np.zeros((len(mechanisms), len(mechanisms)))
     for child, mechanism in enumerate(mechanisms):
@@ -62,8 +59,8 @@ def draw(
 def _conditional(joint: np.ndarray, nodes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The probability that the last of some nodes is 1, given the values of those before it, (rows,)."""
     state = states(len(values))
-    place = 1 << np.arange(len(nodes))
-    part = np.bincount(state[:, nodes] @ place, joint, 1 << len(nodes))
-    before = values[nodes[:-1]].T @ place[:-1]
-    one, zero = part[before + place[-1]], part[before]
-    return one / (one + zero)
+    weights = 1 << np.arange(len(nodes))
+    masses = np.bincount(state[:, nodes] @ weights, joint, 1 << len(nodes))
+    codes = values[nodes[:-1]].T @ weights[:-1]
+    ones_mass, zeros_mass = masses[codes + weights[-1]], masses[codes]
+    return ones_mass / (ones_mass + zeros_mass)

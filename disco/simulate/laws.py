@@ -31,11 +31,7 @@ class Parameter:
     whole: bool = False
 
     def check(self, name: str, value: Any) -> float:
-        """The value as a number.
-
-        Raises:
-            InputError: it is not a number, or outside the range.
-        """
+        """The value as a number; InputError if it is not one, or outside the range."""
         if self.whole and isinstance(value, float) and value.is_integer():
             value = int(value)  # the command line gives floats
         require(f'"{name}" ({self.label})', value, between(self.low, self.high, self.whole))
@@ -330,7 +326,7 @@ class HurdlePoisson(Law):
         return np.where(grid == 0, self.zeros, (1 - self.zeros) * above)
 
     def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        hurdle, first, more = rng.spawn(3)
+        hurdle, first, further = rng.spawn(3)
         event = -np.log1p(first.random(len(location)) * np.expm1(-location))
-        above = 1 + more.poisson(np.maximum(location - event, 0.0))
+        above = 1 + further.poisson(np.maximum(location - event, 0.0))
         return np.where(hurdle.random(len(location)) < self.zeros, 0, above)

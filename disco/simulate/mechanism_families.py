@@ -28,10 +28,8 @@ def _probability(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """How parents determine a location: feature map phi, intercept b0, interval of beta, response, and source.
-
-    Without a feature map, the index is a function of the raw parents that is drawn from a Gaussian process.
-    """
+    """How parents determine a location: feature map phi, intercept b0, interval of beta, response, and source. Without
+    a feature map, the index is a function of the raw parents, drawn from a Gaussian process."""
 
     formula: str
     feature: Callable[[np.ndarray], np.ndarray] | None
@@ -157,17 +155,13 @@ class Family:
             **source,
         }
 
-    def values(self, given: Mapping[str, float]) -> dict[str, float]:
-        """All parameters of the family: the given value if there is one, else the default.
+    def values(self, chosen: Mapping[str, float]) -> dict[str, float]:
+        """All parameters of the family, with defaults for the missing; InputError if a value is outside its range."""
+        return {name: item.check(name, chosen.get(name, item.default)) for name, item in self.parameters.items()}
 
-        Raises:
-            InputError: a value is outside its range.
-        """
-        return {name: item.check(name, given.get(name, item.default)) for name, item in self.parameters.items()}
-
-    def make_law(self, given: Mapping[str, float]) -> laws.Law:
+    def make_law(self, chosen: Mapping[str, float]) -> laws.Law:
         """The law with these parameters."""
-        values = self.values(given)
+        values = self.values(chosen)
         return self.law(**{name: values[name] for name in parameters_of(self.law)})
 
 

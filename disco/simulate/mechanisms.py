@@ -75,14 +75,14 @@ def additive(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 def pairwise(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """The nonadditive counterpart: the sum over pairs of (beta_k + beta_l) / (parents - 1) sqrt(phi(X_k) phi(X_l)).
 
-    If all features are equal, so are this and the additive sum: it grows no faster. A single parent has no pair and
-    keeps its additive term.
+    If all features are equal, so are this and the additive sum: it does not grow faster. A single parent has no pair
+    and its term is additive.
     """
     if len(features) == 1:
         return additive(features, coefficients)
     drift, roots = np.zeros(features.shape[1]), np.sqrt(features)
-    for k, other in combinations(range(len(features)), 2):
-        drift += (coefficients[k] + coefficients[other]) / (len(features) - 1) * (roots[k] * roots[other])
+    for k, m in combinations(range(len(features)), 2):
+        drift += (coefficients[k] + coefficients[m]) / (len(features) - 1) * (roots[k] * roots[m])
     return drift
 
 
@@ -128,12 +128,7 @@ class Mechanism:
         return FAMILIES[self.key].index
 
     def drift(self, values: np.ndarray, stream: np.random.Generator) -> np.ndarray:
-        """What the parents add to the index before scaling, (rows,); without parents, the hidden cause if there is one.
-
-        Args:
-            values: of the parents, (parents, rows).
-            stream: for the hidden cause.
-        """
+        """What the parents, (parents, rows), add to the unscaled index, (rows,); without any, the hidden cause."""
         if not len(self.parents):
             rows = values.shape[1:]
             return np.zeros(rows) if self.source is not None else stream.standard_normal(rows)
@@ -147,16 +142,8 @@ class Mechanism:
         return added
 
     def location(self, drift: np.ndarray, factor: np.ndarray, effect: np.ndarray | None) -> np.ndarray:
-        """The law's location in each row, (rows,).
-
-        Args:
-            drift: what the parents add.
-            factor: on the mean, (rows,).
-            effect: of the columns beside the counts on the canonical parameter, (rows,), or None.
-
-        Raises:
-            InputError: the mean is too large.
-        """
+        """The law's location in each row; InputError if the mean is too large. The drift, a factor on the mean, and the
+        effect of the columns beside the counts on the canonical parameter are (rows,)."""
         location = self._location(drift, factor, effect)
         self._refuse_explosion(location)
         return location
@@ -184,16 +171,10 @@ class Mechanism:
 
 
 def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams) -> list[Mechanism]:
-    """The mechanism of every node, then of every latent cause.
+    """The mechanism of every node, then of every latent cause; `present` is (nodes, nodes), rows are parents.
 
-    Coefficients are uniform on the interval of the child's family. Each latent cause has two children, a random pair of
-    nodes, and is a source of the family of the first.
-
-    Args:
-        design: the options.
-        present: (nodes, nodes), rows are parents.
-        keys: the family of each node.
-        streams: for coefficients, signs, latent causes and functions.
+    Coefficients are uniform on the interval of the child's family, whose key is in `keys`. Each latent cause has two
+    children, a random pair of nodes, and is a source of the family of the first.
     """
     nodes = len(present)
     low, high = (np.array([getattr(FAMILIES[key].index, end) for key in keys]) for end in ("low", "high"))
@@ -216,8 +197,8 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
     functions = [*streams.functions, *streams.latent]
     laws = _widened(design, [*keys, *latent_keys], streams.spreads)
     stretched = np.array([law.values for law in laws])
-    whole = zip(names, [*keys, *latent_keys], laws, parents, weights, functions, strict=True)
-    return [_mechanism(design, stretched, *node) for node in whole]
+    described = zip(names, [*keys, *latent_keys], laws, parents, weights, functions, strict=True)
+    return [_mechanism(design, stretched, *node) for node in described]
 
 
 def _widened(design: Design, keys: list[str], stream: np.random.Generator) -> list[Widened]:

@@ -30,11 +30,7 @@ GRAPHS = {
 
 
 def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Drawn:
-    """A graph of any kind in `GRAPHS` except `own`.
-
-    Raises:
-        InputError: no graph of this kind has this number of nodes and edges.
-    """
+    """A graph of any kind in `GRAPHS` except `own`; InputError if it cannot have this number of nodes and edges."""
     if nodes < 2:
         raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
     if graph in RANDOM:
@@ -43,14 +39,8 @@ def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Dr
 
 
 def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
-    """An ERk graph: a random order of the nodes is the causal order.
-
-    Each pair of an earlier and a later node is an edge independently with probability min(1, 2k / d), so the
-    expected number of edges is k (d - 1).
-
-    Raises:
-        InputError: k is negative.
-    """
+    """An ERk graph: a random order of the nodes is the causal order. Each pair of an earlier and a later node is an
+    edge independently with probability min(1, 2k / d), so the expected number of edges is k (d - 1)."""
     if k < 0:
         raise InputError(f"The expected number of parents k must be 0 or more; got {k}.")
     position = rng.permutation(nodes)
@@ -60,10 +50,7 @@ def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
 
 def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """An ERk graph of exactly k d edges, uniform over all such sets of forward pairs (paper, Continuous-Data Ordering).
-
-    Raises:
-        InputError: k d is not a whole number, or is larger than the number of pairs.
-    """
+    InputError if k d is not a whole number, or is larger than the number of pairs."""
     edges, pairs = k * nodes, nodes * (nodes - 1) // 2
     if edges < 0 or abs(edges - round(edges)) > 1e-9:
         raise InputError(f"k times the number of nodes is the number of edges; {k:g} times {nodes} is not one.")
@@ -80,28 +67,26 @@ def erdos_renyi_exact(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
 def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     """An SFk graph: Barabási-Albert with m = k, oriented by a random order, not by attachment time.
 
-    Each new node attaches to k distinct nodes, drawn in proportion to their degree; m (d - m) edges in all.
-
-    Raises:
-        InputError: k is not a whole number from 1 to d - 1.
+    Each new node attaches to k distinct nodes, drawn in proportion to their degree; m (d - m) edges in all. InputError
+    if k is not a whole number from 1 to d - 1.
     """
     if k != round(k) or not 1 <= k < nodes:
         raise InputError(f"A scale-free graph of {nodes} nodes needs a whole k from 1 to {nodes - 1}; got {k:g}.")
     m = int(k)
     position = rng.permutation(nodes)
     present = np.zeros((nodes, nodes), dtype=bool)
-    ends: list[int] = []  # each node once per edge it has
+    endpoints: list[int] = []  # each node once per edge it has
     targets = list(range(m))
     for node in range(m, nodes):
-        for other in targets:
-            parent, child = (node, other) if position[node] < position[other] else (other, node)
+        for target in targets:
+            parent, child = (node, target) if position[node] < position[target] else (target, node)
             present[parent, child] = True
-        ends += [*targets, *[node] * m]
+        endpoints += [*targets, *[node] * m]
         targets = []
         while len(targets) < m:
-            other = ends[rng.integers(len(ends))]
-            if other not in targets:
-                targets.append(other)
+            target = endpoints[rng.integers(len(endpoints))]
+            if target not in targets:
+                targets.append(target)
     return present, position.argsort()
 
 
@@ -134,11 +119,8 @@ SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": comple
 
 
 def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:
-    """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`.
-
-    Raises:
-        InputError: an edge names an unknown node, joins a node to itself or is repeated, or there is a cycle.
-    """
+    """The graph of these edges (parent, child) on these nodes; ties in the causal order follow `names`. InputError if
+    an edge names an unknown node, joins a node to itself or is repeated, or there is a cycle."""
     if len(names) > LARGEST_GRAPH:
         raise InputError(f"The graph has {len(names):,} nodes; at most {LARGEST_GRAPH:,} can be simulated.")
     number = {name: index for index, name in enumerate(names)}
@@ -158,7 +140,6 @@ def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:
 
 
 def _cycle(graph: nx.DiGraph, names: list[str]) -> str:
-    """An error message that names a cycle."""
     around = [names[node] for node in find_cycle(graph)]
     if len(around) == 1:
         return f'"{around[0]}" is its own parent: a DAG has no such edge; remove it.'

@@ -41,8 +41,8 @@ class Simulated:
     @property
     def beside(self) -> pd.DataFrame:
         """The columns added to the counts, (rows, columns); `design.roles()` has their correct roles."""
-        found = self.surroundings.beside() | self.arms.beside(self.design.names)
-        return pd.DataFrame({name: found[name] for name in self.design.beside()}, index=self.table.index)
+        values = self.surroundings.beside() | self.arms.beside(self.design.names)
+        return pd.DataFrame({name: values[name] for name in self.design.beside()}, index=self.table.index)
 
     @property
     def told(self) -> pd.DataFrame:
@@ -58,12 +58,8 @@ class Simulated:
 
 
 def simulate(design: Design) -> Simulated:
-    """Draw the table of a design. The same design always gives the same table.
-
-    Raises:
-        InputError: it is not a design, the graph does not exist, a node's mean is too large, or no intercept yields
-            equal means.
-    """
+    """Draw the table of a design. The same design always gives the same table. InputError if the graph does not exist,
+    a node's mean is too large, or no intercept yields equal means."""
     require_types(design=(design, Design))
     return _simulated(design, {})
 
@@ -71,14 +67,9 @@ def simulate(design: Design) -> Simulated:
 def do(design: Design, values: Mapping[str, int], rows: int | None = None) -> pd.DataFrame:
     """The table of a design whose nodes are set to these values in every row, without arms: the truth about effects.
 
-    Args:
-        design: the same graph and mechanisms; its random numbers too, so the first rows of the nodes that the set ones
-            do not act on are those of its own table.
-        values: of the set nodes.
-        rows: their number; by default those of the design.
-
-    Raises:
-        InputError: a node is unknown, a value is no count, or as for `simulate`.
+    The random numbers are those of the design too, so the first rows of nodes that the set nodes do not affect are
+    those of its own table. InputError if a node is unknown, a value is not a count, or as for `simulate`. The default
+    of `rows` is that of the design.
     """
     require_types(design=(design, Design))
     if rows is not None:
@@ -91,8 +82,7 @@ def do(design: Design, values: Mapping[str, int], rows: int | None = None) -> pd
     return _simulated(alone, {design.names.index(name): int(value) for name, value in values.items()}).table
 
 
-def _simulated(design: Design, done: Mapping[int, int]) -> Simulated:
-    """The table of a design, with nodes set in every row."""
+def _simulated(design: Design, values_set: Mapping[int, int]) -> Simulated:
     streams = Streams.of(design.seed, design.nodes, design.latent)
     names = list(design.names)
     if design.edges is not None:
@@ -106,23 +96,23 @@ def _simulated(design: Design, done: Mapping[int, int]) -> Simulated:
     effects, placed, placed_for_calibration = streams.surroundings
     columns = surroundings.columns(design, effects)
     if design.equal_means:
-        first, *others = streams.calibration
+        first, *streams_of_nodes = streams.calibration
         calibrate = calibration.equal_variances if design.equal_variances else calibration.equal_means
         around = surroundings.draw(design, columns, calibration.ROWS, first, placed_for_calibration)
-        mechanisms, _ = calibrate(mechanisms, causal, around, others)
-    arms = Everywhere.at(done, design.rows) if done else Arms.of(design, streams.arms)
+        mechanisms, _ = calibrate(mechanisms, causal, around, streams_of_nodes)
+    arms = Everywhere.at(values_set, design.rows) if values_set else Arms.of(design, streams.arms)
     around = surroundings.draw(design, columns, len(arms.arm), streams.exposure, placed)
     if design.keys() == [ising.KEY]:
         values = ising.draw(mechanisms, order, arms, streams.nodes)
     else:
         values = _draw(design.sources, mechanisms, causal, around, arms, streams)
     reached = around.reached(design.context_names())
-    found = directions(design, present, order, mechanisms, arms.nodes, reached.values())
+    verdicts = directions(design, present, order, mechanisms, arms.nodes, reached.values())
     of_contexts = [(context, names[node]) for context, nodes in reached.items() for node in nodes]
     adjacency = pd.DataFrame(present.astype(np.int64), index=names, columns=names)
     return Simulated(
         table=pd.DataFrame(values[: design.nodes].T, columns=names),
-        truth=edge_list(adjacency).assign(direction=found[present]),
+        truth=edge_list(adjacency).assign(direction=verdicts[present]),
         order=order_names,
         adjacency=adjacency,
         families=families,
@@ -161,7 +151,6 @@ def _hidden(design: Design, exposure: np.ndarray, values: np.ndarray, mechanisms
 
 
 def _latent_edges(design: Design, mechanisms: list[Mechanism]) -> pd.DataFrame:
-    """One row per latent cause and child."""
     pairs = [
         (mechanisms[parent].name, node.name) for node in mechanisms for parent in node.parents if parent >= design.nodes
     ]

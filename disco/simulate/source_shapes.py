@@ -24,14 +24,8 @@ _HEAPS = (0.4, 0.7)  # cumulative shares of exact values and of values rounded t
 def draw(
     shape: str, law: Law, location: np.ndarray, values: np.random.Generator, form: np.random.Generator
 ) -> np.ndarray:
-    """The values of a source of this shape, (rows,).
-
-    Args:
-        shape: a key of `SOURCES`.
-        law: of the source, at `location`, (rows,).
-        values: the stream of the law's draws.
-        form: the stream of everything else.
-    """
+    """The values of a source of this shape, a key of `SOURCES`, (rows,), for a law at `location`, (rows,). The law's
+    draws come from the stream `values`, everything else from `form`."""
     if shape == "family":
         return law.sample(location, values)
     chance, factors = form.spawn(2)

@@ -6,9 +6,9 @@ The effects e of batch, age, sex, group and contexts move a node's canonical par
 outside whatever response the parents have. A depth multiplies the means of its row. Either counts cause counts, and a
 mean is depth × f(parents), or rates cause rates, and it is depth × f(parents / depth).
 
-A context is assigned to every row by chance, so that what goes along with it is its effect. It acts on a fifth of the
-nodes, on chosen ones, or on none. With levels, the first is a control, and each other one shifts each of these nodes up
-or down; a dose moves each in one direction, in proportion.
+A context is assigned to every row at random, so that its association with a node is its effect. It acts on a fifth of
+the nodes, on chosen ones, or on none. With levels, the first is a control, and each other one shifts each of these
+nodes up or down; a dose moves each in one direction, in proportion.
 
 The effects, the rows' values and those of the calibration sample have separate random streams, one per column. So a
 column changes nothing else, and a smaller table is the first rows of a larger one.
@@ -33,13 +33,7 @@ WAVE = 0.75  # of a sine's period between the lowest and the highest age
 
 @dataclass(frozen=True)
 class ActingColumn:
-    """A column with effects on nodes.
-
-    Attributes:
-        name: of the column.
-        levels: the values that it can take, (levels,).
-        effects: on each node's canonical parameter, (levels, nodes).
-    """
+    """A column with its levels, (levels,), and their effects on each node's canonical parameter, (levels, nodes)."""
 
     name: str
     levels: np.ndarray
@@ -77,55 +71,58 @@ class Surroundings:
         """The effect on a node's canonical parameter, (rows,); None if no column affects it, as for latent causes."""
         if not self.columns or node >= self.columns[0].effects.shape[1]:
             return None
-        return np.sum([one.effects[codes, node] for one, codes in zip(self.columns, self.codes, strict=True)], axis=0)
+        return np.sum(
+            [column.effects[codes, node] for column, codes in zip(self.columns, self.codes, strict=True)], axis=0
+        )
 
     def reached(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         """The nodes on which each of some columns acts, by its name; only columns with effects."""
-        acts = {one.name: np.flatnonzero(one.effects.any(axis=0)) for one in self.columns if one.name in names}
+        acts = {
+            column.name: np.flatnonzero(column.effects.any(axis=0)) for column in self.columns if column.name in names
+        }
         return {name: nodes for name, nodes in acts.items() if len(nodes)}
 
     def beside(self) -> dict[str, np.ndarray]:
         """The columns added to the table by name, and the depth, each (rows,)."""
-        found = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
-        return found | {"depth": self.depth}
+        values = {column.name: column.levels[codes] for column, codes in zip(self.columns, self.codes, strict=True)}
+        return values | {"depth": self.depth}
 
 
 def columns(design: Design, stream: np.random.Generator) -> list[ActingColumn]:
     """The columns of a design that have effects, with the effects."""
     batch, age, sex, group = stream.spawn(4)
-    found = []
+    acting = []
     if design.batches:
         signs = _signs(batch, (design.batches, design.nodes))
         effects = design.batch_effect * signs * (batch.random(design.nodes) < SHARE)
-        found.append(ActingColumn("batch", _numbered("b", design.batches), effects))
+        acting.append(ActingColumn("batch", _numbered("b", design.batches), effects))
     if design.age_and_sex:
         start = age.random(design.nodes)
         waves = np.sin(2 * np.pi * (WAVE * np.linspace(0, 1, len(AGES))[:, None] + start))
-        found.append(ActingColumn("age", AGES, SIZE * waves * (age.random(design.nodes) < TOUCHED)))
+        acting.append(ActingColumn("age", AGES, SIZE * waves * (age.random(design.nodes) < TOUCHED)))
         second = SIZE * _signs(sex, design.nodes) * (sex.random(design.nodes) < TOUCHED)
-        found.append(ActingColumn("sex", np.array(["f", "m"]), np.stack([np.zeros(design.nodes), second])))
+        acting.append(ActingColumn("sex", np.array(["f", "m"]), np.stack([np.zeros(design.nodes), second])))
     if design.groups:
         effects = design.group_effect * group.standard_normal((design.groups, design.nodes))
-        found.append(ActingColumn("group", _numbered("g", design.groups), effects))
+        acting.append(ActingColumn("group", _numbered("g", design.groups), effects))
     contexts = zip(design.context_names(), design.context_targets, strict=True)
-    return found + [
-        _context(design, name, targets, one)
-        for (name, targets), one in zip(contexts, stream.spawn(len(design.context_targets)), strict=True)
+    return acting + [
+        _context(design, name, targets, source)
+        for (name, targets), source in zip(contexts, stream.spawn(len(design.context_targets)), strict=True)
     ]
 
 
 def _context(design: Design, name: str, targets: tuple[str, ...] | None, stream: np.random.Generator) -> ActingColumn:
-    """A context with its effects on the nodes that it names, or on random ones."""
     mark = np.zeros(design.nodes, dtype=bool)
     if targets is None:
         mark[stream.permutation(design.nodes)[: max(1, round(REACHED * design.nodes))]] = True
     else:
-        mark[[design.names.index(one) for one in targets]] = True
+        mark[[design.names.index(node) for node in targets]] = True
     if design.context_kind == DOSE:
         return ActingColumn(name, DOSES, design.context_effect * np.outer(DOSES, _signs(stream, design.nodes) * mark))
-    others = design.context_levels - 1
-    effects = design.context_effect * _signs(stream, (others, design.nodes)) * mark
-    levels = np.array(["control", *_numbered("level", others)])
+    shifted_levels = design.context_levels - 1
+    effects = design.context_effect * _signs(stream, (shifted_levels, design.nodes)) * mark
+    levels = np.array(["control", *_numbered("level", shifted_levels)])
     return ActingColumn(name, levels, np.vstack([np.zeros(design.nodes), effects]))
 
 
@@ -136,19 +133,14 @@ def draw(
     exposure: np.random.Generator,
     stream: np.random.Generator,
 ) -> Surroundings:
-    """The surroundings of this number of rows.
-
-    Args:
-        columns: those with effects.
-        exposure: the stream of the hidden factor.
-        stream: of everything else.
-    """
+    """The surroundings of this number of rows; `exposure` is the stream of the hidden factor, `stream` of everything
+    else."""
     *draws, deep = stream.spawn(4)
-    own = dict(zip(("batch", "age", "sex"), draws, strict=True))
-    own |= dict(zip(design.context_names(), stream.spawn(len(design.context_targets)), strict=True))
+    streams = dict(zip(("batch", "age", "sex"), draws, strict=True))
+    streams |= dict(zip(design.context_names(), stream.spawn(len(design.context_targets)), strict=True))
     codes = [
-        own[column.name].integers(len(column.levels), size=rows)
-        if column.name in own
+        streams[column.name].integers(len(column.levels), size=rows)
+        if column.name in streams
         else np.arange(rows) % len(column.levels)  # groups of equal size, however many rows there are
         for column in columns
     ]

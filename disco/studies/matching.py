@@ -1,4 +1,4 @@
-"""The runs of a table among all runs, whoever made them.
+"""The runs of a table among all runs, whatever their origin.
 
 Each is described by the arguments of `create_run`: table, settings, name, source, origin and, with roles, roles.
 """
@@ -17,13 +17,11 @@ _FREE = ("boundary", "tau_z", "pi_min")  # applied to what was fitted, so a run 
 
 
 def find(group: Group, work: Work) -> dict[str, Run]:
-    """The run of each label: of the same table, roles and settings, without knowledge.
-
-    A run in which the work is done comes first, then one in which it began, then the newest.
-    """
+    """The run of each label: of the same table, roles and settings, without knowledge. A run in which the work is done
+    comes first, then one in which it began, then the newest."""
     runs, matches = list_runs(), {}
-    for label, one in group.items():
-        if of_it := [run for run in runs if _is_of(run, one)]:
+    for label, arguments in group.items():
+        if of_it := [run for run in runs if _is_of(run, arguments)]:
             matches[label] = max(of_it, key=lambda run: progress(run, work))
     return matches
 
@@ -34,11 +32,11 @@ def progress(run: Run, work: Work) -> int:
     return 2 if state == "done" else int(state != work.unasked)
 
 
-def _is_of(run: Run, one: Mapping[str, Any]) -> bool:
-    table, roles = one["table"], one.get("roles")
+def _is_of(run: Run, arguments: Mapping[str, Any]) -> bool:
+    table, roles = arguments["table"], arguments.get("roles")
     needed = None if roles is None else roles.needed()
     free = {name: getattr(run.settings, name) for name in _FREE}
-    if run.settings != one["settings"].replace(**free) or run.shape[0] != len(table):
+    if run.settings != arguments["settings"].replace(**free) or run.shape[0] != len(table):
         return False
     names = [*(table if roles is None else roles.counts(table)), *(needed.columns if needed else ())]
     try:

@@ -1,8 +1,8 @@
 """Rodents near Portal, Arizona: counts of a field experiment, as observations of its controls and as a trial.
 
-Gates keep kangaroo rats out of some plots and let smaller rodents pass; other plots are controls. So a graph found on
-the controls, by observation, can be held against what happens where kangaroo rats are kept out
-(`disco.experiments`). The counts come with the program (`datasets/README.md`).
+Gates exclude kangaroo rats from some plots and let smaller rodents pass; other plots are controls. So a graph found on
+the controls, by observation, can be compared with what happens where kangaroo rats are excluded (`disco.experiments`).
+The counts come with the program (`datasets/README.md`).
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ SPECIES = {
     "RM": "Reithrodontomys megalotis", "SF": "Sigmodon fulviventer", "SH": "Sigmodon hispidus",
     "SO": "Sigmodon ochrognathus", "SS": "Spermophilus spilosoma",
 }  # fmt: skip # a table
-NAMES = SPECIES | {name: ", ".join(f"{one} {SPECIES[one]}" for one in parts) for name, parts in GROUPS.items()}
+NAMES = SPECIES | {name: ", ".join(f"{code} {SPECIES[code]}" for code in codes) for name, codes in GROUPS.items()}
 USUAL = (KANGAROO_RATS, POCKET_MICE, "NL", "OL", "OT", "PE", "PM", "RM")
 UNADJUSTED = Roles(dict.fromkeys(PLACE_AND_TIME, "ignore"))
 ALONE, ADJUSTED = "alone", "adjusted"
@@ -58,9 +58,8 @@ KIND, KEPT_OUT, STILL_OPEN = "plots", "kangaroo rats kept out", "still open"  # 
 def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> pd.DataFrame:
     """Captures per plot and session, one column per species or group of species, then plot_id, year and month; int64.
 
-    Raises:
-        InputError: a kind of plot or a species is unknown, fewer than two species are chosen, one is part of a group
-            that is chosen too, or one was never caught on these plots.
+    InputError for an unknown kind of plot or species, fewer than two species, a species whose group is chosen too, or
+    one that does not vary on these plots.
     """
     if not plots:
         raise InputError("Choose at least one kind of plot.")
@@ -69,8 +68,8 @@ def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> 
     if unknown := [kind for kind in plots if kind not in PLOTS]:
         raise InputError(f'There are no plots "{unknown[0]}"; there are {", ".join(PLOTS)}.')
     for group in GROUPS.keys() & set(species):
-        if parts := sorted(set(GROUPS[group]) & set(species)):
-            raise InputError(f"{parts[0]} is one of the {group}: choose the species or the group.")
+        if members := sorted(set(GROUPS[group]) & set(species)):
+            raise InputError(f"{members[0]} is one of the {group}: choose the species or the group.")
     rows = captures()
     rows = rows[rows["plot_type"].isin(plots)].reset_index(drop=True)
     counts = pd.DataFrame({name: caught(rows, name) for name in species})
@@ -82,13 +81,10 @@ def table(plots: Sequence[str] = (CONTROL,), species: Sequence[str] = USUAL) -> 
 def trial(comparison: str = ALL, species: Sequence[str] = USUAL) -> tuple[pd.DataFrame, Roles]:
     """Captures on the plots of a comparison and the controls, with the roles of an experiment.
 
-    One row per plot and session, of the sessions in which every control has captures, so that all plots were trapped.
-    A plot without captures then is absent from the data and has zeros here. Where the plots were still open nothing
-    was set: their kind is a context, and kangaroo rats are compared like the others.
-
-    Args:
-        species: as for `table`; kangaroo rats are added unless some are among them, and those never caught on these
-            plots are left out.
+    One row per plot and session, for the sessions in which every control has captures, so that all plots were trapped.
+    A plot without captures then is absent from the data and has zeros here. Where the plots were still open nothing was
+    set: their kind is a context, and kangaroo rats are compared like the others. Kangaroo rats are added unless some
+    are among the species, and species never caught on these plots are left out.
     """
     rows, is_control = _trapped(comparison)
     removed = tuple(name for name in species if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS]))
@@ -111,18 +107,18 @@ def _trapped(comparison: str) -> tuple[pd.DataFrame, pd.Series]:
     rows = rows[rows["year"].between(first, last) & rows["plot_type"].isin((CONTROL, *closed))]
     controls = rows[rows["plot_type"] == CONTROL]
     trapped = controls.groupby(["year", "month"])["plot_id"].nunique()
-    whole = trapped.index[trapped == controls["plot_id"].nunique()]
+    sessions = trapped.index[trapped == controls["plot_id"].nunique()]
     kinds = rows.groupby("plot_id")["plot_type"].first()
-    every = [(plot, *session) for session in whole for plot in kinds.index]
+    visits = [(plot, *session) for session in sessions for plot in kinds.index]
     rows = rows.drop(columns="plot_type").set_index(list(PLACE_AND_TIME))
-    rows = rows.reindex(pd.MultiIndex.from_tuples(every, names=PLACE_AND_TIME), fill_value=0).reset_index()
+    rows = rows.reindex(pd.MultiIndex.from_tuples(visits, names=PLACE_AND_TIME), fill_value=0).reset_index()
     return rows, rows["plot_id"].map(kinds) == CONTROL
 
 
 def adjusted(plot: str | None = CATEGORICAL, year: str | None = CATEGORICAL, month: str | None = CONTINUOUS) -> Roles:
     """Place and time as covariates of a kind, or ignored if None.
 
-    By default what predicts left-out rows of the controls best: the year as a factor 252 nats better than as a smooth
+    The defaults predict left-out rows of the controls best: the year as a factor 252 nats better than as a smooth
     curve, the month as a smooth curve 15 nats better than as a factor (benchmarks/log/2026-11-23-portal.md).
     """
     kinds = zip(PLACE_AND_TIME, (plot, year, month), strict=True)
@@ -130,15 +126,15 @@ def adjusted(plot: str | None = CATEGORICAL, year: str | None = CATEGORICAL, mon
 
 
 def group(table: pd.DataFrame, plots: Sequence[str], roles: Roles) -> dict[str, dict[str, Any]]:
-    """The runs of two searches, on the counts alone and, if the roles leave a covariate, adjusted.
-
-    Returns:
-        Label → arguments of `create_run`.
-    """
+    """The runs of two searches, on the counts alone and, if the roles leave a covariate, adjusted: label → arguments of
+    `create_run`."""
     used = {ALONE: UNADJUSTED, **({} if roles.needed() is None else {ADJUSTED: roles})}
-    species = tuple(one for one in table if one not in PLACE_AND_TIME)
+    species = tuple(column for column in table if column not in PLACE_AND_TIME)
     origin = Origin(FromPortal(tuple(plots), species))
-    return {label: _run(table, f"Portal, {', '.join(plots)}, {one}", one, origin) for label, one in used.items()}
+    return {
+        label: _run(table, f"Portal, {', '.join(plots)}, {adjustment}", adjustment, origin)
+        for label, adjustment in used.items()
+    }
 
 
 def example(comparison: str = ALL, species: Sequence[str] = USUAL) -> dict[str, Any]:
@@ -148,20 +144,22 @@ def example(comparison: str = ALL, species: Sequence[str] = USUAL) -> dict[str, 
 
 
 def _run(table: pd.DataFrame, name: str, roles: Roles, origin: Origin) -> dict[str, Any]:
-    own = {"settings": Settings(), "source": CREDIT, "origin": origin}
-    return {"table": table, "name": name, "roles": roles, **own}
+    shared = {"settings": Settings(), "source": CREDIT, "origin": origin}
+    return {"table": table, "name": name, "roles": roles, **shared}
 
 
 def compared(table: pd.DataFrame) -> str:
     """Which plots and sessions a trial compares, and how many kangaroo rats were caught on them: a sentence."""
     rats = table[[name for name in table if name in (KANGAROO_RATS, *GROUPS[KANGAROO_RATS])]].sum(axis=1)
     sides = [table[KIND] != "control", table[KIND] == "control"]
-    (plots, there), (controls, elsewhere) = [(table.loc[one, "plot_id"].nunique(), rats[one].mean()) for one in sides]
+    (plots, treated_mean), (controls, control_mean) = [
+        (table.loc[side, "plot_id"].nunique(), rats[side].mean()) for side in sides
+    ]
     sessions = len(table[["year", "month"]].drop_duplicates())
     return (
         f"{how_many(plots, 'plot')} against {how_many(controls, 'control')}, in the {sessions} sessions "
         f"{table['year'].min()}–{table['year'].max()} in which every control had captures. Kangaroo rats per plot and "
-        f"session: {there:.2f}, on controls {elsewhere:.2f}."
+        f"session: {treated_mean:.2f}, on controls {control_mean:.2f}."
     )
 
 
@@ -171,11 +169,7 @@ def called(name: str) -> str:
 
 
 def caught(rows: pd.DataFrame, name: str) -> pd.Series:
-    """The captures of a species or a group of species.
-
-    Raises:
-        InputError: there is none of that name.
-    """
+    """The captures of a species or a group of species; InputError if the name is unknown."""
     if name not in SPECIES and name not in GROUPS:
         raise InputError(f'There is no species "{name}"; there are {", ".join((*GROUPS, *SPECIES))}.')
     return rows[list(GROUPS.get(name, (name,)))].sum(axis=1)
@@ -183,12 +177,8 @@ def caught(rows: pd.DataFrame, name: str) -> pd.Series:
 
 @cache
 def captures() -> pd.DataFrame:
-    """All rows, one per plot and session with captures: plot_id, plot_type, year, month, and 22 species; read only.
-
-    Raises:
-        InputError: the file is not installed.
-    """
-    path = next((found for home in HOMES if (found := home / "datasets" / "portal.parquet").is_file()), None)
+    """All rows, one per plot and session with captures: plot_id, plot_type, year, month, and 22 species; read only."""
+    path = next((file for home in HOMES if (file := home / "datasets" / "portal.parquet").is_file()), None)
     if path is None:
         raise InputError("The captures near Portal are not installed: install the program again.")
     rows = pd.read_parquet(path)

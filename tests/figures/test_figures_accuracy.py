@@ -54,7 +54,7 @@ def test_precision_and_recall_of_the_present_choice_lie_on_its_line():
     ocs = candidates(ORDER, seed=3)
     scores = frequencies(ocs, 1.0).rename(columns={"ocs": "score"})
     curve, table = metrics.precision_recall(TRUTH, scores), metrics.along_thresholds(ocs, TRUTH, TAUS)
-    fig = accuracy.precision_recall(curve, table, 0.5, 1.0, 0.42, 0.1, most=0.8)
+    fig = accuracy.precision_recall(curve, table, 0.5, 1.0, 0.42, 0.1, a_top=0.8)
     met = metrics.counts(TRUTH, select(ocs, 0.5, 1.0))
     now, line, by_ocs = trace(fig, "τ_Z = 0.5"), trace(fig, "by τ_Z, at this π_min"), trace(fig, "by OCS")
     assert (now.x[0], now.y[0]) == pytest.approx((met.recall, met.precision))

@@ -37,7 +37,7 @@ def test_binned_means_are_those_of_the_rows(table):
     np.testing.assert_allclose(found["mean"], groups.mean())
     assert found["rows"].tolist() == groups.size().tolist()
     wide = pd.Series(np.arange(1000) // 2)
-    few = effects.binned(wide, wide, most=10)
+    few = effects.binned(wide, wide, limit=10)
     assert len(few) == 10 and few["rows"].sum() == 1000 and few["rows"].min() >= 90
     np.testing.assert_allclose(few["mean"], few["count"])
     assert (few["low"].iloc[1:].to_numpy() > few["high"].iloc[:-1].to_numpy()).all()

@@ -45,7 +45,7 @@ def test_candidates_say_how_many_are_kept():
     kept = select(ocs[ocs["child"] == "x7"], 1.0, 1.0)
     assert f"keeps {len(kept)} of 7" in theme.title_of(fig)
     assert sum("<b>" in text for text in fig.layout.yaxis.ticktext) == len(kept)
-    assert "2 highest" in theme.title_of(figures.candidates(ocs, "x7", 1.0, 1.0, by="z", most=2))
+    assert "2 highest" in theme.title_of(figures.candidates(ocs, "x7", 1.0, 1.0, by="z", limit=2))
 
 
 @pytest.mark.parametrize("by", ["ocs", "z", "frequency"])

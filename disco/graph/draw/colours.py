@@ -16,8 +16,8 @@ WRONG = "#DF3B4A"  # against a known truth
 
 
 class EdgeLook(NamedTuple):
-    """The look of an edge compared with a truth or another graph: its colour, its dash (pixels on and off), its
-    meaning, whether it has a dot at its tail, and whether only the truth or the other graph has it."""
+    """The look of an edge compared with a truth or another graph; `dash` in pixels on and off, `has_dot` at its tail,
+    and `is_absent` if only the truth or the other graph has it."""
 
     colour: str
     dash: tuple[int, ...]

@@ -1,7 +1,8 @@
-"""Groups of nodes drawn as one box, so that a large graph can be read: which groups names offer, and the folded graph.
+"""Groups of nodes drawn as one box, so that a large graph can be read: the groups that names suggest, and the folded
+graph.
 
 A folded graph is only for drawing. An edge between two boxes stands for all edges between their nodes in that direction
-and has the numbers of the strongest, first of those whose direction is known.
+and has the numbers of the strongest, with preference for those whose direction is known.
 """
 
 import re
@@ -18,7 +19,7 @@ _START = re.compile(r"(.*?[^\W_])(?:[\s_.:/-]+|(?<=\D)(?=\d))")  # up to the fir
 
 
 def prefixes(names: Sequence[str]) -> dict[str, list[str]]:
-    """The names that share a beginning, by that beginning; a group of all would say nothing."""
+    """The names that share a beginning, by that beginning; a group of all names is useless and left out."""
     groups: dict[str, list[str]] = {}
     for name in names:
         if start := _START.match(name):
@@ -27,43 +28,40 @@ def prefixes(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGraph:
-    """The graph with each group drawn as one node, in the place of its first; edges within a group are not drawn.
-
-    Args:
-        groups: members by the name of the box, which no node has; no node is in two groups.
-    """
+    """The graph with each group drawn as one node, at the position of its first; edges within a group are not drawn.
+    `groups` has the members by the name of the box, which no node has; no node is in two groups."""
     box = {node: name for name, members in groups.items() for node in members if node in graph}
     inside = {name: [node for node in graph if box.get(node) == name] for name in groups}
     box = {node: name for node, name in box.items() if len(inside[name]) > 1}  # one node alone stays itself
-    found = nx.DiGraph(**graph.graph)
+    boxes = nx.DiGraph(**graph.graph)
     for node, values in graph.nodes(data=True):
         if node not in box:
-            found.add_node(node, **values)
-        elif box[node] not in found:
-            found.add_node(box[node], **values, **{MEMBERS: tuple(inside[box[node]])})
+            boxes.add_node(node, **values)
+        elif box[node] not in boxes:
+            boxes.add_node(box[node], **values, **{MEMBERS: tuple(inside[box[node]])})
             if "misfit_nats" in values:  # the worst, so that no box hides a node that the model does not fit
-                worst = max((graph.nodes[one]["misfit_nats"] for one in inside[box[node]]), key=_nan_last)
-                found.nodes[box[node]]["misfit_nats"] = worst
+                worst = max((graph.nodes[member]["misfit_nats"] for member in inside[box[node]]), key=_nan_last)
+                boxes.nodes[box[node]]["misfit_nats"] = worst
             if "is_poor" in values:
-                found.nodes[box[node]]["is_poor"] = any(graph.nodes[one]["is_poor"] for one in inside[box[node]])
+                boxes.nodes[box[node]]["is_poor"] = any(graph.nodes[member]["is_poor"] for member in inside[box[node]])
     for parent, child, values in sorted(graph.edges(data=True), key=_rank, reverse=True):
-        ends = box.get(parent, parent), box.get(child, child)
-        if ends[0] == ends[1]:
+        endpoints = box.get(parent, parent), box.get(child, child)
+        if endpoints[0] == endpoints[1]:
             continue
-        if ends in found.edges:
-            found.edges[ends][MERGED] = found.edges[ends].get(MERGED, 1) + 1
+        if endpoints in boxes.edges:
+            boxes.edges[endpoints][MERGED] = boxes.edges[endpoints].get(MERGED, 1) + 1
         else:
-            found.add_edge(*ends, **values)
+            boxes.add_edge(*endpoints, **values)
     if TIES in graph.graph:
-        found.graph[TIES] = _ties(graph.graph[TIES], box)
-    return found
+        boxes.graph[TIES] = _ties(graph.graph[TIES], box)
+    return boxes
 
 
-def _ties(told: Mapping[tuple[str, str], float], box: Mapping[str, str]) -> dict[tuple[str, str], float]:
-    """The ties between boxes, each the surest of those between their nodes."""
-    ends = {pair: (box.get(pair[0], pair[0]), box.get(pair[1], pair[1])) for pair in told}
-    weakest_first = sorted(told.items(), key=lambda tie: -tie[1])
-    return {ends[pair]: q_value for pair, q_value in weakest_first if len({*ends[pair]}) > 1}
+def _ties(tied: Mapping[tuple[str, str], float], box: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    """The ties between boxes, each the clearest of those between their nodes."""
+    endpoints = {pair: (box.get(pair[0], pair[0]), box.get(pair[1], pair[1])) for pair in tied}
+    weakest_first = sorted(tied.items(), key=lambda tie: -tie[1])
+    return {endpoints[pair]: q_value for pair, q_value in weakest_first if len({*endpoints[pair]}) > 1}
 
 
 def _rank(edge: tuple[str, str, dict]) -> tuple[bool, float]:

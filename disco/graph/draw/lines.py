@@ -1,7 +1,7 @@
 """A drawn edge of the causal graph: its look, its words and its marks.
 
-A tie joins two nodes that go along with each other more than the graph explains, so a common cause may be missing. It
-is drawn as a dotted line with a head at either end, and is no edge of the graph.
+A tie joins two nodes that are more strongly related than the graph explains, so a common cause may be missing. It is
+drawn as a dotted line with a head at either end, and is not an edge of the graph.
 """
 
 from collections.abc import Mapping
@@ -31,13 +31,12 @@ class Edge:
     """A drawn edge.
 
     Attributes:
-        parent, child: its ends.
         width: pixels.
         is_firm: whether it passed in all folds.
         scores: its numbers as text.
-        verdict: the result of a comparison with a truth or another graph, a key of `colours.LOOKS`; None without one.
+        verdict: the result of a comparison with a truth or another graph, a key of `colours.LOOKS`.
         found_by: which methods found it, a key of `colours.FOUND_BY`; None in a graph of one method.
-        rule: its rule by knowledge (`disco.knowledge.resolved`); None without knowledge.
+        rule: its rule by knowledge (`disco.knowledge.resolved`).
         is_shown: whether an experiment shows its direction, marked by a diamond at its tail.
         head: full if its direction is known; otherwise none, or open at the likelier end; both ends of a tie.
     """
@@ -61,10 +60,10 @@ class Edge:
     def words(self) -> str:
         """The hover text."""
         meaning = f" ({self.role.meaning})" if self.role else ""
-        shown = BY_EXPERIMENT if self.is_shown else ""
-        told = "; ".join(filter(None, [self.scores, BY_RULE.get(self.rule or ""), shown]))
+        experiment = BY_EXPERIMENT if self.is_shown else ""
+        facts = "; ".join(filter(None, [self.scores, BY_RULE.get(self.rule or ""), experiment]))
         arrow = {FULL: "→", BOTH_ENDS: "↔"}.get(self.head, "—")
-        return f"{self.parent} {arrow} {self.child}{meaning}{': ' if told else ''}{told}"
+        return f"{self.parent} {arrow} {self.child}{meaning}{': ' if facts else ''}{facts}"
 
     @property
     def look(self) -> tuple[str, tuple[int, ...]]:
@@ -95,30 +94,30 @@ def is_absent(verdict: str | None) -> bool:
 
 
 def ties(graph: nx.DiGraph) -> list[Edge]:
-    """The ties of a graph between nodes that it has, beside the edge of the same nodes, if any."""
-    found = []
-    told: Mapping[tuple[str, str], float] = graph.graph.get(TIES, {})
-    for (one, other), q_value in told.items():
-        ends = (other, one) if (one, other) in graph.edges else (one, other)
-        if one in graph and other in graph and ends not in graph.edges:
+    """The ties of a graph between its nodes, unless an edge joins the same nodes."""
+    drawn = []
+    q_values: Mapping[tuple[str, str], float] = graph.graph.get(TIES, {})
+    for (first, second), q_value in q_values.items():
+        endpoints = (second, first) if (first, second) in graph.edges else (first, second)
+        if first in graph and second in graph and endpoints not in graph.edges:
             words = f"tied beyond the graph (q = {number(q_value)}): {TIED}"
-            found.append(Edge(*ends, TIE, True, words, head=BOTH_ENDS))
-    return found
+            drawn.append(Edge(*endpoints, TIE, True, words, head=BOTH_ENDS))
+    return drawn
 
 
-def line(edge: Edge, way: routing.Route) -> dict:
+def line(edge: Edge, route: routing.Route) -> dict:
     """An edge's marks: its line, its arrow heads scaled with its width, and the marks at its tail."""
-    start, end = np.array(way.points[0]), np.array(way.points[-1])
-    longest = 0.0 if edge.head == NONE else max(6.0, 0.8 * float(np.hypot(*(end - way.points[-2]))))
+    start, end = np.array(route.points[0]), np.array(route.points[-1])
+    longest = 0.0 if edge.head == NONE else max(6.0, 0.8 * float(np.hypot(*(end - route.points[-2]))))
     head, radius = min(6 + 1.6 * edge.width, longest), 3 + edge.width / 2
-    away, has_tail = _unit(way.points[1] - start), edge.head == BOTH_ENDS
+    away, has_tail = _unit(route.points[1] - start), edge.head == BOTH_ENDS
     dot = start + away * radius
     square = dot + away * 2 * radius * edge.has_dot  # beyond the dot, if any
     colour, dash = edge.look
     return {
         **{"parent": edge.parent, "child": edge.child, "words": edge.words()},
-        "path": way.path(head, head if has_tail else 0.0),
-        "head": _arrow(end, _unit(end - way.points[-2]), head),
+        "path": route.path(head, head if has_tail else 0.0),
+        "head": _arrow(end, _unit(end - route.points[-2]), head),
         "tail": _arrow(start, -away, head) if has_tail else None,
         "dot": [round(float(v), 1) for v in (*dot, radius)] if edge.has_dot else None,
         "square": [round(float(v), 1) for v in (*square, radius)] if edge.is_required else None,
@@ -130,7 +129,6 @@ def line(edge: Edge, way: routing.Route) -> dict:
 
 
 def _arrow(tip: np.ndarray, along: np.ndarray, head: float) -> str:
-    """The corners of an arrow head."""
     neck, across = tip - along * head, np.array([-along[1], along[0]]) * head * 0.42
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in (tip, neck + across, neck - across))
 

@@ -14,23 +14,20 @@ if TYPE_CHECKING:
 def vis(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> "Network":
     """The graph for pyvis: `vis(graph, positions).show("graph.html")` shows it in a notebook.
 
-    Its lines are straight and may run behind nodes; the app and `disco.graph.draw.svg` route them around.
-
-    Args:
-        graph: of a run, a fit or a refinement.
-        positions: of all its nodes (`disco.graph.draw.placing.positions`).
-        strongest: the strength of the thickest line; by default that of the strongest edge.
+    Its lines are straight and may run behind nodes; the app and `disco.graph.draw.svg` route them around. `positions`
+    are those of `disco.graph.draw.placing.positions`, `strongest` the strength of the thickest line, by default that of
+    the strongest edge.
     """
     from pyvis.network import Network  # imports IPython, needed only in notebooks
 
-    shown = Network(height="700px", directed=True, notebook=True, cdn_resources="in_line")
-    shown.toggle_physics(False)
+    network = Network(height="700px", directed=True, notebook=True, cdn_resources="in_line")
+    network.toggle_physics(False)
     for node in graph:
         x, y = positions[node]
-        shown.add_node(node, label=short(node), x=x, y=y, shape="box", color="#F4F5F3", physics=False)
+        network.add_node(node, label=short(node), x=x, y=y, shape="box", color="#F4F5F3", physics=False)
     for edge in edges(graph, strongest):
         colour, dash = edge.look
-        shown.add_edge(
+        network.add_edge(
             edge.parent, edge.child, title=edge.words(), width=edge.width, color=colour, dashes=list(dash) or False
         )
-    return shown
+    return network

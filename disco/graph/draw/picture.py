@@ -58,12 +58,9 @@ _HEADS = {NONE: "no arrow head: direction not known", OPEN: "open head: likelier
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of the legend: a sample and its meaning; only words without a width.
+    """An entry of the legend: a sample and its meaning; without a width only words, without a colour the text's colour.
 
-    Attributes:
-        colour: the sample's colour; None for the text's.
-        outline: whether the sample is a node's outline.
-        is_round: whether that is a context's.
+    `outline` if the sample is a node's outline, `is_round` if that is a context's.
     """
 
     words: str
@@ -78,12 +75,8 @@ class Key:
 
 
 def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
-    """The edges to draw, weakest first so that strong ones are on top.
-
-    Args:
-        strongest: the `strength` of the widest line; by default that of the graph's strongest edge. A line of evidence
-            is as wide only from `FULL_WIDTH` on.
-    """
+    """The edges to draw, weakest first so that strong ones are on top. `strongest` is the `strength` of the widest
+    line, by default that of the graph's strongest edge. A line of evidence is as wide only from `FULL_WIDTH` on."""
     data = sorted(graph.edges(data=True), key=lambda edge: strength(edge[2]))
     # Most edges may be shared by all methods, and many thick lines hide each other.
     thick = THICK if graph.number_of_nodes() <= MANY_NODES and "methods" not in graph.graph else THICK / 2
@@ -110,10 +103,8 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
 
 
 def strength(values: Mapping[str, float]) -> float:
-    """The value behind an edge's width: its OCS, its number of methods or, if refined, the root of its gain.
-
-    Gains span orders of magnitude.
-    """
+    """The value behind an edge's width: its OCS, its number of methods or, if refined, the root of its gain, since
+    gains span orders of magnitude."""
     if _by_evidence(values):
         gain = values.get("gain_nats", np.nan)
         return float(np.sqrt(gain)) if gain > 0 else 0.0  # also 0 if not available
@@ -139,40 +130,39 @@ def _is_firm(values: Mapping[str, Any]) -> bool:
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
     values, nodes = graph.edges[parent, child], graph.nodes
-    said = [f"the strongest of {values[MERGED]} edges"] if MERGED in values else []
+    facts = [f"the strongest of {values[MERGED]} edges"] if MERGED in values else []
     if "gain_nats" in values and not ("found_by" in values and np.isnan(values["gain_nats"])):
-        said.append(_evidence(values))
-    if "ocs" in values and (not said or "found_by" in values) and not np.isnan(values["ocs"]):
+        facts.append(_evidence(values))
+    if "ocs" in values and (not facts or "found_by" in values) and not np.isnan(values["ocs"]):
         frequency = values.get("frequency", np.nan)
         folds = "" if np.isnan(frequency) else f", in {frequency:.0%} of folds"
-        said.append(f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}{folds}")
+        facts.append(f"OCS {number(values['ocs'])}, Z {number(values.get('z', np.nan))}{folds}")
     if "methods" in values:
-        said.append(f"{values['methods']} of {graph.graph['methods']} methods")
+        facts.append(f"{values['methods']} of {graph.graph['methods']} methods")
     if "gain_nats" not in values and not values.get("decided", True):
-        said.append("direction undecided")
-    if said:
-        return "; ".join(said)
+        facts.append("direction undecided")
+    if facts:
+        return "; ".join(facts)
     if is_absent(values.get("verdict")) and nodes[parent].get("position", 0) > nodes[child].get("position", 0):
         return f"the order puts {child} first"
     return ""
 
 
 def _evidence(values: Mapping[str, float]) -> str:
-    """A refined edge's numbers."""
-    said = [f"{GAIN.short.lower()} {nats(values['gain_nats'])}"]
+    facts = [f"{GAIN.short.lower()} {nats(values['gain_nats'])}"]
     if "levels" in values:
-        said.append(f"levels: {values['levels']}")
+        facts.append(f"levels: {values['levels']}")
     if values.get("source") == CONTEXT:
-        return ", ".join(said)
+        return ", ".join(facts)
     for column in EDGE_LINE:
         value = values.get(column.name, np.nan)
         if column is not GAIN and not (column.optional and np.isnan(value)):
-            said.append(f"{column.short.lower()} {nats(value)}")
+            facts.append(f"{column.short.lower()} {nats(value)}")
     if not values.get("decided", True):
-        said.append("direction undecided")
+        facts.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):
-        said.append(f"in {values['bootstrap']:.0%} of bootstrap tables")
-    return ", ".join(said)
+        facts.append(f"in {values['bootstrap']:.0%} of bootstrap tables")
+    return ", ".join(facts)
 
 
 def is_missed(graph: nx.DiGraph, node: str) -> bool:
@@ -189,32 +179,28 @@ def node_words(graph: nx.DiGraph, node: str) -> str:
 
 
 def judged(graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame, *, missing: bool = True) -> nx.DiGraph:
-    """A copy of a graph with a verdict on every edge and the missing edges added.
+    """A copy of a graph with a verdict on every edge and, if requested, the missing edges added.
 
-    An added edge may run against the order; if the order allows it, it has its candidate's scores.
-
-    Args:
-        verdicts: columns parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for this
-            graph; other edges stay unchanged.
-        candidates: columns parent, child, ocs, z, frequency.
-        missing: whether to add missing edges.
+    An added edge may run against the order; if the order allows it, it has its candidate's scores (parent, child, ocs,
+    z, frequency). `verdicts` has parent, child, verdict, from `disco.metrics.verdicts` or `disco.metrics.changes` for
+    this graph; other edges stay unchanged.
     """
-    found = graph.copy()
-    told = verdicts.merge(candidates, on=["parent", "child"], how="left")
-    for row in told.to_dict("records"):
+    copy = graph.copy()
+    rows = verdicts.merge(candidates, on=["parent", "child"], how="left")
+    for row in rows.to_dict("records"):
         parent, child = row.pop("parent"), row.pop("child")
         if missing or not is_absent(row["verdict"]):
             numbers = {"verdict": row["verdict"]} if np.isnan(row["ocs"]) else row
-            found.add_edge(parent, child, **numbers)
-    return found
+            copy.add_edge(parent, child, **numbers)
+    return copy
 
 
 def around(graph: nx.DiGraph, node: str, steps: int) -> nx.DiGraph:
     """The part of a graph within `steps` edges of a node, in either direction; the nodes keep their order."""
     near = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), node, cutoff=steps)
-    part = graph.copy()
-    part.remove_nodes_from([other for other in graph if other not in near])
-    return part
+    near_graph = graph.copy()
+    near_graph.remove_nodes_from([distant for distant in graph if distant not in near])
+    return near_graph
 
 
 def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
@@ -253,17 +239,12 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
 
 
 def picture(graph: nx.DiGraph, positions: Positions, strongest: float | None = None) -> dict:
-    """The marks of a drawn graph, as plain values in pixels: nodes, edges, legend.
-
-    Args:
-        positions: the middle (x, y) of every node of the graph.
-        strongest: as in `edges`.
-    """
+    """The marks of a drawn graph, as plain values in pixels: nodes, edges, legend; `positions` are the centres."""
     drawn = [*ties(graph), *edges(graph, strongest)]
-    ways = routing.routes({node: positions[node] for node in graph}, [(edge.parent, edge.child) for edge in drawn])
+    routes = routing.routes({node: positions[node] for node in graph}, [(edge.parent, edge.child) for edge in drawn])
     return {
         "nodes": [_node(graph, node, positions) for node in graph],
-        "edges": [line(edge, ways[edge.parent, edge.child]) for edge in drawn],
+        "edges": [line(edge, routes[edge.parent, edge.child]) for edge in drawn],
         "legend": [vars(key) for key in legend(graph, drawn)],
     }
 
@@ -284,9 +265,6 @@ def svg(
     title: str = "",
     about: Mapping[str, object] | None = None,
 ) -> str:
-    """The graph as an SVG document on white, with a title and a legend, without scripts or links.
-
-    Args:
-        about: the graph's provenance (`disco.runs.about`), stored as the picture's metadata.
-    """
+    """The graph as an SVG document on white, with a title and a legend, without scripts or links. `about` is the
+    graph's provenance (`disco.runs.about`), stored as the picture's metadata."""
     return document(picture(graph, positions, strongest), title, about)

@@ -1,9 +1,9 @@
 """The layout of a causal graph: nodes in rows along the causal order, the same for every threshold.
 
-A row has consecutive nodes of the order, and within a row each node is a little lower than the one before it. So every
-edge that the order allows points downwards, whichever edges are kept, and no node moves when a threshold changes. Rows
-break so that few strong candidates lie within a row. Within a row, nodes are near those to which their scores tie them,
-with few crossings of strong candidates. Boxes do not overlap.
+A row has consecutive nodes of the order, and within a row each node is a little lower than the previous one. So every
+edge that the order allows points downwards, whichever edges are selected, and no node moves when a threshold changes.
+Rows break so that few strong candidates lie within a row. Within a row, nodes are near those to which their scores tie
+them, with few crossings of strong candidates. Boxes do not overlap.
 """
 
 import unicodedata
@@ -47,11 +47,7 @@ def _letter_width(letter: str) -> float:
 
 
 def columns(nodes: int, column: float = COLUMN, row: float = ROW, shape: float | None = None) -> int:
-    """The number of nodes per row for which the graph fits the page.
-
-    Args:
-        shape: width over height; by default that of a page.
-    """
+    """The number of nodes per row for which the graph fits the page, or an area of this shape, width over height."""
     shape = shape or (WIDE if nodes <= MANY_NODES else SQUARE)
     return max(2, min(nodes, round(float(np.sqrt(shape * nodes * row / column)))))
 
@@ -61,10 +57,8 @@ def positions(
 ) -> dict[str, tuple[float, float]]:
     """The centre (x, y) of each node in pixels, y downwards; the source's row is first.
 
-    Args:
-        order: all nodes, source first.
-        candidates: every candidate edge, columns parent, child, z; a high z pulls its ends together.
-        shape: width over height of what the graph is drawn in; by default that of a page.
+    `candidates` has every candidate edge, columns parent, child, z; a high z pulls its endpoints together. `shape` is
+    the width over height of the drawing area; by default that of a page.
     """
     if not order:
         return {}
@@ -86,29 +80,18 @@ def positions(
 def above(
     positions: Positions, names: Sequence[str], children: Mapping[str, Collection[str]]
 ) -> dict[str, tuple[float, float]]:
-    """Positions of further nodes in a row above all others, each as near to the middle of its children as fits.
-
-    Args:
-        positions: of the other nodes, at least one.
-        names: of the further nodes.
-        children: the nodes that each of them acts on, by its name.
-    """
-    places = np.array(list(positions.values()), dtype=float)
-    middle = float(places[:, 0].mean())
+    """Positions of further nodes in a row above all others, each as near to the middle of its children as fits."""
+    centres = np.array(list(positions.values()), dtype=float)
+    middle = float(centres[:, 0].mean())
     wish = [np.mean([positions[child][0] for child in children.get(name, ())] or [middle]) for name in names]
     by_wish = np.argsort(wish, kind="stable")
     widths = np.array([node_width(names[number]) for number in by_wish])
-    x, y = _packed(np.array(wish)[by_wish], widths), float(places[:, 1].min()) - CHANNEL
-    return {names[number]: (round(float(place)), round(y)) for number, place in zip(by_wish, x, strict=True)}
+    x, y = _packed(np.array(wish)[by_wish], widths), float(centres[:, 1].min()) - CHANNEL
+    return {names[number]: (round(float(centre)), round(y)) for number, centre in zip(by_wish, x, strict=True)}
 
 
 class _Rows:
-    """The positions of the nodes along their rows, improved step by step.
-
-    Attributes:
-        rows: the nodes of each row, from left to right.
-        x: the middle of each node, (nodes,).
-    """
+    """The positions x, (nodes,), of the nodes along their rows, each from left to right, improved step by step."""
 
     def __init__(self, rows: list[np.ndarray], widths: np.ndarray, tie: np.ndarray, y: np.ndarray) -> None:
         self.rows, self.widths, self.tie, self.y = rows, widths, tie, y
@@ -121,13 +104,13 @@ class _Rows:
         self.weights = tie[tuple(self.pairs.T)]
 
     def pull(self, downwards: bool) -> None:
-        """Move each row's nodes towards those of other rows that they are tied to, without overlaps."""
+        """Move each row's nodes towards the nodes of other rows that they are tied to, without overlaps."""
         for number in range(len(self.rows))[:: 1 if downwards else -1]:
             row = self.rows[number]
-            others = self.tie[row].copy()
-            others[:, row] = 0  # the nodes of a row cannot all be next to each other
-            total = others.sum(axis=1)
-            wish = np.where(total > 0, others @ self.x / np.where(total > 0, total, 1), self.x[row])
+            tie = self.tie[row].copy()
+            tie[:, row] = 0  # the nodes of a row cannot all be next to each other
+            total = tie.sum(axis=1)
+            wish = np.where(total > 0, tie @ self.x / np.where(total > 0, total, 1), self.x[row])
             by_wish = np.argsort(wish, kind="stable")
             self.rows[number] = row[by_wish]
             self.x[row[by_wish]] = _packed(wish[by_wish], self.widths[row[by_wish]])
@@ -136,30 +119,30 @@ class _Rows:
         """Swap neighbours in a row if that reduces crossings of strong candidates."""
         for row in self.rows:
             for position in range(len(row) - 1):
-                left, right = row[position], row[position + 1]
-                touching = np.flatnonzero(np.isin(self.pairs, (left, right)).any(axis=1))
+                first, second = row[position], row[position + 1]
+                touching = np.flatnonzero(np.isin(self.pairs, (first, second)).any(axis=1))
                 if not len(touching):
                     continue
-                before, stood = self._crossings(touching), self.x[[left, right]]
-                self.x[right] = stood[0] + (self.widths[right] - self.widths[left]) / 2
-                self.x[left] = stood[1] + (self.widths[right] - self.widths[left]) / 2
-                if self._crossings(touching) < before:
-                    row[[position, position + 1]] = right, left
+                crossings, stood = self._crossings(touching), self.x[[first, second]]
+                self.x[second] = stood[0] + (self.widths[second] - self.widths[first]) / 2
+                self.x[first] = stood[1] + (self.widths[second] - self.widths[first]) / 2
+                if self._crossings(touching) < crossings:
+                    row[[position, position + 1]] = second, first
                 else:
-                    self.x[[left, right]] = stood
+                    self.x[[first, second]] = stood
 
-    def _crossings(self, some: np.ndarray) -> float:
-        """Weighted number of crossings between some of the candidates' straight lines and all of them."""
+    def _crossings(self, subset: np.ndarray) -> float:
+        """Weighted number of crossings between the straight lines of these candidates and those of all."""
         start, end = (np.stack([self.x[self.pairs[:, k]], self.y[self.pairs[:, k]]], axis=1) for k in (0, 1))
-        a, b = start[some][:, None], end[some][:, None]
+        a, b = start[subset][:, None], end[subset][:, None]
 
         def side(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> np.ndarray:
             return np.sign((q - p)[..., 0] * (r - p)[..., 1] - (q - p)[..., 1] * (r - p)[..., 0])
 
-        apart = (side(a, b, start[None]) * side(a, b, end[None]) < 0) & (
+        crossing = (side(a, b, start[None]) * side(a, b, end[None]) < 0) & (
             side(start[None], end[None], a) * side(start[None], end[None], b) < 0
         )
-        return float((apart * self.weights[some][:, None] * self.weights[None]).sum())
+        return float((crossing * self.weights[subset][:, None] * self.weights[None]).sum())
 
 
 def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
@@ -168,20 +151,16 @@ def _rows(tie: np.ndarray, width: int) -> list[np.ndarray]:
     Where nearly every node is tied to every other, cuts can avoid little and would make one tall column of short rows.
     So a candidate within a row costs half as much until there are few enough rows.
     """
-    most, price = max(MOST_ROWS, round(1.1 * len(tie) / width)), 2.0
+    limit, price = max(MOST_ROWS, round(1.1 * len(tie) / width)), 2.0
     inside = np.pad(np.triu(tie / STRONG**2).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
-    while len(rows := _cut(inside, width, price)) > most and price > _FREE:
+    while len(rows := _cut(inside, width, price)) > limit and price > _FREE:
         price /= 2
     return rows
 
 
 def _cut(inside: np.ndarray, width: int, price: float) -> list[np.ndarray]:
-    """Optimal cuts by dynamic programming: a strong candidate within a row costs as much as a row of another size.
-
-    Args:
-        inside: sums of the ties, from both first nodes up to each pair of nodes.
-        price: of a strong candidate within a row.
-    """
+    """Optimal cuts by dynamic programming: a strong candidate within a row costs `price`, against a row of another
+    size. `inside` has the sums of the ties, from both first nodes up to each pair of nodes."""
     nodes = len(inside) - 1
     cost, cut = np.zeros(nodes + 1), np.zeros(nodes + 1, dtype=int)
     for end in range(1, nodes + 1):

@@ -15,32 +15,26 @@ _NO_LETTERS = str.maketrans("MLQ", "   ")
 
 
 def document(picture: Mapping[str, list[dict]], title: str, about: Mapping[str, object] | None) -> str:
-    """The document, on a white background.
-
-    Args:
-        picture: nodes, edges and legend.
-        title: shown above them.
-        about: stored as metadata.
-    """
+    """The document on a white background, with the title above the graph and `about` as metadata."""
     half = max((node["width"] for node in picture["nodes"]), default=44.0) / 2
     height = max((node["height"] for node in picture["nodes"]), default=0.0)
     xs, ys = _extent(picture["nodes"], picture["edges"])
-    middle, aside = (min(xs) + max(xs)) / 2, max((max(xs) - min(xs)) / 2 + half, 200.0) + 20
-    left, right = middle - aside, middle + aside
+    middle, half_width = (min(xs) + max(xs)) / 2, max((max(xs) - min(xs)) / 2 + half, 200.0) + 20
+    x_min, x_max = middle - half_width, middle + half_width
     top, bottom = min(ys) - height - 44, max(ys) + height + 44
-    keys, end = _svg_legend(picture["legend"], left + 16, bottom - 14)
-    right = max(right, end)
-    lines = textwrap.wrap(title, int((right - left - 32) / LETTER), max_lines=3, placeholder=" …")
+    keys, end = _svg_legend(picture["legend"], x_min + 16, bottom - 14)
+    x_max = max(x_max, end)
+    lines = textwrap.wrap(title, int((x_max - x_min - 32) / LETTER), max_lines=3, placeholder=" …")
     top -= LINE * max(0, len(lines) - 1)
-    wide, high = right - left, bottom - top
+    wide, high = x_max - x_min, bottom - top
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.0f} {top:.0f} {wide:.0f} {high:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x_min:.0f} {top:.0f} {wide:.0f} {high:.0f}" '
             f'width="{wide:.0f}" height="{high:.0f}" font-family="Helvetica, Arial, sans-serif" '
             f'font-size="{FONT}">',
             *_svg_about(title, about),
-            f'<rect x="{left:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
-            *(_svg_text(line, left + 16, top + 26 + LINE * k, "start", 17) for k, line in enumerate(lines)),
+            f'<rect x="{x_min:.0f}" y="{top:.0f}" width="100%" height="100%" fill="white"/>',
+            *(_svg_text(line, x_min + 16, top + 26 + LINE * k, "start", 17) for k, line in enumerate(lines)),
             *map(_svg_edge, picture["edges"]),
             *map(_svg_node, picture["nodes"]),
             *keys,
@@ -63,35 +57,35 @@ def _svg_about(title: str, about: Mapping[str, object] | None) -> list[str]:
     if not about:
         return []
     words = "; ".join(f"{name}: {value}" for name, value in about.items())
-    said = _xml(json.dumps(dict(about), ensure_ascii=False))
-    return [f"<title>{_xml(title)}</title>", f"<desc>{_xml(words)}</desc>", f"<metadata>{said}</metadata>"]
+    metadata = _xml(json.dumps(dict(about), ensure_ascii=False))
+    return [f"<title>{_xml(title)}</title>", f"<desc>{_xml(words)}</desc>", f"<metadata>{metadata}</metadata>"]
 
 
 def _svg_legend(keys: list[dict], x: float, y: float) -> tuple[list[str], float]:
-    """A line of samples with their meanings, and the x where it ends."""
-    parts = []
+    """A line of samples with their meanings, and the x of its end."""
+    elements = []
     for key in keys:
         ink, dash = key["colour"] or _EDGE, _svg_dash(key["dash"])
         if key["outline"]:
-            parts.append(
+            elements.append(
                 f'<rect x="{x:.1f}" y="{y - 11:.1f}" width="30" height="13" rx="{6 if key["is_round"] else 3}" '
                 f'fill="none" stroke="{ink}" stroke-width="2"{dash}/>'
             )
         elif key["width"]:
-            parts.append(
+            elements.append(
                 f'<line x1="{x:.1f}" y1="{y - 4:.1f}" x2="{x + 34:.1f}" y2="{y - 4:.1f}" stroke="{ink}" '
                 f'stroke-width="{key["width"]}"{dash}/>'
             )
         if key["has_dot"]:
-            parts.append(_svg_dot([x + 4, y - 4, 4.5], ink))
+            elements.append(_svg_dot([x + 4, y - 4, 4.5], ink))
         if key["has_square"]:
-            parts.append(_svg_square([x + 4, y - 4, 4.5], ink))
+            elements.append(_svg_square([x + 4, y - 4, 4.5], ink))
         if key["has_diamond"]:
-            parts.append(_svg_square([x + 4, y - 4, 4.5], ink, tilt=45))
+            elements.append(_svg_square([x + 4, y - 4, 4.5], ink, tilt=45))
         x += 40 if key["width"] else 0
-        parts.append(_svg_text(key["words"], x, y, "start", 12))
+        elements.append(_svg_text(key["words"], x, y, "start", 12))
         x += 6.2 * len(key["words"]) + 18
-    return parts, x
+    return elements, x
 
 
 def _svg_dash(dash: tuple[int, ...] | list[int]) -> str:
