@@ -29,7 +29,7 @@ def start(
     *arguments: str,
     environment: Mapping[str, str] | None = None,
     locks: tuple[int, ...] = (),
-    **given: Any,
+    **options: Any,
 ) -> subprocess.Popen:
     """Start `python -m module`.
 
@@ -45,18 +45,20 @@ def start(
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
     with system.all_cores():
-        return subprocess.Popen(command, cwd=_HOME, env=around, **system.of_new_process(*locks), **{**streams, **given})
+        return subprocess.Popen(
+            command, cwd=_HOME, env=around, **system.of_new_process(*locks), **{**streams, **options}
+        )
 
 
 @contextlib.contextmanager
-def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.Popen]:
+def started(module: str, *arguments: str, **options: Any) -> Iterator[subprocess.Popen]:
     """The same as a context manager, which ends the process and all that it started.
 
     Raises:
         InputError: no process could be started.
     """
     try:
-        process = start(module, *arguments, **given)
+        process = start(module, *arguments, **options)
     except OSError as error:
         raise InputError(
             f"No process could be started ({error.strerror}): end other programs and try again."

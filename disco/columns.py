@@ -82,8 +82,8 @@ class Schema:
         return {column.name: column.kind for column in self.columns}
 
 
-def _nats(name: str, label: str, head: str = "", **more: Any) -> Column:
-    return Column(name, "loose", label, head, format=NATS, **more)
+def _nats(name: str, label: str, head: str = "", **options: Any) -> Column:
+    return Column(name, "loose", label, head, format=NATS, **options)
 
 
 # Columns of several files ---------------------------------------------------------------------------------------------

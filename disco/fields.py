@@ -200,8 +200,8 @@ def anything(default: Any, label: str = "", help: str = "", **about: Unpack[Abou
 
 def among(words: Iterable[str]) -> Demand:
     """The demand to be one of some words."""
-    known = tuple(words)
-    return lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}"
+    allowed = tuple(words)
+    return lambda value: isinstance(value, str) and value in allowed, f"be one of {', '.join(allowed)}"
 
 
 def between(low: float, high: float, whole: bool = False) -> Demand:
@@ -211,9 +211,9 @@ def between(low: float, high: float, whole: bool = False) -> Demand:
     return lambda value: is_number(value) and low <= value <= high, f"be a number from {low:g} to {high:g}"
 
 
-def whole_from(least: int) -> Demand:
+def whole_from(minimum: int) -> Demand:
     """The demand to be a whole number of at least `least`."""
-    return lambda value: is_whole(value) and value >= least, f"be a whole number from {least} up"
+    return lambda value: is_whole(value) and value >= minimum, f"be a whole number from {minimum} up"
 
 
 def is_number(value: Any) -> bool:
@@ -238,15 +238,15 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
             raise InputError(f"{name} must {words}; got {written}.")
 
 
-def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
+def require_types(**arguments: tuple[Any, type | types.UnionType]) -> None:
     """Refuse an argument of a wrong type; each is given with its type, as `choice=(choice, Choice | None)`.
 
     Raises:
         InputError: an argument has another type; the message says what the first such one must be, and what it is.
     """
-    for name, (value, kind) in given.items():
+    for name, (value, kind) in arguments.items():
         if not isinstance(value, kind):
-            words = [one.__name__.replace("NoneType", "None") for one in typing.get_args(kind) or (kind,)]
+            words = [kind_of.__name__.replace("NoneType", "None") for kind_of in typing.get_args(kind) or (kind,)]
             raise InputError(f"The argument {name} must be of type {' or '.join(words)}; got {a_thing(value)}.")
 
 

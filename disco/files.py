@@ -181,17 +181,17 @@ def inside(folder: Path, *names: str) -> Path:
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Replace a file atomically; `durable` waits until the data are on the disk and survive a power cut."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(data)
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     finally:
         with contextlib.suppress(OSError):  # report the error above
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     if durable:
         sync_folder(path.parent)
 
@@ -241,8 +241,8 @@ def unwritten(path: Path, error: OSError) -> InputError:
 
 def remedy(error: OSError) -> str:
     """What to do about a file or folder that the system refuses to write."""
-    known = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
-    return known.get(error.errno or 0, "free some space or give access")
+    remedies = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
+    return remedies.get(error.errno or 0, "free some space or give access")
 
 
 def folder_bytes(folder: Path) -> int:
@@ -348,14 +348,14 @@ def read_frame(
             raise ValueError("one of its lines is too long")
     # Without index_col=False the first column becomes an index if rows are longer than the list of names.
     names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
-    kept = [name for name in names if only is None or name in only]
+    selected = [name for name in names if only is None or name in only]
     return pd.read_csv(
         io.BytesIO(data),
         index_col=False,
-        usecols=kept,
+        usecols=selected,
         nrows=most,
         dtype=dict.fromkeys(words, "str"),
         keep_default_na=False,
-        na_values={name: [""] for name in kept if name not in words},
+        na_values={name: [""] for name in selected if name not in words},
         low_memory=False,
     )

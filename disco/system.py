@@ -193,14 +193,14 @@ else:
             seconds: of its processor time, counted from its start.
         """
         limits = {resource.RLIMIT_DATA: memory, resource.RLIMIT_CPU: seconds, resource.RLIMIT_CORE: 0}
-        for which, most in limits.items():
+        for which, limit in limits.items():
             hard = resource.getrlimit(which)[1]
-            resource.setrlimit(which, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+            resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
     def shell_limits() -> dict[str, int]:
         """The bytes that this process may take, by options of `ulimit`; without those that are unlimited."""
         limits = {"v": resource.getrlimit(resource.RLIMIT_AS)[0], "d": resource.getrlimit(resource.RLIMIT_DATA)[0]}
-        return {option: most for option, most in limits.items() if most != resource.RLIM_INFINITY}
+        return {option: limit for option, limit in limits.items() if limit != resource.RLIM_INFINITY}
 
     def lower_priority(process: int) -> None:
         """Lower the priority of a process, or of this one (0), for good, so that short work beside it goes first."""

@@ -81,14 +81,14 @@ def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: st
     Raises:
         InputError: it needs more; says how many columns would fit.
     """
-    if (least := needed(nodes)) <= (free := free_bytes(device)):
+    if (required_bytes := needed(nodes)) <= (free := free_bytes(device)):
         return
-    most = bisect_right(range(1, nodes), free, key=needed)
+    largest = bisect_right(range(1, nodes), free, key=needed)
     at = "" if _here.get() is None else " at a worker"
-    ways = [*([f"at most {most:,} columns"] if most > 1 else []), *fewer]
+    remedies = [*([f"at most {largest:,} columns"] if largest > 1 else []), *fewer]
     raise InputError(
-        f"{work} needs about {least / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. "
-        f"Use {' or '.join(ways)}."
+        f"{work} needs about {required_bytes / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. "
+        f"Use {' or '.join(remedies)}."
     )
 
 
@@ -120,4 +120,4 @@ def each(
     if cluster is not None:
         return cluster.each(function, shared, parts, reporter, own)
     asking = own or [reporter.quiet()] * len(parts)
-    return (function(*shared, part, one) for part, one in zip(parts, asking, strict=True))
+    return (function(*shared, item, part_reporter) for item, part_reporter in zip(parts, asking, strict=True))

@@ -92,12 +92,12 @@ class Cluster:
         own: Sequence[Reporter] | None,
     ) -> Generator[Any, None, None]:
         """As `disco.cluster.each`; without `own`, nobody hears the parts' events."""
-        topic, told = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
+        topic, messages = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
         futures: list[Future] = []
 
         def relay() -> None:
-            while told and own:
-                message = told.popleft()
+            while messages and own:
+                message = messages.popleft()
                 own[message["number"]].relay(pickle.loads(message["event"]))
             reporter.check()
 
@@ -108,36 +108,36 @@ class Cluster:
             return self._submitted(function, shared, parts[number], telling)
 
         try:
-            self.client.subscribe_topic(topic, lambda message: told.append(message[1]))
+            self.client.subscribe_topic(topic, lambda message: messages.append(message[1]))
             futures = [send(number) for number in range(len(parts))]
             for number in range(len(parts)):
                 self._wait(futures[number:], relay, reporter)
-                found, has_enough = self._result(futures[number])
+                result, has_enough = self._result(futures[number])
                 reporter.has_enough |= has_enough
-                yield found
+                yield result
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(futures)
                 self.client.unsubscribe_topic(topic)
 
     def _submitted(
-        self, function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: worker.Telling
+        self, function: Callable[..., Any], shared: Sequence[Any], item: Any, telling: worker.Telling
     ) -> "Future":
         key = f"{function.__name__.strip('_')}-{uuid.uuid4().hex}"
         return self.client.submit(
-            worker.run, function, [self._shared(one) for one in shared], part, telling, key=key, pure=False
+            worker.run, function, [self._shared(value) for value in shared], item, telling, key=key, pure=False
         )
 
-    def _shared(self, one: Any) -> "Future":
+    def _shared(self, value: Any) -> "Future":
         """An object that the workers fetch from each other; the scheduler keeps its bytes, so it outlives them all."""
-        at = next((at for at, (known, _) in enumerate(self.sent) if known is one), None)
+        at = next((at for at, (sent_value, _) in enumerate(self.sent) if sent_value is value), None)
         if at is None:
             import dask
 
             self._check_answers()
             with dask.config.set({_WARNING: "1 TiB"}):  # a table is large
                 key = f"shared-{uuid.uuid4().hex}"
-                sent = one, self.client.submit(pickle.loads, pickle.dumps(one), key=key, pure=False)
+                sent = value, self.client.submit(pickle.loads, pickle.dumps(value), key=key, pure=False)
         else:
             sent = self.sent[at]
             del self.sent[at]
@@ -153,11 +153,11 @@ class Cluster:
             ended.wait(_LOOK)
             self._check_answers()
             relay()
-            now = time.monotonic()
-            if now > counted + _COUNT:
-                counted = now
-                seen = now if self._has_workers() else seen
-            if now > seen + _ALONE:
+            current_time = time.monotonic()
+            if current_time > counted + _COUNT:
+                counted = current_time
+                seen = current_time if self._has_workers() else seen
+            if current_time > seen + _ALONE:
                 raise InputError(_LEFT.format(address=self.address, seconds=_ALONE))
             if ended.is_set():
                 return
@@ -200,8 +200,8 @@ class Cluster:
             self.client.wait_for_workers(1, timeout=_SECONDS)
         except TimeoutError as error:
             raise InputError(_EMPTY.format(address=self.address)) from error
-        told: Any = self.client.get_versions()
-        pythons = {name: one["packages"]["python"] for name, one in told["workers"].items()}
+        versions: Any = self.client.get_versions()
+        pythons = {name: worker_versions["packages"]["python"] for name, worker_versions in versions["workers"].items()}
         for name, python in pythons.items():  # a function is sent as the bytecode of one version
             _check_same(name, "Python", ".".join(python.split(".")[:2]), ".".join(platform.python_version_tuple()[:2]))
         for name, theirs in self.client.run(self.tell_versions).items():
@@ -213,8 +213,8 @@ def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | 
     """Refuse a worker with another version of a package."""
     if theirs != ours:
         words = _WITHOUT if theirs is None else _OTHER
-        name, other = printable(worker_name, 80), printable(str(theirs), 40)
-        raise InputError(words.format(name=name, package=package, theirs=other, ours=ours))
+        name, version = printable(worker_name, 80), printable(str(theirs), 40)
+        raise InputError(words.format(name=name, package=package, theirs=version, ours=ours))
 
 
 def _connected(address: str, name: str) -> "Client":

@@ -30,7 +30,7 @@ class Telling(NamedTuple):
     seconds: float
 
 
-def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: Telling) -> tuple[Any, bool]:
+def run(function: Callable[..., Any], shared: Sequence[Any], item: Any, telling: Telling) -> tuple[Any, bool]:
     """The result of a part, and whether it ended with what it had.
 
     Raises:
@@ -43,7 +43,7 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
     worker = get_worker()
     key, last = str(worker.get_current_task()), None
 
-    def told(event: Event) -> bool | str | None:
+    def report(event: Event) -> bool | str | None:
         nonlocal last
         task = worker.state.tasks.get(key)
         if task is None or task.state != "executing":  # cancelled, or nobody waits for it any more
@@ -54,11 +54,11 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
         return ENOUGH if key in _enough else None
 
     with _one_at_a_time:
-        reporter = Reporter(told, telling.weights, telling.stopped, telling.seconds)
+        reporter = Reporter(report, telling.weights, telling.stopped, telling.seconds)
         reporter.check()
-        found = function(*shared, part, reporter)
+        result = function(*shared, item, reporter)
     _enough.discard(key)
-    return found, reporter.has_enough
+    return result, reporter.has_enough
 
 
 def teller(names: Sequence[str]) -> Callable[[], dict[str, str | None]]:
@@ -67,13 +67,13 @@ def teller(names: Sequence[str]) -> Callable[[], dict[str, str | None]]:
     def versions() -> dict[str, str | None]:
         import importlib.metadata
 
-        found = dict[str, str | None]()
+        versions_here = dict[str, str | None]()
         for name in names:
             try:
-                found[name] = importlib.metadata.version(name).partition("+")[0]
+                versions_here[name] = importlib.metadata.version(name).partition("+")[0]
             except importlib.metadata.PackageNotFoundError:
-                found[name] = None
-        return found
+                versions_here[name] = None
+        return versions_here
 
     return versions
 

@@ -57,7 +57,9 @@ def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
     sides = [run.settings.to_dict() for run, _ in (first, second)]
     runs = first[0], second[0]
-    rules = _texts([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
+    rules = _texts(
+        [run.knowledge() for run in runs], lambda knowledge: "; ".join(rule for rule, _ in knowledge.without_each())
+    )
     for name, texts in (("roles", _texts([run.roles for run in runs], str)), ("knowledge", rules)):
         for values, text in zip(sides, texts, strict=True):
             values[name] = text

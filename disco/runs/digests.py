@@ -101,7 +101,9 @@ def _is_one_of(path: Path, written: list[str]) -> bool:
         return True
 
 
-def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT_AGAIN) -> None:
+def check_table(
+    path: Path, digests: Mapping[str, str], run_digests: Mapping[str, str], remedy: str = FIT_AGAIN
+) -> None:
     """Refuse a result of another table.
 
     Args:
@@ -111,7 +113,7 @@ def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], 
     Raises:
         InputError: both have a digest of the table, and they differ.
     """
-    if {TABLE} <= digests.keys() & own.keys() and digests[TABLE] != own[TABLE]:
+    if {TABLE} <= digests.keys() & run_digests.keys() and digests[TABLE] != run_digests[TABLE]:
         raise damaged(path, "it belongs to the table of another run", remedy)
 
 

@@ -108,13 +108,13 @@ class Run:
         if self.is_read_only:
             raise InputError(f"The run {self.name} is shown to you to read: copy it to your runs, and change the copy.")
 
-    def _own(self, name: str) -> Path:
+    def _verified(self, name: str) -> Path:
         """The path of a file that was made with it; InputError if it is another one."""
         return digests.checked(self.path / name, self.digests, "create a new run of the table")
 
     def table(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes); InputError if they cannot be read."""
-        return read_counts(self._own(digests.TABLE), self._shape)
+        return read_counts(self._verified(digests.TABLE), self._shape)
 
     def prepared(self, folds: int = 2) -> Prepared:
         """The table in its roles, checked unless this process has done so; errors as `prepare`, `table`, `adjustment`.
@@ -127,7 +127,7 @@ class Run:
     @cached_property
     def nodes(self) -> list[str]:
         """The names of the table's columns; errors as `table`."""
-        return read_nodes(self._own(digests.TABLE), self._shape)
+        return read_nodes(self._verified(digests.TABLE), self._shape)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -141,7 +141,7 @@ class Run:
         Raises:
             InputError: they cannot be read.
         """
-        path = self._own(beside.ROLES)
+        path = self._verified(beside.ROLES)
         return beside.read_roles(path) if os.path.lexists(path) else None
 
     def with_roles(self) -> pd.DataFrame:
@@ -149,7 +149,7 @@ class Run:
         counts = self.table()
         if self.roles is None:
             return counts
-        return pd.concat([counts, beside.read_columns(self._own(beside.BESIDE), self.roles, len(counts))], axis=1)
+        return pd.concat([counts, beside.read_columns(self._verified(beside.BESIDE), self.roles, len(counts))], axis=1)
 
     @cached_property
     def adjustment(self) -> Adjustment | None:
@@ -202,7 +202,7 @@ class Run:
         Raises:
             InputError: it cannot be read, or does not fit the table.
         """
-        path = self._own(beside.KNOWLEDGE)
+        path = self._verified(beside.KNOWLEDGE)
         return beside.read_knowledge(path, self.nodes, self.roles) if os.path.lexists(path) else None
 
     # State ------------------------------------------------------------------------------------------------------

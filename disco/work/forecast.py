@@ -111,20 +111,20 @@ def crowding(device: str, threads: int | None = None) -> float:
 
 def span(low: float, high: float) -> str:
     """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
-    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
     first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
     return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
 
 
 def about(low: float, high: float) -> str:
     """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
-    whole = span(low, high)
-    return f"{middle(low, high)} ({whole})" if " to " in whole else whole
+    text = span(low, high)
+    return f"{middle(low, high)} ({text})" if " to " in text else text
 
 
 def middle(low: float, high: float) -> str:
     """The middle of a range of seconds, in the unit of the range: 6 min."""
-    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
     return f"{_digits(max(math.sqrt(low * high), 1.0) / size)} {unit}"
 
 

@@ -85,7 +85,7 @@ WORKS = {
 COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
 
 
-def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted: bool = False) -> None:
+def start(run: Run, work: Work, *request: Any, then: Work | None = None, accepted: bool = False) -> None:
     """Queue work on a run in a separate process; after a stop, the same call resumes the work.
 
     Args:
@@ -100,7 +100,7 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted:
     """
     kinds = (work,) if then is None else (work, then)
     follows = None if then is None else (then, _device_of(run, then))  # before anything is queued
-    lock = enqueue(run, work, *asked, accepted=accepted)
+    lock = enqueue(run, work, *request, accepted=accepted)
     try:
         if follows is not None:
             lock.write(_note(None, *kinds))
@@ -116,7 +116,7 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted:
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
-def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, accepted: bool = False) -> Lock:
+def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepted: bool = False) -> Lock:
     """Take a run's lock and a position in the queue of the device that the work needs.
 
     Args:
@@ -127,11 +127,11 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, accepted:
         InputError: as for `start`.
     """
     limits.check_disk()
-    limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() and not accepted else 0)
+    limits.check_jobs(sum(run_listed.alive for run_listed in list_runs()) if is_served() and not accepted else 0)
     device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:
-        _enter(run, work, device, *asked)
+        _enter(run, work, device, *request)
     except BaseException:
         lock.release()
         raise
@@ -145,17 +145,17 @@ def _device_of(run: Run, work: Work) -> str:
     return choose_device(run.device).type
 
 
-def _enter(run: Run, work: Work, device: str, *asked: Any) -> None:
+def _enter(run: Run, work: Work, device: str, *request: Any) -> None:
     """Put work on a run, whose lock is held, into the device's queue."""
-    queued_at, expected = _queue(run, work, device, *asked), None
+    queued_at, expected = _queue(run, work, device, *request), None
     with contextlib.suppress(InputError):  # the work itself reports it
-        expected = WORKS[work].expected(run, *asked)
+        expected = WORKS[work].expected(run, *request)
     turns.add_ticket(run, device, queued_at, work, expected)
 
 
-def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
+def _queue(run: Run, work: Work, device: str, *request: Any) -> float:
     """Record work on a run, whose lock is held, as queued; returns the time, in seconds since 1970."""
-    status, queued_at = WORKS[work].queued(run, *asked), time.time()
+    status, queued_at = WORKS[work].queued(run, *request), time.time()
     fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
     run.update(work, **{**vars(status), **fresh, "device": device, "host": host()})
     return queued_at
@@ -252,11 +252,11 @@ def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") 
     if turns.expected(run, status.device, status.queued_at) is not None:
         return
 
-    def heard(event: Event) -> bool | str | None:
+    def relay(event: Event) -> bool | str | None:
         return callback(Event("queue", 0, 1, 0.0)) if callback else None
 
     with contextlib.suppress(InputError, ScoreUnavailable):
-        seconds = WORKS[kind].measured(run, heard)
+        seconds = WORKS[kind].measured(run, relay)
         if seconds is not None:
             turns.add_ticket(run, status.device, status.queued_at, kind, seconds)
 
@@ -268,11 +268,11 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     inherited = lock.handle if system.INHERITS_LOCKS else -1
-    given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
+    arguments = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
     environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         streams = {"stdout": log, "stderr": log}
-        return apart.start("disco.work.jobs", *given, environment=environment, locks=(lock.handle,), **streams)
+        return apart.start("disco.work.jobs", *arguments, environment=environment, locks=(lock.handle,), **streams)
 
 
 def waiting() -> dict[str, str]:

@@ -19,7 +19,7 @@ _WRITE_SECONDS = 0.25  # between two writes of the status
 class WorkRecord(Protocol):
     """The part of the record specific to one kind of work."""
 
-    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         """Record an event at a time in seconds.
 
         Args:
@@ -29,7 +29,7 @@ class WorkRecord(Protocol):
             Whether the status must be written.
         """
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         """The status fields specific to this kind, and `eta`."""
 
 
@@ -46,9 +46,16 @@ class Recorder:
     """
 
     def __init__(
-        self, run: Run, work: Work, part: WorkRecord, callback: "Callback | None", *, seconds: float = 0.0, **first: Any
+        self,
+        run: Run,
+        work: Work,
+        record: WorkRecord,
+        callback: "Callback | None",
+        *,
+        seconds: float = 0.0,
+        **first: Any,
     ) -> None:
-        self.run, self.work, self.part, self.callback = run, work, part, callback
+        self.run, self.work, self.part, self.callback = run, work, record, callback
         self.begun, self.before, self.written = time.monotonic(), seconds, 0.0
         self.last: Event | None = None
         running = {"state": "running", "message": "", "error": None, "eta": None, "host": host(), "finished_at": None}
@@ -60,11 +67,11 @@ class Recorder:
         return self.before + time.monotonic() - self.begun
 
     def __call__(self, event: "Event") -> bool | str | None:
-        now = time.monotonic()
-        is_due = self.part.hear(event, now, now - self.written >= _WRITE_SECONDS)
+        current_time = time.monotonic()
+        is_due = self.part.hear(event, current_time, current_time - self.written >= _WRITE_SECONDS)
         self.last = event
         if is_due:
-            self.written = now
+            self.written = current_time
             self.run.update(self.work, durable=False, **self.standing())
         return self.callback(event) if self.callback else None
 
@@ -88,13 +95,13 @@ class Recorder:
                 raise unwritten(self.run.path, error) from error
             raise
 
-    def finished(self, **more: Any) -> None:
+    def finished(self, **fields: Any) -> None:
         """Record the end, with further fields of the last status.
 
         Raises:
             InputError: the status cannot be written.
         """
-        self._end(state="done", progress=1.0, message="", **more)
+        self._end(state="done", progress=1.0, message="", **fields)
 
     def _end(self, **changes: Any) -> None:
         self.run.update(self.work, **{**self.standing(), "eta": None, "finished_at": time.time(), **changes})

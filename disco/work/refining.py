@@ -50,14 +50,14 @@ def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
     Raises:
         InputError: a number of the choice is too large to be stored.
     """
-    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    check_kept(asked)
-    if not _resumes(before, choice):
-        before = unasked(REFINE)
+    previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
+    check_kept(requested)
+    if not _resumes(previous, choice):
+        previous = unasked(REFINE)
         _remove_searches(run)
     if trial is not None:
         _begin_with(run, trial)
-    return dataclasses.replace(before, choice=asked)
+    return dataclasses.replace(previous, choice=requested)
 
 
 def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = None) -> float | None:
@@ -96,13 +96,13 @@ def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Reco
     Raises:
         InputError: its status cannot be written.
     """
-    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    is_resumed = _resumes(before, choice)
+    previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
+    is_resumed = _resumes(previous, choice)
     remove_leftovers(run.path)
     searches = _SearchRecord(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
-    seconds = before.seconds if is_resumed else 0.0
-    return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=asked, **fresh)
+    seconds = previous.seconds if is_resumed else 0.0
+    return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=requested, **fresh)
 
 
 def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None) -> "Refined":
@@ -120,7 +120,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
 
-    def heard(event: "Event") -> bool | str | None:
+    def relay(event: "Event") -> bool | str | None:
         answer = recorder(event)
         return ENOUGH if answer is not False and is_ending(run) else answer
 
@@ -133,7 +133,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
             knowledge=run.knowledge(),
-            callback=heard,
+            callback=relay,
             memory=memory,
             dismissed=ARTEFACTS,  # those of the run count, which may be dismissed later
         )
@@ -182,14 +182,14 @@ def so_far(run: Run) -> GraphResult | None:
     A damaged file counts as none: the search will write another.
     """
     try:
-        kept = read_json(run.path / _GRAPH, _GRAPH_BYTES)
-        order, edges, decided = kept["order"], kept["edges"], kept["decided"]
+        content = read_json(run.path / _GRAPH, _GRAPH_BYTES)
+        order, edges, decided = content["order"], content["edges"], content["decided"]
         if not fits(order, list[str]) or sorted(order) != sorted(run.nodes) or not isinstance(edges, list):
             return None
         if not fits(decided, list[list[str]]):
             return None
-        place = {name: position for position, name in enumerate(order)}
-        if not all(fits(pair, list[str]) and place[pair[0]] < place[pair[1]] for *pair, _ in edges):
+        positions = {name: position for position, name in enumerate(order)}
+        if not all(fits(pair, list[str]) and positions[pair[0]] < positions[pair[1]] for *pair, _ in edges):
             return None
         frame = pd.DataFrame(edges, columns=["parent", "child", "gain_nats"]).astype({"gain_nats": float})
         if not frame["gain_nats"].map(math.isfinite).all():
@@ -228,10 +228,10 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _resumes(before: Status, choice: "Choice") -> bool:
+def _resumes(previous: Status, choice: "Choice") -> bool:
     """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
-    same = all(before.choice.get(name) == value for name, value in fingerprint(choice).items())
-    return before.state not in ("none", "done") and same
+    same = all(previous.choice.get(name) == value for name, value in fingerprint(choice).items())
+    return previous.state not in ("none", "done") and same
 
 
 def history(run: Run) -> pd.DataFrame:
@@ -247,11 +247,11 @@ def _lines(run: Run) -> list[list[Any]]:
     except (OSError, ValueError):
         return []
     kinds = (str, int, float | None)
-    found = [line_value(line) for line in text.splitlines()]
+    values = [line_value(line) for line in text.splitlines()]
     return [
-        one
-        for one in found
-        if isinstance(one, list) and len(one) == len(kinds) and all(map(fits, one, kinds)) and is_text(one[0])
+        value
+        for value in values
+        if isinstance(value, list) and len(value) == len(kinds) and all(map(fits, value, kinds)) and is_text(value[0])
     ]
 
 
@@ -262,16 +262,16 @@ class _SearchRecord:
         kept: the starts of finished searches; lines of other searches are deleted, since these will be repeated.
     """
 
-    def __init__(self, run: Run, kept: set[str]) -> None:
+    def __init__(self, run: Run, finished: set[str]) -> None:
         self.run, self.path = run, run.path / "refining.jsonl"
         self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
         self.last: Event | None = None
-        lines = [line for line in _lines(run) if line[0] in kept]
+        lines = [line for line in _lines(run) if line[0] in finished]
         self.best = max((line[2] for line in lines if line[2] is not None), default=-math.inf)
         with contextlib.suppress(OSError):  # a refinement does not need its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
-    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         last, self.last = self.last, event
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
@@ -290,27 +290,27 @@ class _SearchRecord:
     def _line(self, event: "Event") -> None:
         append_bytes(self.path, (json.dumps([event.start, event.sweep, event.score]) + "\n").encode())
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         event = self.last
         assert event is not None  # the recorder calls this only after an event
         score, best = (value if math.isfinite(value) else None for value in (event.score, self.best))
         search = {"start": event.start, "sweep": event.sweep, "score": score, "best": best}
-        return {**search, "eta": self._left(event, now)}
+        return {**search, "eta": self._remaining(event, moment)}
 
-    def _left(self, event: "Event", now: float) -> float | None:
+    def _remaining(self, event: "Event", moment: float) -> float | None:
         """Remaining seconds of the bootstrap, whose tables take about equal times."""
         if event.stage != "bootstrap":
             return None
-        since, done = self.first = self.first or (now, event.done)
-        drawn = event.done - done
-        return (now - since) / drawn * (event.total - event.done) if drawn >= 2 else None
+        since, first_done = self.first = self.first or (moment, event.done)
+        drawn = event.done - first_done
+        return (moment - since) / drawn * (event.total - event.done) if drawn >= 2 else None
 
 
 def _finished(run: Run) -> set[str]:
     """The names of the starts whose searches are finished."""
     try:
-        kept = read_json(run.path / "refining.json").get("starts")
+        starts = read_json(run.path / "refining.json").get("starts")
     except (OSError, ValueError):
         return set()
-    ones = [one.get("start") for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
-    return {one for one in ones if isinstance(one, str)}
+    names = [start.get("start") for start in starts if isinstance(start, dict)] if isinstance(starts, list) else []
+    return {start for start in names if isinstance(start, str)}

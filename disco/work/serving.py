@@ -71,7 +71,7 @@ class _Cache:
             self.entries.pop(path, None)
             if entry.cached.bytes <= limit:
                 self.entries[path] = entry
-            while sum(kept.cached.bytes for kept in self.entries.values()) > limit:
+            while sum(cached.cached.bytes for cached in self.entries.values()) > limit:
                 self.entries.popitem(last=False)
 
     def one_at_a_time(self, path: Path) -> threading.Lock:
@@ -103,12 +103,12 @@ def fitted(run: Run) -> "Fitted":
     except OSError as error:
         raise InputError(f"The run {run.name} has no fitted networks yet.") from error
     with _cache.one_at_a_time(run.path):
-        found = _cache.get(run.path, stamp)
-        if found is None:
-            found, size = _load(run, networks)
-            cached = Cached(run.path, run.name, size, found.device.type)
-            _cache.put(run.path, _Entry(found, cached, stamp), cache_limit())
-    return found
+        networks_fitted = _cache.get(run.path, stamp)
+        if networks_fitted is None:
+            networks_fitted, size = _load(run, networks)
+            cached = Cached(run.path, run.name, size, networks_fitted.device.type)
+            _cache.put(run.path, _Entry(networks_fitted, cached, stamp), cache_limit())
+    return networks_fitted
 
 
 def cached() -> list[Cached]:
@@ -170,7 +170,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         tensors = load_file(networks)
         _check_size(tensors, run)
         device = choose_device("auto")
-        found = Fitted.restore(run.table(), run.settings, tensors, device, run.knowledge(), run.adjustment)
+        model = Fitted.restore(run.table(), run.settings, tensors, device, run.knowledge(), run.adjustment)
     except InputError:
         raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
@@ -178,7 +178,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         raise InputError(
             f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
         ) from error
-    return found, sum(tensor.nbytes for tensor in tensors.values()) + found.curvature_bytes
+    return model, sum(tensor.nbytes for tensor in tensors.values()) + model.curvature_bytes
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:

@@ -13,10 +13,10 @@ _FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
 def address() -> str:
     """The scheduler's address, empty for this machine; $DISCO_CLUSTER until something else is chosen."""
     try:
-        kept = read_json(common_root() / _FILE, _MOST_BYTES)["address"]
+        stored = read_json(common_root() / _FILE, _MOST_BYTES)["address"]
     except (OSError, ValueError, TypeError, KeyError):
         return os.environ.get(cluster.VARIABLE, "")
-    return printable(kept, _LONGEST) if isinstance(kept, str) else ""
+    return printable(stored, _LONGEST) if isinstance(stored, str) else ""
 
 
 def choose(address: str) -> int:

@@ -48,10 +48,10 @@ class Facts:
             graph: the choices that define the graph shown, by name.
             effect: a question about the graph of the refinement.
         """
-        found, graph = None if run.teaching else origin.of(run), graph or {}
+        known_origin, graph = None if run.teaching else origin.of(run), graph or {}
         is_of_own_order = graph.get("order") == run.own_variant
         chosen = {name: graph[name] for name in ("parent_rule", "tau_z", "pi_min") if name in graph}
-        return cls(run, found or _OWN, chosen if is_of_own_order else {}, effect)
+        return cls(run, known_origin or _OWN, chosen if is_of_own_order else {}, effect)
 
     @property
     def for_shell(self) -> "Facts":
@@ -83,16 +83,18 @@ class Facts:
     @cached_property
     def roles(self) -> Roles | None:
         """The roles of all columns that are not counts, covariates and contexts with their kind; None without any."""
-        given, adjustment = self.run.roles or Roles(), self.run.adjustment
+        declared, adjustment = self.run.roles or Roles(), self.run.adjustment
         kinds = (
-            {} if adjustment is None else {one.name: one.kind for one in (*adjustment.covariates, *adjustment.contexts)}
+            {}
+            if adjustment is None
+            else {term.name: term.kind for term in (*adjustment.covariates, *adjustment.contexts)}
         )
         columns = {
             name: (role, kinds[name]) if role in ("covariate", "context") else role
-            for name, role in given.columns.items()
+            for name, role in declared.columns.items()
         }
         ignored = dict.fromkeys((name for name in self.origin.ignored if name not in columns), "ignore")
-        roles = dataclasses.replace(given, columns={**columns, **ignored})
+        roles = dataclasses.replace(declared, columns={**columns, **ignored})
         return None if roles == Roles() else roles
 
     @cached_property
@@ -115,8 +117,8 @@ class Facts:
         """The settings on which a refinement without a fit depends, unless they are the usual ones."""
         settings = self.run.settings
         unused = {"levels"} if settings.transform != "quantile" else set()
-        given = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
-        return given if settings.transform != Settings().transform else {}
+        chosen = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
+        return chosen if settings.transform != Settings().transform else {}
 
     @cached_property
     def choice(self) -> dict[str, Any] | None:
@@ -133,7 +135,7 @@ class Facts:
     @cached_property
     def methods(self) -> dict[str, MethodResult]:
         """The compared methods that ended well, by name."""
-        return {one.method: one for one in compared.read_all(self.run) if one.state == "done"}
+        return {result.method: result for result in compared.read_all(self.run) if result.state == "done"}
 
     def options(self, method: str) -> dict[str, Any]:
         """What is not usual in the options of a compared method."""
