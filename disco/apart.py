@@ -34,13 +34,9 @@ def start(
     """Start `python -m module`.
 
     Args:
-        arguments: its command-line arguments.
         environment: variables added to this process's environment.
         locks: descriptors of locks that it takes over, where the system can (`system.INHERITS_LOCKS`).
-        given: arguments of `subprocess.Popen`; stdin, stdout and stderr are empty unless given.
-
-    Raises:
-        OSError: no process could be started.
+        options: arguments of `subprocess.Popen`; by default stdin, stdout and stderr are empty.
     """
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
@@ -52,10 +48,8 @@ def start(
 
 @contextlib.contextmanager
 def started(module: str, *arguments: str, **options: Any) -> Iterator[subprocess.Popen]:
-    """The same as a context manager, which ends the process and all that it started.
-
-    Raises:
-        InputError: no process could be started.
+    """The same as a context manager, which ends the process and all that it started; an `InputError` if it cannot
+    start.
     """
     try:
         process = start(module, *arguments, **options)

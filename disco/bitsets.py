@@ -30,12 +30,7 @@ def descendants(children: Sequence[int]) -> list[int]:
 
 
 def reached(nodes: Iterable[int], neighbours: Callable[[int], int], among: int = -1) -> int:
-    """What some nodes reach from neighbour to neighbour, as a set.
-
-    Args:
-        beside: a node's neighbours.
-        among: the nodes that may be reached; −1 for all.
-    """
+    """The set of nodes reached from some nodes along `neighbours`, `among` those of a set, −1 for all."""
     reached_nodes, todo = 0, list(nodes)
     for node in todo:  # grows
         new = neighbours(node) & among & ~reached_nodes

@@ -1,4 +1,4 @@
-"""The columns of a run's files and of its tables, each declared once: name, kind, label, meaning, place.
+"""The columns of a run's files and of its tables, each declared once: name, kind, label, meaning, position.
 
 Reading and checking (`disco.schema`), the exports of a graph, the lines that commands print, the tables of the pages
 and the table of columns in docs/refine.md (`python tests/columns.py`) follow from these declarations. A new number on
@@ -29,10 +29,9 @@ class Column:
             direction can be known; `rule`, an edge's rule by knowledge; `source`, what gives it its direction; `whole`,
             a whole number from 0; `number`, a finite number; `share`, a number from 0 to 1; `loose` and `loose share`,
             the same but may be missing; `any`, a number that may be missing or infinite; `flag`, True or False.
-        label: what it is called, wherever it is shown.
-        head: the same in few letters, for the head of a narrow table and for lines of text; by default the label.
-        term: the entry of docs/glossary.md that says what it means.
-        help: what it means, without such an entry.
+        label: its name in the interface.
+        head: a shorter name, for the head of a narrow table and for lines of text; by default the label.
+        term: the entry of docs/glossary.md that defines it; without one, `help` does.
         format: of a number in a table; with a percent sign the number is a share.
         width: in a table, in pixels; None leaves it to the table.
         place: where a table of edges shows it: in sight, from the menu above it, or only in its file.

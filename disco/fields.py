@@ -50,14 +50,14 @@ class Option:
         optional: whether it may also be None.
         words: the allowed words, each with its label; empty for other fields.
         quote: put around a refused word in the error.
-        low, high: the least and the largest number, if any.
+        low, high: the smallest and the largest number, if any.
         flag: on the command line; by default its name, but none in a class with `BY_SET = True`, which --set changes.
         metavar: the value in the help of that flag.
         group: the box of a page that shows it; empty if a page has placed it by hand.
         step: of the buttons of a number.
-        resumes: whether unfinished work goes on if it changes.
-        older: its value in versions without it, with which work of those versions goes on; ... if all versions have it.
-        name, default: of the field.
+        resumes: whether unfinished work continues if it changes.
+        older: its value in versions without it, with which work of those versions continues; ... if all versions have
+            it.
     """
 
     label: str
@@ -227,11 +227,7 @@ def is_whole(value: Any) -> bool:
 
 
 def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
-    """Refuse a value that does not meet a demand.
-
-    Raises:
-        InputError: a demand is not met; the message says what `name` must be, and what it is.
-    """
+    """Refuse a value that does not meet a demand; the `InputError` says what `name` must be, and what it is."""
     for holds, words in demands:
         if not holds(value):
             written = shown(value) if quote == "'" else f"{quote}{printable(str(value), _LONGEST)}{quote}"
@@ -239,10 +235,8 @@ def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
 
 
 def require_types(**arguments: tuple[Any, type | types.UnionType]) -> None:
-    """Refuse an argument of a wrong type; each is given with its type, as `choice=(choice, Choice | None)`.
-
-    Raises:
-        InputError: an argument has another type; the message says what the first such one must be, and what it is.
+    """Refuse, with an `InputError`, an argument of a wrong type; each is given with its type: `choice=(choice, Choice |
+    None)`.
     """
     for name, (value, kind) in arguments.items():
         if not isinstance(value, kind):
@@ -262,10 +256,9 @@ def a_thing(value: object) -> str:
 
 
 def check(settings: Any, *names: str) -> None:
-    """Check the fields of a frozen dataclass that use the functions above: all, or those named.
+    """Check all fields, or those named, of a frozen dataclass that use the functions above.
 
-    Raises:
-        InputError: a value is not allowed; the message says what the first such field must be, and what it is.
+    The `InputError` says what the first field with an invalid value must be, and what it is.
     """
     for name, option in options(settings.__class__).items():
         value = getattr(settings, name)

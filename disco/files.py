@@ -64,14 +64,7 @@ def opened(path: str | Path, *, follow: bool = True) -> int:
 
 
 def read_regular(path: str | Path, most: int) -> bytes:
-    """The content of a regular file.
-
-    Args:
-        most: the largest size read, in bytes.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
-    """
+    """The content of a regular file; an `InputError` if it cannot be read or is larger than `most` bytes."""
     name = Path(path).name
     with open_regular(path, most) as file:
         try:
@@ -83,14 +76,7 @@ def read_regular(path: str | Path, most: int) -> bytes:
 
 
 def open_regular(path: str | Path, most: int) -> BinaryIO:
-    """A regular file, opened for reading.
-
-    Args:
-        most: its largest size, in bytes.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
-    """
+    """A regular file, opened for reading; an `InputError` if it cannot be read or is larger than `most` bytes."""
     name = printable(Path(path).name, _LONGEST_NAME)
     try:
         file = open(opened(path), "rb")
@@ -109,11 +95,7 @@ def open_regular(path: str | Path, most: int) -> BinaryIO:
 
 
 def check_size(name: str, size: int, most: int) -> None:
-    """Refuse a file of more bytes than `most`.
-
-    Raises:
-        InputError: it is larger.
-    """
+    """Refuse, with an `InputError`, a file of more bytes than `most`."""
     if size > most:
         raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB: give a smaller one.")
 
@@ -166,11 +148,7 @@ def linked(path: Path) -> InputError:
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """The path of a folder within a run's folder.
-
-    Raises:
-        InputError: it, or a folder above it, is a link.
-    """
+    """The path of a folder within a run's folder; an `InputError` if it, or a folder above it, is a link."""
     path = folder
     for name in names:
         path = path / name
@@ -197,13 +175,10 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def check_place(name: str, path: Path | str) -> None:
-    """Refuse a path at which no file can be written, before the work whose end is to be written there.
+    """Refuse a path that cannot be written, before the work whose result is to be written there.
 
-    Args:
-        name: the argument that gave the path.
-
-    Raises:
-        InputError: its folder does not exist or refuses files, or it is a folder or not a valid path.
+    An `InputError`, if its folder does not exist or refuses files, or it is a folder or not a valid path; `name` is the
+    argument that gave it.
     """
     path, why = Path(path), ""
     try:
@@ -270,11 +245,8 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
 
 
 def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
-    """The JSON object of a file of at most `limit` bytes.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it has another format; an `InputError` says what is wrong.
+    """The JSON object of a file of at most `limit` bytes; an OSError if it cannot be read, a ValueError if it is not
+    one.
     """
     value = parsed(read_bytes(path, limit), str(path))
     if not isinstance(value, dict):
@@ -288,11 +260,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def parsed(data: bytes, name: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        InputError: it is not JSON, is nested too deeply, or has a lone surrogate.
-    """
+    """The value of a JSON text; an `InputError` if it is not JSON, is nested too deeply, or has a lone surrogate."""
     try:
         value = json.loads(data.decode("utf-8"))
         if b"\\ud" in data.lower():  # escapes can encode a lone surrogate, which cannot be displayed
@@ -331,13 +299,8 @@ def read_frame(
 ) -> pd.DataFrame:
     """Read a tidy frame; the columns in `words` contain names, read literally ("NA" is a name).
 
-    Args:
-        only: the columns to read, if present; None reads all.
-        most: largest number of rows to read.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not such a file.
+    At `most` so many rows are read, and `only` some columns, if present. An OSError if the file cannot be read, a
+    ValueError if it is not such a file.
     """
     data = read_bytes(path, min(max(_FRAME_BYTES, _ROW_BYTES * (most or 0)), _MOST_FRAME_BYTES))
     first = data[:_LINE_BYTES].partition(b"\n")[0]

@@ -1,8 +1,8 @@
 """What differs between Linux, macOS and Windows: opening files, locks, processes, priorities and limits.
 
-All other modules are the same on the three. Where a system lacks something, the function does as much as there is:
-Windows has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor
-removes an open file or its folder.
+All other modules are the same on the three. Where a system lacks something, the function does what is possible: Windows
+has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor removes an
+open file or its folder.
 """
 
 import contextlib
@@ -237,8 +237,7 @@ def was_ended_by(status: int | None, *names: str) -> bool:
 def first_to_go(score: int) -> None:
     """If memory runs out, have the system end this process before others; on Linux alone.
 
-    Args:
-        score: up to 1000, the first of all.
+    `score` goes up to 1000, the first of all.
     """
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(str(score))

@@ -52,11 +52,7 @@ _DIED = (
 
 
 class Cluster:
-    """A connection, and what its workers have.
-
-    Raises:
-        InputError: as `disco.cluster.on`.
-    """
+    """A connection, and what its workers have; `InputError`s as `disco.cluster.on`."""
 
     def __init__(self, address: str) -> None:
         self.address = printable(address, 200)
@@ -145,7 +141,7 @@ class Cluster:
         return sent[1]
 
     def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
-        """Wait for the first of some parts; meanwhile pass on events and the wish to end."""
+        """Wait for the first of some parts; meanwhile pass on events and requests to stop."""
         ended, is_told = threading.Event(), False
         futures[0].add_done_callback(lambda _: ended.set())
         seen = counted = time.monotonic()
@@ -166,7 +162,7 @@ class Cluster:
                 self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
 
     def _result(self, future: "Future") -> tuple[Any, bool]:
-        """What a part has found, and whether it ended with what it had."""
+        """The result of a part, and whether it ended early with the best so far."""
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
@@ -191,11 +187,7 @@ class Cluster:
             raise InputError(_GONE.format(address=self.address))
 
     def _check_workers(self) -> None:
-        """There are workers, all with the versions of here.
-
-        Raises:
-            InputError: there is none, or one has others.
-        """
+        """Refuse, with an InputError, a cluster without workers, or with other versions than here."""
         try:
             self.client.wait_for_workers(1, timeout=_SECONDS)
         except TimeoutError as error:
@@ -210,7 +202,6 @@ class Cluster:
 
 
 def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | None) -> None:
-    """Refuse a worker with another version of a package."""
     if theirs != ours:
         words = _WITHOUT if theirs is None else _OTHER
         name, version = printable(worker_name, 80), printable(str(theirs), 40)
@@ -218,11 +209,7 @@ def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | 
 
 
 def _connected(address: str, name: str) -> "Client":
-    """A client of the scheduler at an address.
-
-    Raises:
-        InputError: Dask is not installed, or nothing answers.
-    """
+    """A client of the scheduler at an address; InputError if Dask is not installed, or nothing answers."""
     try:
         import dask
         from distributed import Client, Security

@@ -18,8 +18,8 @@ class Telling(NamedTuple):
 
     Attributes:
         versions: of packages, the same everywhere.
-        topic: of its events; None if nobody hears them.
-        weights, stopped, seconds: what its reporter has.
+        topic: of its events; None if they are not reported.
+        weights, stopped, seconds: those of its reporter.
     """
 
     versions: dict[str, str | None]
@@ -31,10 +31,9 @@ class Telling(NamedTuple):
 
 
 def run(function: Callable[..., Any], shared: Sequence[Any], item: Any, telling: Telling) -> tuple[Any, bool]:
-    """The result of a part, and whether it ended with what it had.
+    """The result of a part, and whether it ended early with the best so far.
 
-    Raises:
-        ImportError: this worker, which came after the others were asked, has other versions.
+    An ImportError if this worker, which joined after the check of the others, has other versions.
     """
     from distributed import get_worker
 

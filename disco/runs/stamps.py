@@ -1,6 +1,5 @@
-"""Times of a run's results: whether they exist, and whether earlier readings are still valid.
-
-Each is in nanoseconds since 1970, or 0 without a result.
+"""Times of a run's results, in nanoseconds since 1970, or 0 without a result: is there one, and are earlier readings
+still valid?
 """
 
 from pathlib import Path

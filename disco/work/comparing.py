@@ -47,11 +47,7 @@ def _is_kept(ended: MethodResult | None, options: dict[str, Any], limit: float) 
 
 
 def queued(run: Run, request: MethodsRequest) -> Status:
-    """The initial status of a queued comparison.
-
-    Raises:
-        InputError: every method is done, or the request cannot be written.
-    """
+    """The initial status of a queued comparison; an `InputError` if every method is done."""
     if not left(run, request):
         raise InputError("All of these methods have already run on this table with the same options.")
     try:
@@ -78,13 +74,9 @@ def seconds(name: str, rows: int, nodes: int) -> float:
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodResult]:
-    """Run the remaining methods of the last request; the caller holds the run's lock.
+    """Run the remaining methods of the last request; returns the outcome of each requested one.
 
-    Returns:
-        The outcome of each requested method.
-
-    Raises:
-        InputError: the run cannot be read or written.
+    The caller holds the run's lock.
     """
     request = compared.asked(run)
     if request is None:
@@ -125,10 +117,10 @@ def _outcome(
     task: tuple[str, Mapping[str, Any], float],
     reporter: Reporter,
 ) -> tuple[MethodResult, bytes]:
-    """How a method ended, and the end of its output.
+    """The outcome of a method, and the end of its output.
 
     Args:
-        asked: its name, the options that differ from its defaults, and its time limit in seconds.
+        task: its name, the options that differ from its defaults, and its time limit in seconds.
     """
     (name, changes, limit), began = task, time.monotonic()
     ended = MethodResult(name, "done", {}, limit=limit)
@@ -147,9 +139,7 @@ def _outcome(
 class _Methods:
     """The comparison's own part of the record: the first unfinished method, and the remaining time at the pace so far.
 
-    Args:
-        names: the methods.
-        seconds: of each, roughly; their shares of the progress.
+    `seconds`, one rough estimate per name, are the methods' shares of the progress.
     """
 
     def __init__(self, names: Sequence[str], seconds: Sequence[float]) -> None:

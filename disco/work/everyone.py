@@ -14,13 +14,7 @@ _WORKS = (REFINE, FIT, COMPARE)  # as one process does them, if it does several
 
 @dataclass(frozen=True)
 class Job:
-    """Work on a run.
-
-    Attributes:
-        user: the id of the run's user.
-        status: of the work.
-        wait: what it waits for; None unless it is in a queue.
-    """
+    """Work on a run of a user, given by id; `wait` is what it waits for, None unless it is in a queue."""
 
     user: str
     run: Run
@@ -73,7 +67,7 @@ def _turn(job: Job) -> tuple[bool, float]:
 
 
 def _request(job: Job) -> tuple[object, ...]:
-    """What was asked of the work."""
+    """What was requested of the work."""
     if job.work is REFINE:
         return (choice_from(job.status.choice),)
     return (compared.asked(job.run),) if job.work is COMPARE else ()

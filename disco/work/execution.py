@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def queued(run: Run) -> Status:
-    """The initial status of a queued fit; it continues from its checkpoint.
-
-    Raises:
-        InputError: it is done.
-    """
+    """The initial status of a queued fit, which continues from its checkpoint; an `InputError` if it is done."""
     status = run.written_status()
     if status.state == "done":
         raise InputError(f"The run {run.name} is done; create a new one to fit again.")

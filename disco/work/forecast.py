@@ -35,9 +35,8 @@ class Estimate:
         high: seconds at the current load, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
-        fits_memory: whether that much memory is free now.
-        free_bytes: free bytes now.
-        device: cpu or cuda.
+        fits_memory: whether that much memory is free at present.
+        free_bytes: bytes that are free at present.
     """
 
     seconds: float
@@ -56,14 +55,7 @@ class Estimate:
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
-    """Time and memory of fitting a table of `rows` × `nodes`.
-
-    Args:
-        device: auto, cpu or cuda.
-
-    Raises:
-        InputError: there is no such device.
-    """
+    """Time and memory of fitting a table of `rows` × `nodes` on a device: auto, cpu or cuda."""
     from disco.devices import choose_device
 
     kind = choose_device(device).type
@@ -98,8 +90,7 @@ def _shortest_share(plan: Plan) -> float:
 def crowding(device: str, threads: int | None = None) -> float:
     """The factor by which the current load slows work; 1 on a CUDA device, which other programs do not use.
 
-    Args:
-        threads: of the work; as many as a fit has by default.
+    `threads` are those of the work, by default as many as a fit has.
     """
     if device != "cpu":
         return 1.0

@@ -14,12 +14,9 @@ _FILE, _BYTES = "order_so_far.json", 1 << 22
 
 
 class SoFar(NamedTuple):
-    """An order by the networks of an epoch.
+    """An order, sources first, by the networks of an epoch.
 
-    Attributes:
-        epoch: its number.
-        order: all columns, sources first.
-        turned: share of the pairs of columns that stood the other way round in the order before; None for the first.
+    `turned` is the share of the pairs of columns whose order is reversed since the previous order; None for the first.
     """
 
     epoch: int
@@ -53,7 +50,7 @@ def forget(run: Run) -> None:
 
 
 def _turned(previous: Sequence[str], current: Sequence[str]) -> float:
-    """The share of pairs that stand the other way round in the two orders."""
+    """The share of pairs whose order differs between the two orders."""
     positions = {name: position for position, name in enumerate(current)}
     there = np.array([positions[name] for name in previous])
     pairs = len(there) * (len(there) - 1) / 2

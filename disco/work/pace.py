@@ -18,7 +18,7 @@ class Pace:
     """The remaining time of a fit, updated by its events.
 
     Args:
-        by_stage: stage → estimated seconds; None measures work as a share of the whole instead.
+        by_stage: stage → estimated seconds; None measures work as a share of the total instead.
     """
 
     def __init__(self, by_stage: dict[str, float] | None) -> None:

@@ -20,13 +20,9 @@ class WorkRecord(Protocol):
     """The part of the record specific to one kind of work."""
 
     def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
-        """Record an event at a time in seconds.
+        """Record an event at a time in seconds; returns whether the status must be written.
 
-        Args:
-            is_late: whether the last write of the status was long enough ago.
-
-        Returns:
-            Whether the status must be written.
+        `is_late`: whether the last write of the status was long enough ago.
         """
 
     def standing(self, moment: float) -> dict[str, Any]:
@@ -34,12 +30,10 @@ class WorkRecord(Protocol):
 
 
 class Recorder:
-    """The callback of long work; records its status in the run's folder.
+    """The callback of long work; records its status in the run's folder. The caller holds the run's lock.
 
     Args:
-        run: the run; the caller holds its lock.
-        work: the kind of work.
-        part: the part of the record specific to this kind.
+        record: the part of the record specific to this kind of work.
         callback: receives every event; returning False stops the work.
         seconds: seconds of work in earlier attempts, if resumed.
         first: further fields of its first status.
@@ -96,11 +90,7 @@ class Recorder:
             raise
 
     def finished(self, **fields: Any) -> None:
-        """Record the end, with further fields of the last status.
-
-        Raises:
-            InputError: the status cannot be written.
-        """
+        """Record the end, with further fields of the last status; an `InputError` if it cannot be written."""
         self._end(state="done", progress=1.0, message="", **fields)
 
     def _end(self, **changes: Any) -> None:

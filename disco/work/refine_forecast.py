@@ -100,9 +100,6 @@ def trial(
         table, roles, knowledge: as in `disco.refine.refine`.
         settings: their transform defines the levels.
         callback: returning False stops.
-
-    Raises:
-        InputError: the table, the roles or the knowledge cannot be used.
     """
     from disco.linear.insertion import first_graph  # these import torch
     from disco.refine.screen import correlations, screen
@@ -137,11 +134,7 @@ def trial(
 
 
 def of_run(run: Run, callback: Callback | None = None) -> Trial:
-    """The trial of a run's table.
-
-    Raises:
-        InputError: as `trial`, or the run cannot be read.
-    """
+    """The trial of a run's table."""
     return trial(run.prepared(), run.settings, knowledge=run.knowledge(), callback=callback)
 
 

@@ -44,11 +44,7 @@ _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
 def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
     """The initial status of a queued refinement; searches with another choice are deleted.
 
-    Args:
-        trial: of the run's table, if there has been one.
-
-    Raises:
-        InputError: a number of the choice is too large to be stored.
+    `trial` is that of the run's table, if there has been one. An `InputError` if a number is too large to be stored.
     """
     previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
     check_kept(requested)
@@ -66,11 +62,7 @@ def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = N
 
 
 def measured(run: Run, callback: "Callback | None") -> float:
-    """The same from a trial now, whose graph is the first.
-
-    Raises:
-        InputError: its table or its choice cannot be used.
-    """
+    """The same from a new trial, whose graph is the first."""
     from disco.runs.refined import choice_from
     from disco.work.refine_forecast import of_run  # imports the compiler
 
@@ -80,7 +72,7 @@ def measured(run: Run, callback: "Callback | None") -> float:
 
 
 def _begin_with(run: Run, trial: "Trial") -> None:
-    """The graph of a trial as the best so far, unless a search has told a better one."""
+    """The graph of a trial as the best so far, unless a search has reported a better one."""
     if not os.path.lexists(run.path / _GRAPH):
         _tell(run, trial.graph)
 
@@ -91,11 +83,7 @@ def _tell(run: Run, graph: "Sketch") -> None:
 
 
 def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Recorder:
-    """The recording callback of a refinement; the caller holds the run's lock.
-
-    Raises:
-        InputError: its status cannot be written.
-    """
+    """The recording callback of a refinement; the caller holds the run's lock."""
     previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
     is_resumed = _resumes(previous, choice)
     remove_leftovers(run.path)
@@ -109,9 +97,6 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     """Refine a run's table, starting from its causal order and edges if it has them, and save the result in the run.
 
     After an interruption, the same call continues after the finished searches. The caller holds the run's lock.
-
-    Raises:
-        InputError: the table cannot be refined, or the run cannot be read or written.
     """
     from disco.refine import refine  # imports the compiler
     from disco.refine.refinement_result import withheld
@@ -158,11 +143,7 @@ def _remove_searches(run: Run) -> None:
 
 
 def stop_here(run: Run) -> None:
-    """Let a running search end with the best graph so far, as its result; without effect on other work.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
+    """Let a running search end with the best graph so far, as its result; without effect on other work."""
     run.check_own()
     try:
         write_bytes(run.path / _ENOUGH, b"")
@@ -176,10 +157,10 @@ def is_ending(run: Run) -> bool:
 
 
 def so_far(run: Run) -> GraphResult | None:
-    """The best graph of a search that goes on, with gain_nats as predicted; None without one.
+    """The best graph of a running search, with gain_nats as predicted; None without one.
 
-    Directions are decided once the search has ended and the strongest edges are judged.
-    A damaged file counts as none: the search will write another.
+    Directions are decided once the search has ended and the strongest edges are judged. A damaged file counts as none:
+    the search will write another.
     """
     try:
         content = read_json(run.path / _GRAPH, _GRAPH_BYTES)
@@ -203,10 +184,8 @@ def so_far(run: Run) -> GraphResult | None:
 
 
 def forget(run: Run) -> None:
-    """Delete an unfinished refinement with its searches; a finished one is kept.
-
-    Raises:
-        InputError: the run is queued or running, or a file cannot be removed.
+    """Delete an unfinished refinement with its searches, but no finished one; an `InputError` if the run is queued or
+    running.
     """
     lock = run.take()
     try:
@@ -258,8 +237,7 @@ def _lines(run: Run) -> list[list[Any]]:
 class _SearchRecord:
     """The refinement's own part of the record: its searches by sweep, and the bootstrap's remaining time.
 
-    Args:
-        kept: the starts of finished searches; lines of other searches are deleted, since these will be repeated.
+    Lines of searches other than the `finished` ones, given by their starts, are deleted: these will be repeated.
     """
 
     def __init__(self, run: Run, finished: set[str]) -> None:

@@ -92,11 +92,7 @@ _cache = _Cache()
 
 
 def fitted(run: Run) -> "Fitted":
-    """The fitted networks of a run, on the device; loaded once.
-
-    Raises:
-        InputError: the run is not done, or its networks cannot be read.
-    """
+    """The fitted networks of a run that is done, on the device; loaded once."""
     networks = run.path / "networks.safetensors"
     try:
         stamp = networks.stat().st_mtime_ns
@@ -123,11 +119,7 @@ def clear() -> None:
 
 
 def cache_limit() -> int:
-    """The limit for all loaded networks, in bytes.
-
-    Raises:
-        InputError: $DISCO_CACHE_BYTES is not a whole number.
-    """
+    """The limit for all loaded networks, in bytes; an `InputError` if $DISCO_CACHE_BYTES is not a whole number."""
     chosen = os.environ.get("DISCO_CACHE_BYTES")
     if chosen is None:
         return int(_SHARE * device_status().total)
@@ -153,11 +145,7 @@ def device_status() -> DeviceStatus:
 
 
 def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
-    """The fitted networks of a run from its files, and their bytes.
-
-    Raises:
-        InputError: a file is damaged.
-    """
+    """The fitted networks of a run from its files, and their bytes."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -182,11 +170,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
-    """Refuse weights that are not finite, or far fewer than the settings imply.
-
-    Raises:
-        ValueError: they are.
-    """
+    """Refuse, with a ValueError, weights that are not finite, or far fewer than the settings imply."""
     settings = run.settings
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))
     if held < settings.folds * settings.width * (settings.width * (settings.hidden_layers - 1) + 1):
@@ -203,7 +187,6 @@ def _forget_deleted() -> None:
 
 
 def _processor() -> str:
-    """The name of this machine's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -44,12 +44,8 @@ _WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
 
 @dataclass(frozen=True)
 class Ticket:
-    """Queued work, or the work that holds a lane.
-
-    Attributes:
-        run: the folder of its run.
-        work: the name of the kind of work.
-        expected: seconds that it will take on an idle machine; None while unknown.
+    """Queued work, or the work that holds a lane: the folder of its run, the name of its kind, and the expected seconds
+    on an idle machine, None while unknown.
     """
 
     run: str
@@ -73,7 +69,7 @@ class Ticket:
             return f"another {kind}"
 
     def _is_own(self) -> bool:
-        """Whether whoever is asking may know whose it is."""
+        """Whether the current user may know whose it is."""
         user = roots.user()
         return user is None or user.is_admin or self.owner == user.id
 
@@ -94,11 +90,8 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Wait:
-    """What queued work waits for.
-
-    Attributes:
-        running: the work that holds its lane; None if that is free.
-        earlier: the work that waits in its lane and comes first.
+    """What queued work waits for: the work `running` in its lane, None if that is free, and the `earlier` work in its
+    queue.
     """
 
     running: Ticket | None = None
@@ -143,13 +136,8 @@ def ticket_of(run: Run, device: str, queued_at: float) -> Path:
 
 
 def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expected: float | None = None) -> None:
-    """Put work on a run, whose lock is held, into a device's queue; or note there how long it will take.
-
-    Args:
-        expected: seconds; None if unknown.
-
-    Raises:
-        InputError: the queue cannot be written.
+    """Put work on a run, whose lock is held, into a device's queue, or update there the `expected` seconds; None if
+    unknown.
     """
     try:
         write_json(ticket_of(run, device, queued_at), asdict(Ticket(str(run.path), work.name, expected)), durable=False)
@@ -164,11 +152,7 @@ def expected(run: Run, device: str, queued_at: float) -> float | None:
 
 
 def start_at_once(run: Run, device: str, queued_at: float) -> None:
-    """Let queued work begin beside the work that it waits for; nothing if it has already begun.
-
-    Raises:
-        InputError: the queue cannot be written.
-    """
+    """Let queued work begin beside the work that it waits for; without effect if it has already begun."""
     ticket = ticket_of(run, device, queued_at)
     try:
         if ticket.exists():
@@ -194,7 +178,7 @@ def waiting(device: str) -> list[Ticket]:
 
 
 def _in_turn(device: str, tickets: list[Ticket]) -> list[Ticket]:
-    """Tickets, first come first, in the order of their turns."""
+    """Tickets in the order of their turns."""
     works = Counter((ticket.is_short, ticket.owner) for ticket in running(device))
     rounds = []
     for ticket in tickets:
@@ -231,11 +215,8 @@ def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -
 
     Args:
         callback: called repeatedly while waiting, with an event of stage `queue`. Its total is the position in the
-            queue, 1 = next, and its message says what it waits for, if it has to wait. Returning False gives up.
-
-    Raises:
-        FitStopped: the callback gave up before the turn came.
-        InputError: the queue cannot be written.
+            queue, 1 = next, and its message says what it waits for, if it has to wait. Returning False gives up, with
+            `FitStopped`.
     """
     ticket = ticket_of(run, device, queued_at)
     own_ticket = _read(ticket) or Ticket(str(run.path))
@@ -269,16 +250,11 @@ def _wait(run: Run, device: str, own_ticket: Ticket, mark: Path, callback: "Call
 
 
 def _lane(device: str, ticket: Ticket) -> Path:
-    """The lock of a ticket's lane."""
     return _queue(device) / _LANES[not ticket.is_short]
 
 
 def _queue(device: str) -> Path:
-    """The folder of the queue: one per device of this machine and folder of runs.
-
-    Raises:
-        InputError: it cannot be created.
-    """
+    """The folder of the queue: one per device of this machine and folder of runs."""
     machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
     folder = common_root() / ".queue" / f"{machine}-{device}"
     try:

@@ -20,10 +20,10 @@ def address() -> str:
 
 
 def choose(address: str) -> int:
-    """Send what begins from now on to an address, or to this machine if it is empty; returns the number of workers.
+    """Send work that begins from now on to an address, or to this machine if it is empty; returns the number of
+    workers.
 
-    Raises:
-        InputError: the cluster cannot be used, or the choice cannot be written; the previous one stays.
+    An `InputError` if the cluster cannot be used; the previous choice stays.
     """
     address = address.strip()
     workers = cluster.workers(address) if address else 0

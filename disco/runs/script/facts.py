@@ -26,12 +26,11 @@ _OWN = Origin(FromFile(TABLE, reading=_READING))
 
 @dataclass(frozen=True)
 class Facts:
-    """A run as its script tells it.
+    """A run as its script describes it.
 
     Attributes:
-        run: the run.
         origin: of its table; the run's own table as a CSV file, if how it came to be is not known.
-        chosen: the rule and the thresholds of the graph shown, if they are the reader's.
+        chosen: the rule and the thresholds of the graph shown, if the reader changed them.
         effect: a question about the graph of the refinement: on, do, against, where.
     """
 
@@ -42,7 +41,7 @@ class Facts:
 
     @classmethod
     def of(cls, run: Run, graph: Mapping[str, Any] | None = None, effect: Mapping[str, Any] | None = None) -> "Facts":
-        """The facts of a run. A truth that pages hide stays hidden: the design of such a table is not told.
+        """The facts of a run. A truth that pages hide stays hidden: the design of such a table is left out.
 
         Args:
             graph: the choices that define the graph shown, by name.

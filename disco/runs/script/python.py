@@ -67,7 +67,6 @@ class _Script:
 
 
 def _table(facts: Facts, script: _Script) -> None:
-    """How the table came to be."""
     choices, edits = facts.reading
     source, uses, note = _source(facts.origin.source, choices)
     script.add(*note, f"table = {source}", uses=uses)
@@ -77,13 +76,13 @@ def _table(facts: Facts, script: _Script) -> None:
 
 
 def _edit(edit: Edit) -> str:
-    """A change of the table, without what is as usual."""
+    """An edit of the table, omitting default arguments."""
     changed = {item.name: getattr(edit, item.name) for item in fields(edit) if getattr(edit, item.name) != item.default}
     return f"{type(edit).__name__}({_call(**changed)})"
 
 
 def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[str]]:
-    """The table as it was first, the names that this uses, and a comment."""
+    """The initial table, the names to import for it, and a comment."""
     match source:
         case FromFile(name, digest):
             note = [f"# The file has the SHA-256 {digest}."] if digest.isalnum() else []
@@ -99,7 +98,7 @@ def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[
 
 
 def _arguments(facts: Facts, script: _Script) -> str:
-    """Lines for the roles and the knowledge, and the arguments that hand them on."""
+    """Lines for the roles and the knowledge, and the arguments that pass them on."""
     arguments = []
     if (roles := facts.roles) is not None:
         options: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
@@ -191,7 +190,6 @@ def _method(facts: Facts, script: _Script, method: str) -> None:
 
 
 def _call(*positional: Any, **named: Any) -> str:
-    """The arguments of a call."""
     return ", ".join([*map(_literal, positional), *(f"{name}={_literal(value)}" for name, value in named.items())])
 
 

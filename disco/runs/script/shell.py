@@ -78,7 +78,7 @@ def _file(name: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _table(facts: Facts) -> list[str]:
-    """How the file is read and what of it is used."""
+    """How the file is read, and which rows and columns are used."""
     choices, edits = facts.reading
     words = [word for name, value in choices.items() if value is not None for word in _read(name, value)]
     for edit in edits:
@@ -99,7 +99,7 @@ def _numbers(rows: Stretches) -> str:
 
 
 def _selection(facts: Facts, chosen: list[Columns]) -> list[str]:
-    """Which columns are kept: the nodes if one choice names what it keeps, else all but those left out."""
+    """Which columns are selected: the nodes if one choice names them, else all but those left out."""
     if any(edit.only is not None for edit in chosen):
         return _list("--columns", facts.run.nodes)
     return _list("--without", [name for edit in chosen for name in edit.without])
@@ -114,7 +114,7 @@ def _read(name: str, value: Any) -> list[str]:
 
 
 def _files(facts: Facts, lines: list[str]) -> list[str]:
-    """Options for the roles, the knowledge and what was dismissed; their files are written by more lines."""
+    """Options for the roles, the knowledge and dismissed artefacts; more lines write their files."""
     words = []
     for name, content in (("roles", facts.roles), ("knowledge", facts.knowledge)):
         if content is not None:
@@ -133,7 +133,6 @@ def _settings(facts: Facts) -> list[str]:
 
 
 def _graph(facts: Facts) -> list[str]:
-    """The rule and the thresholds of the graph shown."""
     thresholds = {name: value for name, value in facts.chosen.items() if name != "parent_rule"}
     return [*(("--rule", facts.chosen["parent_rule"]) if facts.chosen else ()), *_flags(Settings, thresholds)]
 
@@ -177,7 +176,6 @@ def _list(flag: str, names: Iterable[str]) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name in a list separated by commas."""
     return '"' + name.replace('"', '""') + '"' if _is_odd(name) else name
 
 
