@@ -19,7 +19,7 @@ _leave: Callable[[int], None] | None = None
 
 
 def when_waiting(leave: Callable[[int], None]) -> None:
-    """Have something called, with the process, by each thread that begins to wait for one."""
+    """Have a function called, with the process, by each thread that begins to wait for one."""
     global _leave
     _leave = leave
 
@@ -69,7 +69,7 @@ def started(module: str, *arguments: str, **options: Any) -> Iterator[subprocess
 
 
 def collect_rarely() -> None:
-    """Let this process look for garbage less often: what it imports stays, and looking took an eighth of a start."""
+    """Collect garbage less often in this process: its imports stay, and collecting took an eighth of a start."""
     gc.set_threshold(_OBJECTS)
 
 

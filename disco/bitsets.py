@@ -40,7 +40,7 @@ def reached(nodes: Iterable[int], neighbours: Callable[[int], int], among: int =
 
 
 def turned(children: Sequence[int]) -> list[int]:
-    """Every node's parents from every node's children."""
+    """Every node's parents, from every node's children."""
     parents = [0] * len(children)
     for node, mask in enumerate(children):
         for child in members(mask):

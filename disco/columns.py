@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 FIT_AGAIN, REFINE_AGAIN, RUN_AGAIN = "fit the table again", "refine the run again", "run the method again"
 WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of text
-# What knowledge says of an edge: nothing; never; always; only this direction.
+# Knowledge about an edge: nothing; never; always; only this direction.
 FREE, FORBIDDEN, REQUIRED, FIXED = RULES = ("free", "forbidden", "required", "fixed")
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")

@@ -85,7 +85,7 @@ class Option:
         return ", ".join(words.removeprefix("be ").removeprefix("lie ") for words in demands)
 
     def parse(self, text: str) -> Any:
-        """The value that a text means; a text that means none is returned, for `check` to refuse."""
+        """The value that a text means; an invalid text is returned, for `check` to refuse."""
         if self.optional and text.lower() == "none":
             return None
         try:
@@ -124,7 +124,7 @@ def older(declared: type) -> dict[str, Any]:
 
 
 def fingerprint(settings: Any) -> dict[str, Any]:
-    """The values of a dataclass's options with which unfinished work goes on."""
+    """The values of a dataclass's options with which unfinished work continues."""
     declared, values = options(settings.__class__), vars(settings)
     return {
         name: values[name] for name, option in declared.items() if not (option.resumes or option.older == values[name])
@@ -212,7 +212,7 @@ def between(low: float, high: float, whole: bool = False) -> Demand:
 
 
 def whole_from(minimum: int) -> Demand:
-    """The demand to be a whole number of at least `least`."""
+    """The demand to be a whole number of at least `minimum`."""
     return lambda value: is_whole(value) and value >= minimum, f"be a whole number from {minimum} up"
 
 

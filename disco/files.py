@@ -177,7 +177,7 @@ def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
 def check_place(name: str, path: Path | str) -> None:
     """Refuse a path that cannot be written, before the work whose result is to be written there.
 
-    An `InputError`, if its folder does not exist or refuses files, or it is a folder or not a valid path; `name` is the
+    An `InputError` if its folder does not exist or refuses files, or it is a folder or not a valid path; `name` is the
     argument that gave it.
     """
     path, why = Path(path), ""
@@ -299,8 +299,8 @@ def read_frame(
 ) -> pd.DataFrame:
     """Read a tidy frame; the columns in `words` contain names, read literally ("NA" is a name).
 
-    At `most` so many rows are read, and `only` some columns, if present. An OSError if the file cannot be read, a
-    ValueError if it is not such a file.
+    Only the first `most` rows are read, and of the columns those in `only`, if present. An OSError if the file cannot
+    be read, a ValueError if it is not such a file.
     """
     data = read_bytes(path, min(max(_FRAME_BYTES, _ROW_BYTES * (most or 0)), _MOST_FRAME_BYTES))
     first = data[:_LINE_BYTES].partition(b"\n")[0]

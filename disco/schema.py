@@ -30,7 +30,7 @@ def missing(path: Path, remedy: str = FIT_AGAIN) -> InputError:
 
 
 def unfit(path: Path, remedy: str = FIT_AGAIN) -> InputError:
-    """The error for a file of a run that the free memory does not hold, be it damaged or not."""
+    """The error for a file of a run that does not fit into the free memory, damaged or not."""
     return InputError(f"{path} needs more memory than is free: end other programs, restore the file, or {remedy}.")
 
 

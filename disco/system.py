@@ -20,7 +20,7 @@ _NICE = 5  # one step of it costs about a fifth of a contested processor
 if sys.platform == "linux":
     _ALL_CORES = os.sched_getaffinity(0)
 else:
-    _ALL_CORES = set[int]()  # such systems do not tell
+    _ALL_CORES = set[int]()  # these systems do not report it
 _LOCKED_AT = 1 << 30  # the byte that a lock on Windows covers: beyond all notes, which others may read
 
 if sys.platform == "win32":
@@ -28,7 +28,7 @@ if sys.platform == "win32":
 
     import psutil
 
-    STOPPING = (signal.SIGINT, signal.SIGBREAK)  # what asks a command to end
+    STOPPING = (signal.SIGINT, signal.SIGBREAK)  # signals that ask a command to end
     INHERITS_LOCKS = MOVES_OPEN_FILES = False
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:

@@ -36,7 +36,7 @@ def nats(value: float) -> str:
 
 
 def of_graphs(share: float) -> str:
-    """How many of the graphs left a share of them is, in words: it counts graphs, and is no probability."""
+    """A share of the compatible graphs in words: it counts graphs, and is not a probability."""
     return next(word for threshold, word in _OF_GRAPHS if share >= threshold)
 
 
@@ -126,7 +126,7 @@ def plural(count: int, singular: str, several: str) -> str:
 
 
 def share(count: int, total: int) -> str:
-    """`2 of 3`, or `all 3` if the part is the whole."""
+    """`2 of 3`, or `all 3` if both are equal."""
     return f"all {total}" if count == total and total > 1 else f"{count} of {total}"
 
 

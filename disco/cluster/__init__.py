@@ -64,8 +64,7 @@ def free_bytes(device: str) -> int:
 
 
 def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, *fewer: str) -> None:
-    """Refuse work that needs more memory than is free where it would run; the `InputError` says how many columns would
-    fit.
+    """Refuse work that needs more memory than is free where it would run; the `InputError` says how many columns fit.
 
     Args:
         work: what it is, the subject of a sentence.

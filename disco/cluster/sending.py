@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 SAME = ("disco", "numpy", "torch", "numba")  # packages that need one version everywhere
 _SECONDS = 5  # for an answer of a scheduler
-_LOOK = 0.1  # seconds between two looks at whether to go on
+_LOOK = 0.1  # seconds between two checks whether to continue
 _COUNT = 2  # seconds between two counts of the workers
 _ALONE = 60  # seconds without a worker, after which work ends
 _KEPT = 4  # shared objects that stay with the workers
 _WARNING = "distributed.admin.large-graph-warning-threshold"
-_TRIES = 3  # times that a connection is begun
+_TRIES = 3  # attempts to connect
 
 _NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp://host:8786."
 _NO_CERTIFICATES = (
@@ -67,7 +67,7 @@ class Cluster:
             raise
 
     def close(self) -> None:
-        """End the connection; the workers stop what they do for it."""
+        """End the connection; the workers stop their work for it."""
         with contextlib.suppress(Exception):  # it may be broken
             self.client.close(timeout=_SECONDS)
 
@@ -87,7 +87,7 @@ class Cluster:
         reporter: Reporter,
         own: Sequence[Reporter] | None,
     ) -> Generator[Any, None, None]:
-        """As `disco.cluster.each`; without `own`, nobody hears the parts' events."""
+        """As `disco.cluster.each`; without `own`, the parts' events are not reported."""
         topic, messages = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
         futures: list[Future] = []
 
@@ -137,7 +137,7 @@ class Cluster:
         else:
             sent = self.sent[at]
             del self.sent[at]
-        self.sent.append(sent)  # the longest unused leaves
+        self.sent.append(sent)  # drop the least recently used
         return sent[1]
 
     def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
@@ -173,13 +173,13 @@ class Cluster:
         except KilledWorker as error:
             raise InputError(_DIED.format(address=self.address)) from error
         except ImportError:
-            self._check_workers()  # one that came later has no disco, or another version
+            self._check_workers()  # one that joined later may lack disco, or have another version
             raise
 
     def _has_workers(self) -> bool:
         try:
             return bool(self.count())
-        except OSError:  # the connection ends, which the next look tells
+        except OSError:  # the connection ends, which the next check reports
             return True
 
     def _check_answers(self) -> None:
@@ -223,7 +223,7 @@ def _connected(address: str, name: str) -> "Client":
             raise ValueError
     except ValueError as error:
         raise InputError(_NO_ADDRESS.format(address=name)) from error
-    # A client that cannot even begin complains again when it is deleted.
+    # A client that cannot start reports it again when it is deleted.
     if kind == "tcp" and dask.config.get("distributed.comm.require-encryption"):
         raise InputError(_ENCRYPTED.format(address=name))
     if kind == "tls" and Security().get_connection_args("client").get("ssl_context") is None:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from disco.progress import ENOUGH, Event, Reporter
 
-_one_at_a_time = threading.Lock()  # parts beside each other would share this process's threads and their settings
+_one_at_a_time = threading.Lock()  # concurrent parts would share this process's threads and their settings
 _USABLE = 0.8  # share of its limit at which a worker pauses, by default
-_enough: set[str] = set()  # the parts that shall end with what they have
+_enough: set[str] = set()  # the parts that should end with the best so far
 
 
 class Telling(NamedTuple):
@@ -61,7 +61,7 @@ def run(function: Callable[..., Any], shared: Sequence[Any], item: Any, telling:
 
 
 def teller(names: Sequence[str]) -> Callable[[], dict[str, str | None]]:
-    """A function that tells the versions of packages where it is called, even where disco is not installed."""
+    """A function that returns the versions of packages where it is called, even where disco is not installed."""
 
     def versions() -> dict[str, str | None]:
         import importlib.metadata
@@ -83,7 +83,7 @@ def _versions_here(names: tuple[str, ...]) -> dict[str, str | None]:
 
 
 def free_bytes(device: str, dask_worker: Any) -> int:
-    """The free memory of a device (cpu or cuda) here, in bytes, within the limit that Dask's worker was given."""
+    """The free memory of a device (cpu or cuda) here, in bytes, within the limit of Dask's worker."""
     import psutil
 
     from disco.devices import free_bytes as free_here
@@ -95,5 +95,5 @@ def free_bytes(device: str, dask_worker: Any) -> int:
 
 
 def tell_enough(keys: Sequence[str]) -> None:
-    """Let parts end with what they have, whether or not they have begun."""
+    """Let parts, running or not, end with the best so far."""
     _enough.update(keys)

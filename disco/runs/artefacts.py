@@ -46,7 +46,7 @@ class _Shown:
     kind: str
     message: str
     advice: str
-    flag: str = ""  # missing in older runs, as the next one
+    flag: str = ""  # missing in older runs, like the next one
     columns: list[str] = field(default_factory=list)
 
 

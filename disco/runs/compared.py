@@ -238,7 +238,7 @@ def table(run: Run, ended: list[MethodResult], truth: pd.DataFrame | None) -> pd
 
 
 def looped(truth: pd.DataFrame) -> str:
-    """Why no method is compared with a truth: it has a cycle; empty if it has none."""
+    """Why no method is compared with a truth: the truth has a cycle; empty without one."""
     loop = cycle(read_edges(truth)[0])
     return f"The true edges have the cycle {loop}, so nothing is compared: a causal graph has none." if loop else ""
 

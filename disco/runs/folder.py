@@ -37,12 +37,10 @@ _MOST_TRUE_EDGES = 1_000_000
 
 
 class Run:
-    """One run on disk; an `InputError` if the folder does not contain one, its format is newer, or settings.json is
-    damaged.
+    """One run on disk; an `InputError` if there is none, its format is newer, or its settings.json is damaged.
 
     Attributes:
         id: its name in a URL: that of its folder, of its link in the folder of runs, or of a link that shows it.
-        source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
         teaching: whether pages hide its truth until the reader asks for it.
@@ -66,7 +64,7 @@ class Run:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether whoever is asking may not change it: neither its user, nor an admin whom no link led there."""
+        """Whether the current user may not change it: only its user and an admin who did not follow a link may."""
         reader = user()
         if reader is None or runs_root() in self.path.parents:
             return False
@@ -74,7 +72,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The run in a cache: it holds a run as it was shown to whoever came first."""
+        """The run's key in a cache, which stores a run as shown to its first reader."""
         return f"{self.path}?{self.id}"
 
     def __repr__(self) -> str:
@@ -277,7 +275,6 @@ class Run:
         return replace(result, method="DISCO", choices=self.settings.to_dict())
 
     def _has_candidates(self, variant: str | None) -> bool:
-        """Whether an order's selector keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
         folder, marks = self.result_path(variant), results.marks(self.knowledge(), self.roles)

@@ -29,11 +29,9 @@ _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UT
 
 @dataclass(frozen=True)
 class Head:
-    """The content of settings.json; fields missing in older versions have defaults. A ValueError if a value is not
-    allowed.
+    """The content of settings.json; fields missing in older versions have defaults. A ValueError if one is invalid.
 
     Attributes:
-        format: format of the folder.
         id: letters and digits for a URL; empty if the file has no valid one.
         name, source: text without control characters.
         device: auto, cpu or cuda.
@@ -83,10 +81,9 @@ class Head:
         return then if then.tzinfo else then.astimezone()
 
     def checked_settings(self) -> Settings:
-        """The settings of the fit; a setting newer than the run has its former value.
+        """The settings of the fit; a setting newer than the run has its former value. A ValueError if one is invalid.
 
-        The file's preset is ignored: it follows from the values. A ValueError if a setting is unknown or has an invalid
-        value.
+        The file's preset is ignored: it follows from the values.
         """
         for name, value in self.settings.items():
             if isinstance(value, int | float) and not abs(value) < 2**53:

@@ -110,7 +110,7 @@ def find_examples() -> list[Run]:
 
 
 def _folders(where: Path) -> Iterator[Path]:
-    """The folders and links there, except the users', and hidden ones: being created, or of the queue."""
+    """The folders and links there, except users' folders and hidden ones: runs being created, or the queue."""
     users = common_root() / FOLDER
     try:
         with os.scandir(where) as entries:

@@ -119,7 +119,7 @@ def of(run: Run) -> Origin | None:
 
 
 def of_table(run: Run) -> Origin | None:
-    """How the counts of a run and its columns with a role came to be, without what was left aside."""
+    """How the counts of a run and its columns with a role came to be, without ignored columns."""
     origin = of(run)
     if origin is None or not origin.ignored:
         return origin

@@ -43,8 +43,7 @@ def compute_candidates(
 ) -> pd.DataFrame:
     """Compute the candidates of a selector along a run's order and save them in its folder.
 
-    Nothing is saved if the callback stops the work, a `FitStopped`; an `InputError` if the selector cannot use the
-    table.
+    A `FitStopped` by the callback saves nothing; an `InputError` if the selector cannot use the table.
     """
     from disco.selectors import selection
 

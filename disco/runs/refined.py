@@ -185,7 +185,9 @@ def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
     for name in ("nodes", "moves"):
         if (frame := frames[name]) is not None and len(frame) < len(nodes):
             raise damaged(paths[name], "it lacks a column of the table", REFINE_AGAIN)
-    if (judged := frames["nodes"]) is not None and "is_poor" not in judged:  # once, it did not depend on the evidence
+    if (
+        judged := frames["nodes"]
+    ) is not None and "is_poor" not in judged:  # in older versions, it did not depend on the evidence
         frames["nodes"] = judged.assign(is_poor=~(judged["misfit_nats"] < MISFIT))
     if frames["orders"] is not None:
         for _, order in frames["orders"].groupby("start", sort=False):

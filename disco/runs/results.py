@@ -81,7 +81,7 @@ def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
     path, nodes = _path(folder, "ocs.csv"), len(order)
     frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
-    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
+    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # faster than finding which
         check_edges(path, frame, order)
     return _full(path, frame, nodes * (nodes - 1) // 2)
 
@@ -103,7 +103,7 @@ def stored(folder: Path, nodes: Sequence[str]) -> GraphResult:
 
 
 def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
-    """What every candidate has beside its scores: its rule with knowledge or experiments, its source with these."""
+    """Columns of every candidate beside its scores: its rule with knowledge or experiments, its source with these."""
     if roles is not None and roles.named("intervention"):
         return ["rule", "source"]
     return [] if knowledge is None else ["rule"]
@@ -169,7 +169,7 @@ def save_fit(folder: Path, model: "DISCO") -> None:
     from safetensors.torch import save as serialize
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.tensors().items()}
-    (folder / digests.FILE).unlink(missing_ok=True)  # of a fit before, whose files are replaced from here on
+    (folder / digests.FILE).unlink(missing_ok=True)  # of an earlier fit, whose files are replaced from here on
     write_bytes(folder / NETWORKS, serialize(tensors))
     write_json(folder / "training.json", model.training_)
     if model.candidates_ is not None:

@@ -23,7 +23,7 @@ class Summary:
 
     @classmethod
     def of(cls, run: Run) -> "Summary":
-        """The summary of a run; unreadable parts become None or a failed status, never an error."""
+        """The summary of a run; unreadable content becomes None or a failed status, never an error."""
         try:
             shape = run.shape
         except InputError:

@@ -64,7 +64,6 @@ def expected(run: Run, request: MethodsRequest | None = None) -> float | None:
 
 
 def _seconds(run: Run, request: MethodsRequest, names: Sequence[str]) -> list[float]:
-    """The seconds of each method, roughly."""
     return [min(seconds(name, *run.shape), request.limit) for name in names]
 
 
@@ -149,7 +148,7 @@ class _Methods:
         self.began, self.last = time.monotonic(), Event("methods", 0, len(names), 0.0)
 
     def begin(self, index: int) -> None:
-        """Wait for a method; all before it have ended."""
+        """Wait for a method; all that precede it have ended."""
         self.method, self.progress[:index] = self.names[index], [1.0] * index
         self._note(index, "")
 

@@ -24,18 +24,18 @@ class Job:
 
 
 def going_on() -> list[Job]:
-    """The work that is running, then what is queued, in the order of its turns; for an admin."""
+    """The running work, then the queued work in the order of its turns, of all users; for an admin."""
     active = [job for job in _jobs() if job.status.active]
     return sorted(active, key=lambda job: (job.status.state != "running", *_turn(job)))
 
 
 def go_on() -> list[Job]:
-    """Start again what ended with the processes of this machine, in the order in which it was queued."""
+    """Restart work interrupted by the end of this machine's processes, in the order in which it was queued."""
     lost = sorted((job for job in _jobs() if job.status.state == "interrupted"), key=lambda job: job.status.queued_at)
     begun: list[Job] = []
     for job in lost:
         if any(job.run == second.run for second in begun):
-            continue  # begun as what follows the other
+            continue  # already queued to follow the other work
         rest = [second.work for second in lost if second.run == job.run and second.work != job.work]
         with roots.acting_for(User(job.user)):
             try:
@@ -50,7 +50,7 @@ def _jobs() -> list[Job]:
     """All work of all users that is neither done nor cancelled."""
     jobs_of_all = []
     for user in roots.everyone():
-        with roots.acting_for(User(user, is_admin=True)):  # nothing leaves this block before all is read
+        with roots.acting_for(User(user, is_admin=True)):  # everything is read within this block
             jobs_of_all += [job for run in find_runs(roots.root_of(user))[0] for job in _of(user, run)]
     return jobs_of_all
 
@@ -67,7 +67,6 @@ def _turn(job: Job) -> tuple[bool, float]:
 
 
 def _request(job: Job) -> tuple[object, ...]:
-    """What was requested of the work."""
     if job.work is REFINE:
         return (choice_from(job.status.choice),)
     return (compared.asked(job.run),) if job.work is COMPARE else ()

@@ -49,7 +49,7 @@ class Estimate:
     device: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The part stored in a run."""
+        """The values stored in a run."""
         names = ("seconds", "low", "high", "bytes", "by_stage")
         return {name: getattr(self, name) for name in names}
 

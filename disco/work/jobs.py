@@ -135,7 +135,6 @@ def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepte
 
 
 def _device_of(run: Run, work: Work) -> str:
-    """The device that work on a run needs, cpu or cuda."""
     if not WORKS[work].on_device:
         return "cpu"
     return choose_device(run.device).type

@@ -33,7 +33,7 @@ def tell(run: Run, epoch: int, order: Sequence[str]) -> None:
 
 
 def read(run: Run) -> SoFar | None:
-    """The last order told; None without one. A damaged file counts as none."""
+    """The most recent order; None if missing or damaged."""
     try:
         content = read_json(run.path / _FILE, _BYTES)
         latest = SoFar(content["epoch"], content["order"], content["turned"])

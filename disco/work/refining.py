@@ -3,7 +3,7 @@
 refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
 refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
 refining_graph.json  the best graph so far: its order, the gains of its edges, and which directions are decided
-refining.enough  a mark: the search shall end with that graph
+refining.enough  a mark: the search should end with that graph
 """
 
 import contextlib
@@ -253,9 +253,9 @@ class _SearchRecord:
         last, self.last = self.last, event
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
-        # What comes before the searches is worse than what those of an interrupted refinement have told.
+        # Graphs before the searches are worse than those that an interrupted refinement's searches reported.
         score = {"search": event.score, "evidence": math.inf}.get(event.stage, -math.inf)
-        graph = None if last is not None and event.graph is last.graph else event.graph  # events come again
+        graph = None if last is not None and event.graph is last.graph else event.graph  # events are repeated
         if graph is not None and self.best <= score:
             _tell(self.run, graph)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from disco.progress import Callback
 
 SHORT_SECONDS = 60.0
-_POLL_SECONDS = 0.1  # times the place in the queue: each look reads all tickets
+_POLL_SECONDS = 0.1  # times the position in the queue: each check reads all tickets
 _LONGEST_POLL = 1.0  # seconds
 _LANES = "short", "lock"  # the lock of the short lane, and of the long one
 _AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
@@ -123,7 +123,7 @@ class Wait:
 
     @property
     def behind(self) -> str:
-        """After "queued": what comes first, its place and how long; empty if it waits for nothing."""
+        """After "queued": what comes first, the position and how long; empty if it waits for nothing."""
         if self.ahead is None:
             return ""
         about = "" if self.seconds is None else f", about {roughly(self.seconds)}"
@@ -244,7 +244,7 @@ def _wait(run: Run, device: str, own_ticket: Ticket, mark: Path, callback: "Call
             return None
         if wait.position == 1 and (lock := Lock.take(_lane(device, own_ticket), asdict(own_ticket))):
             return lock
-        if reported != (reported := (wait.position, wait.ahead)):  # not whenever the time left changes
+        if reported != (reported := (wait.position, wait.ahead)):  # not whenever the remaining time changes
             message = wait.words
         time.sleep(min(_POLL_SECONDS * wait.position, _LONGEST_POLL))
 

@@ -103,7 +103,7 @@ class Facts:
 
     @cached_property
     def dismissed(self) -> Mapping[str, str]:
-        """Why kinds of artefacts are none."""
+        """The reasons for dismissing artefacts, by kind."""
         return artefacts.of(self.run).dismissed
 
     @property
@@ -113,7 +113,7 @@ class Facts:
 
     @property
     def levels(self) -> dict[str, Any]:
-        """The settings on which a refinement without a fit depends, unless they are the usual ones."""
+        """The settings on which a refinement without a fit depends; empty with the default transform."""
         settings = self.run.settings
         unused = {"levels"} if settings.transform != "quantile" else set()
         chosen = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
@@ -121,7 +121,7 @@ class Facts:
 
     @cached_property
     def choice(self) -> dict[str, Any] | None:
-        """What is not usual in the choice of its refinement; None without one."""
+        """The options of its refinement that differ from the defaults; None without a refinement."""
         if not stamps.refinement(self.run):
             return None
         return changed(choice_from(choice_of(self.run)))
@@ -133,10 +133,10 @@ class Facts:
 
     @cached_property
     def methods(self) -> dict[str, MethodResult]:
-        """The compared methods that ended well, by name."""
+        """The compared methods that succeeded, by name."""
         return {result.method: result for result in compared.read_all(self.run) if result.state == "done"}
 
     def options(self, method: str) -> dict[str, Any]:
-        """What is not usual in the options of a compared method."""
+        """The options of a compared method that differ from its defaults."""
         usual = compared.MethodsRequest({method: {}}).options(method)
         return {name: value for name, value in self.methods[method].options.items() if usual.get(name) != value}

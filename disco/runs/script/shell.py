@@ -42,7 +42,7 @@ def shell(facts: Facts) -> str:
         options = [word for name in facts.methods for word in _options(facts, name)]
         methods = ["--methods", ",".join(facts.methods)]
         lines.append(_command("compare", *(["--run", _OUT] if target else new), *methods, *options))
-    if not all(map(str.isprintable, lines)):  # pasted into a shell, such a sign may be a key that does something
+    if not all(map(str.isprintable, lines)):  # pasted into a shell, such a character may act as a key
         lines = ["# A name or a value has control characters: use the Python script."]
     return "\n".join([*lines, ""])
 
