@@ -240,7 +240,9 @@ def require_types(**arguments: tuple[Any, type | types.UnionType]) -> None:
     """
     for name, (value, kind) in arguments.items():
         if not isinstance(value, kind):
-            words = [kind_of.__name__.replace("NoneType", "None") for kind_of in typing.get_args(kind) or (kind,)]
+            words = [
+                allowed_type.__name__.replace("NoneType", "None") for allowed_type in typing.get_args(kind) or (kind,)
+            ]
             raise InputError(f"The argument {name} must be of type {' or '.join(words)}; got {a_thing(value)}.")
 
 

@@ -63,20 +63,20 @@ def opened(path: str | Path, *, follow: bool = True) -> int:
     return handle
 
 
-def read_regular(path: str | Path, most: int) -> bytes:
-    """The content of a regular file; an `InputError` if it cannot be read or is larger than `most` bytes."""
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """The content of a regular file; an `InputError` if it cannot be read or is larger than `limit` bytes."""
     name = Path(path).name
-    with open_regular(path, most) as file:
+    with open_regular(path, limit) as file:
         try:
-            data = file.read(most + 1)
+            data = file.read(limit + 1)
         except OSError as error:
             raise InputError(f"{name} cannot be read: {error.strerror or error}.") from None
-    check_size(name, len(data), most)
+    check_size(name, len(data), limit)
     return data
 
 
-def open_regular(path: str | Path, most: int) -> BinaryIO:
-    """A regular file, opened for reading; an `InputError` if it cannot be read or is larger than `most` bytes."""
+def open_regular(path: str | Path, limit: int) -> BinaryIO:
+    """A regular file, opened for reading; an `InputError` if it cannot be read or is larger than `limit` bytes."""
     name = printable(Path(path).name, _LONGEST_NAME)
     try:
         file = open(opened(path), "rb")
@@ -87,17 +87,17 @@ def open_regular(path: str | Path, most: int) -> BinaryIO:
     except (OSError, ValueError) as error:
         raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        check_size(name, os.fstat(file.fileno()).st_size, most)
+        check_size(name, os.fstat(file.fileno()).st_size, limit)
     except InputError:
         file.close()
         raise
     return file
 
 
-def check_size(name: str, size: int, most: int) -> None:
-    """Refuse, with an `InputError`, a file of more bytes than `most`."""
-    if size > most:
-        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB: give a smaller one.")
+def check_size(name: str, size: int, limit: int) -> None:
+    """Refuse, with an `InputError`, a file of more bytes than `limit`."""
+    if size > limit:
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB: give a smaller one.")
 
 
 def read_bytes(path: Path, limit: int) -> bytes:

@@ -139,15 +139,15 @@ def shortened(name: object, longest: int) -> str:
     return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
 
 
-def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
+def listed(items: Sequence[str], limit: int, joint: str = ", ") -> str:
     """The first parts and the number of others: `a, b and 3 more`."""
-    omitted = len(parts) - most
-    return joint.join(parts[:most]) + (f" and {omitted:,} more" if omitted > 0 else "")
+    omitted = len(items) - limit
+    return joint.join(items[:limit]) + (f" and {omitted:,} more" if omitted > 0 else "")
 
 
-def series(parts: Sequence[str]) -> str:
+def series(items: Sequence[str]) -> str:
     """All parts in a sentence: `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def _as_datetime(moment: datetime | str | float | None) -> datetime | None:

@@ -34,9 +34,9 @@ def go_on() -> list[Job]:
     lost = sorted((job for job in _jobs() if job.status.state == "interrupted"), key=lambda job: job.status.queued_at)
     begun: list[Job] = []
     for job in lost:
-        if any(job.run == second.run for second in begun):
+        if any(job.run == started.run for started in begun):
             continue  # already queued to follow the other work
-        rest = [second.work for second in lost if second.run == job.run and second.work != job.work]
+        rest = [lost_job.work for lost_job in lost if lost_job.run == job.run and lost_job.work != job.work]
         with roots.acting_for(User(job.user)):
             try:
                 jobs.start(job.run, job.work, *_request(job), then=next(iter(rest), None), accepted=True)
@@ -48,11 +48,11 @@ def go_on() -> list[Job]:
 
 def _jobs() -> list[Job]:
     """All work of all users that is neither done nor cancelled."""
-    jobs_of_all = []
+    unfinished = []
     for user in roots.everyone():
         with roots.acting_for(User(user, is_admin=True)):  # everything is read within this block
-            jobs_of_all += [job for run in find_runs(roots.root_of(user))[0] for job in _of(user, run)]
-    return jobs_of_all
+            unfinished += [job for run in find_runs(roots.root_of(user))[0] for job in _of(user, run)]
+    return unfinished
 
 
 def _of(user: str, run: Run) -> list[Job]:

@@ -58,7 +58,7 @@ class Doing:
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
-    expected: Callable[..., float | None] = lambda run, *asked: None
+    expected: Callable[..., float | None] = lambda run, *request: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
     on_device: bool = False
 
@@ -123,7 +123,7 @@ def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepte
         pid: the process that will do the work and stops on SIGTERM; None while unknown.
     """
     limits.check_disk()
-    limits.check_jobs(sum(run_listed.alive for run_listed in list_runs()) if is_served() and not accepted else 0)
+    limits.check_jobs(sum(queued_run.alive for queued_run in list_runs()) if is_served() and not accepted else 0)
     device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:

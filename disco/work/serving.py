@@ -71,7 +71,7 @@ class _Cache:
             self.entries.pop(path, None)
             if entry.cached.bytes <= limit:
                 self.entries[path] = entry
-            while sum(cached.cached.bytes for cached in self.entries.values()) > limit:
+            while sum(stored.cached.bytes for stored in self.entries.values()) > limit:
                 self.entries.popitem(last=False)
 
     def one_at_a_time(self, path: Path) -> threading.Lock:
@@ -99,12 +99,12 @@ def fitted(run: Run) -> "Fitted":
     except OSError as error:
         raise InputError(f"The run {run.name} has no fitted networks yet.") from error
     with _cache.one_at_a_time(run.path):
-        networks_fitted = _cache.get(run.path, stamp)
-        if networks_fitted is None:
-            networks_fitted, size = _load(run, networks)
-            cached = Cached(run.path, run.name, size, networks_fitted.device.type)
-            _cache.put(run.path, _Entry(networks_fitted, cached, stamp), cache_limit())
-    return networks_fitted
+        model = _cache.get(run.path, stamp)
+        if model is None:
+            model, size = _load(run, networks)
+            cached = Cached(run.path, run.name, size, model.device.type)
+            _cache.put(run.path, _Entry(model, cached, stamp), cache_limit())
+    return model
 
 
 def cached() -> list[Cached]:
