@@ -122,7 +122,7 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
 def agree(run: Run) -> None:
     """Update the decided directions in the file of a refinement's edges after artefacts were dismissed or restored.
 
-    Without effect on a run without a readable refinement.
+    Without effect on a run without a readable refinement, or if the refinement or the dismissals change meanwhile.
     """
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:

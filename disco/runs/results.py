@@ -110,9 +110,9 @@ def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
 
 
 def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[str]) -> pd.DataFrame | None:
-    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`; None for other selectors.
+    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`.
 
-    `marks` are from the function of that name.
+    None if the file is missing, damaged, or for another order. `marks` are from the function of that name.
     """
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
     names += marks

@@ -141,7 +141,6 @@ def _device_of(run: Run, work: Work) -> str:
 
 
 def _enter(run: Run, work: Work, device: str, *request: Any) -> None:
-    """Put work on a run, whose lock is held, into the device's queue."""
     queued_at, expected = _queue(run, work, device, *request), None
     with contextlib.suppress(InputError):  # the work itself reports it
         expected = WORKS[work].expected(run, *request)

@@ -44,8 +44,12 @@ _WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
 
 @dataclass(frozen=True)
 class Ticket:
-    """Queued work, or the work that holds a lane: the folder of its run, the name of its kind, and the expected seconds
-    on an idle machine, None while unknown.
+    """Queued work, or the work that holds a lane.
+
+    Attributes:
+        run: the folder of its run.
+        work: the name of its kind.
+        expected: seconds on an idle machine; None while unknown.
     """
 
     run: str
@@ -178,7 +182,7 @@ def waiting(device: str) -> list[Ticket]:
 
 
 def _in_turn(device: str, tickets: list[Ticket]) -> list[Ticket]:
-    """Tickets in the order of their turns."""
+    """Tickets in the order of their turns: one of each user before anybody's second, else first come, first served."""
     works = Counter((ticket.is_short, ticket.owner) for ticket in running(device))
     rounds = []
     for ticket in tickets:

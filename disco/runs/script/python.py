@@ -114,7 +114,6 @@ def _arguments(facts: Facts, script: _Script) -> str:
 
 
 def _fit(facts: Facts, script: _Script, shared_arguments: str) -> None:
-    """The fit, its other orders, and the parents by other selectors."""
     run, settings = facts.run, facts.run.settings
     changed = {"seed": settings.seed, **settings.changed()}
     device = {} if run.device == "auto" else {"device": run.device}
