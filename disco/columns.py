@@ -1,4 +1,4 @@
-"""The columns of a run's files and of its tables, each declared once: name, kind, label, meaning, position.
+"""The columns of a run's files and of its tables, each declared once: name, kind, label, meaning, place.
 
 Reading and checking (`disco.schema`), the exports of a graph, the lines that commands print, the tables of the pages
 and the table of columns in docs/refine.md (`python tests/columns.py`) follow from these declarations. A new number on

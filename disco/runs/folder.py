@@ -151,10 +151,9 @@ class Run:
         return schema.read(path, columns.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     def set_truth(self, edges: pd.DataFrame | None) -> None:
-        """Replace the true edges (parent, child and possibly direction), or remove them; even while in use: no work
-        reads them.
+        """Replace the true edges (parent, child and possibly direction), or remove them.
 
-        An `InputError` if an edge has a name that is not a column of the table.
+        No work reads them, so the run may be in use. An `InputError` if an edge has a name that is not a column.
         """
         self.check_own()
         path = self.path / "truth.csv"
@@ -217,8 +216,7 @@ class Run:
     def update(self, work: Work = FIT, /, *, durable: bool = True, **changes: Any) -> Status:
         """Change some fields of a status; only the holder of the lock may call this.
 
-        A change that is not `durable` may be lost, as one of many progress reports; else an `InputError` if it is not
-        written.
+        A change that is not `durable` may be lost, as one of many progress reports.
         """
         self.check_own()
         status = replace(self.written_status(work), **changes)
@@ -308,9 +306,7 @@ class Run:
         return [self.own_variant, *(name for name in recovered if name != self.own_variant)]
 
     def save_variant(self, result: "Variant", variant: str) -> None:
-        """Save an order, scores and edges recovered from its networks; the variant is named by a criterion and a
-        boundary.
-        """
+        """Save an order, scores and edges recovered from its networks, as CRITERION-BOUNDARY."""
         self.check_own()
         if variant != self.own_variant:
             results.save(self._variant_path(variant), result, self.settings)
