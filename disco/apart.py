@@ -19,7 +19,7 @@ _leave: Callable[[int], None] | None = None
 
 
 def when_waiting(leave: Callable[[int], None]) -> None:
-    """Have something called, with the process, by each thread that begins to wait for one."""
+    """Have a function called, with the process, by each thread that begins to wait for one."""
     global _leave
     _leave = leave
 
@@ -29,34 +29,30 @@ def start(
     *arguments: str,
     environment: Mapping[str, str] | None = None,
     locks: tuple[int, ...] = (),
-    **given: Any,
+    **options: Any,
 ) -> subprocess.Popen:
     """Start `python -m module`.
 
     Args:
-        arguments: its command-line arguments.
         environment: variables added to this process's environment.
         locks: descriptors of locks that it takes over, where the system can (`system.INHERITS_LOCKS`).
-        given: arguments of `subprocess.Popen`; stdin, stdout and stderr are empty unless given.
-
-    Raises:
-        OSError: no process could be started.
+        options: arguments of `subprocess.Popen`; by default stdin, stdout and stderr are empty.
     """
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command, around = [sys.executable, "-m", module, *arguments], {**os.environ, **(environment or {})}
     with system.all_cores():
-        return subprocess.Popen(command, cwd=_HOME, env=around, **system.of_new_process(*locks), **{**streams, **given})
+        return subprocess.Popen(
+            command, cwd=_HOME, env=around, **system.of_new_process(*locks), **{**streams, **options}
+        )
 
 
 @contextlib.contextmanager
-def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.Popen]:
-    """The same as a context manager, which ends the process and all that it started.
-
-    Raises:
-        InputError: no process could be started.
+def started(module: str, *arguments: str, **options: Any) -> Iterator[subprocess.Popen]:
+    """The same as a context manager, which ends the process and all that it started; an `InputError` if it cannot
+    start.
     """
     try:
-        process = start(module, *arguments, **given)
+        process = start(module, *arguments, **options)
     except OSError as error:
         raise InputError(
             f"No process could be started ({error.strerror}): end other programs and try again."
@@ -73,7 +69,7 @@ def started(module: str, *arguments: str, **given: Any) -> Iterator[subprocess.P
 
 
 def collect_rarely() -> None:
-    """Let this process look for garbage less often: what it imports stays, and looking took an eighth of a start."""
+    """Collect garbage less often in this process: its imports stay, and collecting took an eighth of a start."""
     gc.set_threshold(_OBJECTS)
 
 

@@ -11,13 +11,13 @@ def sorted_nodes(children: Sequence[int]) -> list[int]:
     for mask in children:
         for child in members(mask):
             waits[child] += 1
-    found = [node for node, count in enumerate(waits) if not count]
-    for node in found:  # grows
+    order = [node for node, count in enumerate(waits) if not count]
+    for node in order:  # grows
         for child in members(children[node]):
             waits[child] -= 1
             if not waits[child]:
-                found.append(child)
-    return found
+                order.append(child)
+    return order
 
 
 def descendants(children: Sequence[int]) -> list[int]:
@@ -29,28 +29,23 @@ def descendants(children: Sequence[int]) -> list[int]:
     return below
 
 
-def reached(nodes: Iterable[int], beside: Callable[[int], int], among: int = -1) -> int:
-    """What some nodes reach from neighbour to neighbour, as a set.
-
-    Args:
-        beside: a node's neighbours.
-        among: the nodes that may be reached; −1 for all.
-    """
-    found, todo = 0, list(nodes)
+def reached(nodes: Iterable[int], neighbours: Callable[[int], int], among: int = -1) -> int:
+    """The set of nodes reached from some nodes along `neighbours`, `among` those of a set, −1 for all."""
+    reached_nodes, todo = 0, list(nodes)
     for node in todo:  # grows
-        new = beside(node) & among & ~found
-        found |= new
+        new = neighbours(node) & among & ~reached_nodes
+        reached_nodes |= new
         todo += members(new)
-    return found
+    return reached_nodes
 
 
 def turned(children: Sequence[int]) -> list[int]:
-    """Every node's parents from every node's children."""
-    found = [0] * len(children)
+    """Every node's parents, from every node's children."""
+    parents = [0] * len(children)
     for node, mask in enumerate(children):
         for child in members(mask):
-            found[child] |= 1 << node
-    return found
+            parents[child] |= 1 << node
+    return parents
 
 
 def members(mask: int) -> Iterator[int]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 FIT_AGAIN, REFINE_AGAIN, RUN_AGAIN = "fit the table again", "refine the run again", "run the method again"
 WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of text
-# What knowledge says of an edge: nothing; never; always; only this direction.
+# Knowledge about an edge: nothing; never; always; only this direction.
 FREE, FORBIDDEN, REQUIRED, FIXED = RULES = ("free", "forbidden", "required", "fixed")
 # What gives an edge its direction, the first that applies; empty if it is not known.
 KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
@@ -29,10 +29,9 @@ class Column:
             direction can be known; `rule`, an edge's rule by knowledge; `source`, what gives it its direction; `whole`,
             a whole number from 0; `number`, a finite number; `share`, a number from 0 to 1; `loose` and `loose share`,
             the same but may be missing; `any`, a number that may be missing or infinite; `flag`, True or False.
-        label: what it is called, wherever it is shown.
-        head: the same in few letters, for the head of a narrow table and for lines of text; by default the label.
-        term: the entry of docs/glossary.md that says what it means.
-        help: what it means, without such an entry.
+        label: its name in the interface.
+        head: a shorter name, for the head of a narrow table and for lines of text; by default the label.
+        term: the entry of docs/glossary.md that defines it; without one, `help` does.
         format: of a number in a table; with a percent sign the number is a share.
         width: in a table, in pixels; None leaves it to the table.
         place: where a table of edges shows it: in sight, from the menu above it, or only in its file.
@@ -82,8 +81,8 @@ class Schema:
         return {column.name: column.kind for column in self.columns}
 
 
-def _nats(name: str, label: str, head: str = "", **more: Any) -> Column:
-    return Column(name, "loose", label, head, format=NATS, **more)
+def _nats(name: str, label: str, head: str = "", **options: Any) -> Column:
+    return Column(name, "loose", label, head, format=NATS, **options)
 
 
 # Columns of several files ---------------------------------------------------------------------------------------------

@@ -50,14 +50,14 @@ class Option:
         optional: whether it may also be None.
         words: the allowed words, each with its label; empty for other fields.
         quote: put around a refused word in the error.
-        low, high: the least and the largest number, if any.
+        low, high: the smallest and the largest number, if any.
         flag: on the command line; by default its name, but none in a class with `BY_SET = True`, which --set changes.
         metavar: the value in the help of that flag.
         group: the box of a page that shows it; empty if a page has placed it by hand.
         step: of the buttons of a number.
-        resumes: whether unfinished work goes on if it changes.
-        older: its value in versions without it, with which work of those versions goes on; ... if all versions have it.
-        name, default: of the field.
+        resumes: whether unfinished work continues if it changes.
+        older: its value in versions without it, with which work of those versions continues; ... if all versions have
+            it.
     """
 
     label: str
@@ -85,7 +85,7 @@ class Option:
         return ", ".join(words.removeprefix("be ").removeprefix("lie ") for words in demands)
 
     def parse(self, text: str) -> Any:
-        """The value that a text means; a text that means none is returned, for `check` to refuse."""
+        """The value that a text means; an invalid text is returned, for `check` to refuse."""
         if self.optional and text.lower() == "none":
             return None
         try:
@@ -124,7 +124,7 @@ def older(declared: type) -> dict[str, Any]:
 
 
 def fingerprint(settings: Any) -> dict[str, Any]:
-    """The values of a dataclass's options with which unfinished work goes on."""
+    """The values of a dataclass's options with which unfinished work continues."""
     declared, values = options(settings.__class__), vars(settings)
     return {
         name: values[name] for name, option in declared.items() if not (option.resumes or option.older == values[name])
@@ -200,8 +200,8 @@ def anything(default: Any, label: str = "", help: str = "", **about: Unpack[Abou
 
 def among(words: Iterable[str]) -> Demand:
     """The demand to be one of some words."""
-    known = tuple(words)
-    return lambda value: isinstance(value, str) and value in known, f"be one of {', '.join(known)}"
+    allowed = tuple(words)
+    return lambda value: isinstance(value, str) and value in allowed, f"be one of {', '.join(allowed)}"
 
 
 def between(low: float, high: float, whole: bool = False) -> Demand:
@@ -211,9 +211,9 @@ def between(low: float, high: float, whole: bool = False) -> Demand:
     return lambda value: is_number(value) and low <= value <= high, f"be a number from {low:g} to {high:g}"
 
 
-def whole_from(least: int) -> Demand:
-    """The demand to be a whole number of at least `least`."""
-    return lambda value: is_whole(value) and value >= least, f"be a whole number from {least} up"
+def whole_from(minimum: int) -> Demand:
+    """The demand to be a whole number of at least `minimum`."""
+    return lambda value: is_whole(value) and value >= minimum, f"be a whole number from {minimum} up"
 
 
 def is_number(value: Any) -> bool:
@@ -227,26 +227,22 @@ def is_whole(value: Any) -> bool:
 
 
 def require(name: str, value: Any, *demands: Demand, quote: str = "'") -> None:
-    """Refuse a value that does not meet a demand.
-
-    Raises:
-        InputError: a demand is not met; the message says what `name` must be, and what it is.
-    """
+    """Refuse a value that does not meet a demand; the `InputError` says what `name` must be, and what it is."""
     for holds, words in demands:
         if not holds(value):
             written = shown(value) if quote == "'" else f"{quote}{printable(str(value), _LONGEST)}{quote}"
             raise InputError(f"{name} must {words}; got {written}.")
 
 
-def require_types(**given: tuple[Any, type | types.UnionType]) -> None:
-    """Refuse an argument of a wrong type; each is given with its type, as `choice=(choice, Choice | None)`.
-
-    Raises:
-        InputError: an argument has another type; the message says what the first such one must be, and what it is.
+def require_types(**arguments: tuple[Any, type | types.UnionType]) -> None:
+    """Refuse, with an `InputError`, an argument of a wrong type; each is given with its type: `choice=(choice, Choice |
+    None)`.
     """
-    for name, (value, kind) in given.items():
+    for name, (value, kind) in arguments.items():
         if not isinstance(value, kind):
-            words = [one.__name__.replace("NoneType", "None") for one in typing.get_args(kind) or (kind,)]
+            words = [
+                allowed_type.__name__.replace("NoneType", "None") for allowed_type in typing.get_args(kind) or (kind,)
+            ]
             raise InputError(f"The argument {name} must be of type {' or '.join(words)}; got {a_thing(value)}.")
 
 
@@ -262,10 +258,9 @@ def a_thing(value: object) -> str:
 
 
 def check(settings: Any, *names: str) -> None:
-    """Check the fields of a frozen dataclass that use the functions above: all, or those named.
+    """Check all fields, or those named, of a frozen dataclass that use the functions above.
 
-    Raises:
-        InputError: a value is not allowed; the message says what the first such field must be, and what it is.
+    The `InputError` says what the first field with an invalid value must be, and what it is.
     """
     for name, option in options(settings.__class__).items():
         value = getattr(settings, name)

@@ -63,34 +63,20 @@ def opened(path: str | Path, *, follow: bool = True) -> int:
     return handle
 
 
-def read_regular(path: str | Path, most: int) -> bytes:
-    """The content of a regular file.
-
-    Args:
-        most: the largest size read, in bytes.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
-    """
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """The content of a regular file; an `InputError` if it cannot be read or is larger than `limit` bytes."""
     name = Path(path).name
-    with open_regular(path, most) as file:
+    with open_regular(path, limit) as file:
         try:
-            data = file.read(most + 1)
+            data = file.read(limit + 1)
         except OSError as error:
             raise InputError(f"{name} cannot be read: {error.strerror or error}.") from None
-    check_size(name, len(data), most)
+    check_size(name, len(data), limit)
     return data
 
 
-def open_regular(path: str | Path, most: int) -> BinaryIO:
-    """A regular file, opened for reading.
-
-    Args:
-        most: its largest size, in bytes.
-
-    Raises:
-        InputError: the file does not exist, is not a regular file, cannot be read, or is larger.
-    """
+def open_regular(path: str | Path, limit: int) -> BinaryIO:
+    """A regular file, opened for reading; an `InputError` if it cannot be read or is larger than `limit` bytes."""
     name = printable(Path(path).name, _LONGEST_NAME)
     try:
         file = open(opened(path), "rb")
@@ -101,21 +87,17 @@ def open_regular(path: str | Path, most: int) -> BinaryIO:
     except (OSError, ValueError) as error:
         raise InputError(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     try:
-        check_size(name, os.fstat(file.fileno()).st_size, most)
+        check_size(name, os.fstat(file.fileno()).st_size, limit)
     except InputError:
         file.close()
         raise
     return file
 
 
-def check_size(name: str, size: int, most: int) -> None:
-    """Refuse a file of more bytes than `most`.
-
-    Raises:
-        InputError: it is larger.
-    """
-    if size > most:
-        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB: give a smaller one.")
+def check_size(name: str, size: int, limit: int) -> None:
+    """Refuse, with an `InputError`, a file of more bytes than `limit`."""
+    if size > limit:
+        raise InputError(f"{name} has {size / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB: give a smaller one.")
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
@@ -166,11 +148,7 @@ def linked(path: Path) -> InputError:
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """The path of a folder within a run's folder.
-
-    Raises:
-        InputError: it, or a folder above it, is a link.
-    """
+    """The path of a folder within a run's folder; an `InputError` if it, or a folder above it, is a link."""
     path = folder
     for name in names:
         path = path / name
@@ -181,29 +159,26 @@ def inside(folder: Path, *names: str) -> Path:
 
 def write_bytes(path: Path, data: bytes, *, durable: bool = True) -> None:
     """Replace a file atomically; `durable` waits until the data are on the disk and survive a power cut."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(data)
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-        os.replace(beside, path)
+        os.replace(temporary, path)
     finally:
         with contextlib.suppress(OSError):  # report the error above
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     if durable:
         sync_folder(path.parent)
 
 
 def check_place(name: str, path: Path | str) -> None:
-    """Refuse a path at which no file can be written, before the work whose end is to be written there.
+    """Refuse a path that cannot be written, before the work whose result is to be written there.
 
-    Args:
-        name: the argument that gave the path.
-
-    Raises:
-        InputError: its folder does not exist or refuses files, or it is a folder or not a valid path.
+    An `InputError` if its folder does not exist or refuses files, or it is a folder or not a valid path; `name` is the
+    argument that gave it.
     """
     path, why = Path(path), ""
     try:
@@ -241,8 +216,8 @@ def unwritten(path: Path, error: OSError) -> InputError:
 
 def remedy(error: OSError) -> str:
     """What to do about a file or folder that the system refuses to write."""
-    known = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
-    return known.get(error.errno or 0, "free some space or give access")
+    remedies = {errno.ENAMETOOLONG: "give it a shorter name", errno.ELOOP: "delete the link"}
+    return remedies.get(error.errno or 0, "free some space or give access")
 
 
 def folder_bytes(folder: Path) -> int:
@@ -270,11 +245,8 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
 
 
 def read_json(path: Path, limit: int = _JSON_BYTES) -> dict[str, Any]:
-    """The JSON object of a file of at most `limit` bytes.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it has another format; an `InputError` says what is wrong.
+    """The JSON object of a file of at most `limit` bytes; an OSError if it cannot be read, a ValueError if it is not
+    one.
     """
     value = parsed(read_bytes(path, limit), str(path))
     if not isinstance(value, dict):
@@ -288,11 +260,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def parsed(data: bytes, name: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        InputError: it is not JSON, is nested too deeply, or has a lone surrogate.
-    """
+    """The value of a JSON text; an `InputError` if it is not JSON, is nested too deeply, or has a lone surrogate."""
     try:
         value = json.loads(data.decode("utf-8"))
         if b"\\ud" in data.lower():  # escapes can encode a lone surrogate, which cannot be displayed
@@ -331,13 +299,8 @@ def read_frame(
 ) -> pd.DataFrame:
     """Read a tidy frame; the columns in `words` contain names, read literally ("NA" is a name).
 
-    Args:
-        only: the columns to read, if present; None reads all.
-        most: largest number of rows to read.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not such a file.
+    Only the first `most` rows are read, and of the columns those in `only`, if present. An OSError if the file cannot
+    be read, a ValueError if it is not such a file.
     """
     data = read_bytes(path, min(max(_FRAME_BYTES, _ROW_BYTES * (most or 0)), _MOST_FRAME_BYTES))
     first = data[:_LINE_BYTES].partition(b"\n")[0]
@@ -348,14 +311,14 @@ def read_frame(
             raise ValueError("one of its lines is too long")
     # Without index_col=False the first column becomes an index if rows are longer than the list of names.
     names = pd.read_csv(io.BytesIO(data), nrows=0, index_col=False).columns
-    kept = [name for name in names if only is None or name in only]
+    selected = [name for name in names if only is None or name in only]
     return pd.read_csv(
         io.BytesIO(data),
         index_col=False,
-        usecols=kept,
+        usecols=selected,
         nrows=most,
         dtype=dict.fromkeys(words, "str"),
         keep_default_na=False,
-        na_values={name: [""] for name in kept if name not in words},
+        na_values={name: [""] for name in selected if name not in words},
         low_memory=False,
     )

@@ -30,7 +30,7 @@ def missing(path: Path, remedy: str = FIT_AGAIN) -> InputError:
 
 
 def unfit(path: Path, remedy: str = FIT_AGAIN) -> InputError:
-    """The error for a file of a run that the free memory does not hold, be it damaged or not."""
+    """The error for a file of a run that does not fit into the free memory, damaged or not."""
     return InputError(f"{path} needs more memory than is free: end other programs, restore the file, or {remedy}.")
 
 
@@ -44,8 +44,7 @@ def shown(value: object) -> str:
 def check_kept(values: Mapping[str, Any]) -> None:
     """Refuse numbers that a run could not read back: beyond some size, floats cannot represent every whole number.
 
-    Raises:
-        InputError: a number is too large; the message names it.
+    The `InputError` names the number.
     """
     for name, value in values.items():
         if isinstance(value, int | float) and not abs(value) < _LARGEST:
@@ -67,10 +66,8 @@ def is_text(text: str) -> bool:
 def record(kind: type[_Record], values: Mapping[str, Any]) -> _Record:
     """A dataclass from JSON, each value of its field's type; unknown fields are ignored.
 
-    Numbers are limited: whole ones to be exact, others for their squares to be finite.
-
-    Raises:
-        ValueError: a value has another type; the message names it.
+    Numbers are limited: whole ones to be exact, others for their squares to be finite. A ValueError names the first
+    value of another type.
     """
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]  # typing has no name for "any dataclass"
     kinds = {field.name: field.type for field in fields}
@@ -117,14 +114,9 @@ _NUMBERS = {
 
 
 def read(path: Path, schema: Schema, nodes: Sequence[str], max_rows: int) -> pd.DataFrame:
-    """The frame of a CSV file, every column converted to its kind.
+    """The frame of a CSV file, every column converted to its kind; the `InputError` has its path and a remedy.
 
-    Args:
-        nodes: the columns of the table.
-        max_rows: the largest number of rows.
-
-    Raises:
-        InputError: it is missing or has other content; the message has its path and a remedy.
+    `nodes` are the columns of the table.
     """
     words = [name for name, kind in schema.kinds.items() if kind in WORDS]
     try:
@@ -204,11 +196,7 @@ def _refuse(column: pd.Series, bad: np.ndarray, what: str) -> None:
 
 
 def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: str = FIT_AGAIN) -> list[str]:
-    """The nodes by position, source first; checked to be the table's columns, each exactly once.
-
-    Raises:
-        InputError: they are not.
-    """
+    """The nodes by position, source first; checked to be the table's columns, each exactly once."""
     placed = frame.sort_values("position")
     if placed["position"].tolist() != list(range(1, len(nodes) + 1)):
         raise damaged(path, f"its positions are not 1 to {len(nodes)}", remedy)
@@ -216,11 +204,7 @@ def check_order(path: Path, frame: pd.DataFrame, nodes: Sequence[str], remedy: s
 
 
 def check_edges(path: Path, edges: pd.DataFrame, order: Sequence[str], remedy: str = FIT_AGAIN) -> pd.DataFrame:
-    """The edges, checked to agree with the order.
-
-    Raises:
-        InputError: one does not.
-    """
+    """The edges, checked to agree with the order."""
     index = {node: number for number, node in enumerate(order)}
     against = edges["parent"].map(index).to_numpy() >= edges["child"].map(index).to_numpy()
     if len(edges) and against.any():

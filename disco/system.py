@@ -1,8 +1,8 @@
 """What differs between Linux, macOS and Windows: opening files, locks, processes, priorities and limits.
 
-All other modules are the same on the three. Where a system lacks something, the function does as much as there is:
-Windows has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor
-removes an open file or its folder.
+All other modules are the same on the three. Where a system lacks something, the function does what is possible: Windows
+has no sessions of processes, no limits on a process, no lock that a child inherits, and neither renames nor removes an
+open file or its folder.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _NICE = 5  # one step of it costs about a fifth of a contested processor
 if sys.platform == "linux":
     _ALL_CORES = os.sched_getaffinity(0)
 else:
-    _ALL_CORES = set[int]()  # such systems do not tell
+    _ALL_CORES = set[int]()  # these systems do not report it
 _LOCKED_AT = 1 << 30  # the byte that a lock on Windows covers: beyond all notes, which others may read
 
 if sys.platform == "win32":
@@ -28,7 +28,7 @@ if sys.platform == "win32":
 
     import psutil
 
-    STOPPING = (signal.SIGINT, signal.SIGBREAK)  # what asks a command to end
+    STOPPING = (signal.SIGINT, signal.SIGBREAK)  # signals that ask a command to end
     INHERITS_LOCKS = MOVES_OPEN_FILES = False
 
     def open_handle(path: str | Path, flags: int, *, follow: bool = True) -> int:
@@ -193,14 +193,14 @@ else:
             seconds: of its processor time, counted from its start.
         """
         limits = {resource.RLIMIT_DATA: memory, resource.RLIMIT_CPU: seconds, resource.RLIMIT_CORE: 0}
-        for which, most in limits.items():
+        for which, limit in limits.items():
             hard = resource.getrlimit(which)[1]
-            resource.setrlimit(which, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+            resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
     def shell_limits() -> dict[str, int]:
         """The bytes that this process may take, by options of `ulimit`; without those that are unlimited."""
         limits = {"v": resource.getrlimit(resource.RLIMIT_AS)[0], "d": resource.getrlimit(resource.RLIMIT_DATA)[0]}
-        return {option: most for option, most in limits.items() if most != resource.RLIM_INFINITY}
+        return {option: limit for option, limit in limits.items() if limit != resource.RLIM_INFINITY}
 
     def lower_priority(process: int) -> None:
         """Lower the priority of a process, or of this one (0), for good, so that short work beside it goes first."""
@@ -237,8 +237,7 @@ def was_ended_by(status: int | None, *names: str) -> bool:
 def first_to_go(score: int) -> None:
     """If memory runs out, have the system end this process before others; on Linux alone.
 
-    Args:
-        score: up to 1000, the first of all.
+    `score` goes up to 1000, the first of all.
     """
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(str(score))

@@ -36,23 +36,23 @@ def nats(value: float) -> str:
 
 
 def of_graphs(share: float) -> str:
-    """How many of the graphs left a share of them is, in words: it counts graphs, and is no probability."""
-    return next(word for least, word in _OF_GRAPHS if share >= least)
+    """A share of the compatible graphs in words: it counts graphs, and is not a probability."""
+    return next(word for threshold, word in _OF_GRAPHS if share >= threshold)
 
 
 def duration(seconds: float | None) -> str:
     """A time span in its two largest useful units: 8 s, 3 min 20 s, 2 h 5 min."""
     if seconds is None or seconds != seconds or seconds < 0:
         return "unknown"
-    whole = round(seconds)
-    if whole < 1:
+    rounded = round(seconds)
+    if rounded < 1:
         return "under 1 s"
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        minutes, rest = divmod(whole, 60)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        minutes, rest = divmod(rounded, 60)
         return f"{minutes} min" + (f" {rest} s" if rest and minutes < 10 else "")
-    hours, minutes = divmod(round(whole / 60), 60)
+    hours, minutes = divmod(round(rounded / 60), 60)
     if hours < 48:
         return f"{hours} h" + (f" {minutes} min" if minutes else "")
     return f"{round(hours / 24)} days"
@@ -100,10 +100,10 @@ def clock(moment: datetime | str | float | None) -> str:
     then = _as_datetime(moment)
     if then is None:
         return ""
-    then, now = then.astimezone(), datetime.now().astimezone()
-    if then.date() == now.date():
+    then, current = then.astimezone(), datetime.now().astimezone()
+    if then.date() == current.date():
         return f"{then:%H:%M}"
-    return f"{then:%d %b}" if then.year == now.year else f"{then:%d %b %Y}"
+    return f"{then:%d %b}" if then.year == current.year else f"{then:%d %b %Y}"
 
 
 def more(ratio: float) -> str:
@@ -120,14 +120,14 @@ def how_many(count: int, noun: str, several: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else several or noun + 's'}"
 
 
-def plural(count: int, one: str, several: str) -> str:
+def plural(count: int, singular: str, several: str) -> str:
     """The form of a verb or a noun that goes with a count: `is` or `are`."""
-    return one if count == 1 else several
+    return singular if count == 1 else several
 
 
-def share(part: int, whole: int) -> str:
-    """`2 of 3`, or `all 3` if the part is the whole."""
-    return f"all {whole}" if part == whole and whole > 1 else f"{part} of {whole}"
+def share(count: int, total: int) -> str:
+    """`2 of 3`, or `all 3` if both are equal."""
+    return f"all {total}" if count == total and total > 1 else f"{count} of {total}"
 
 
 def shortened(name: object, longest: int) -> str:
@@ -139,15 +139,15 @@ def shortened(name: object, longest: int) -> str:
     return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
 
 
-def listed(parts: Sequence[str], most: int, joint: str = ", ") -> str:
+def listed(items: Sequence[str], limit: int, joint: str = ", ") -> str:
     """The first parts and the number of others: `a, b and 3 more`."""
-    more = len(parts) - most
-    return joint.join(parts[:most]) + (f" and {more:,} more" if more > 0 else "")
+    omitted = len(items) - limit
+    return joint.join(items[:limit]) + (f" and {omitted:,} more" if omitted > 0 else "")
 
 
-def series(parts: Sequence[str]) -> str:
+def series(items: Sequence[str]) -> str:
     """All parts in a sentence: `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
@@ -156,7 +156,7 @@ def _as_datetime(moment: datetime | str | float | None) -> datetime | None:
     if isinstance(moment, int | float):
         return datetime.fromtimestamp(moment, UTC)
     try:
-        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        value = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -62,7 +62,7 @@ def wait_for(run: Run, *states: str) -> None:
 def place(run: Run, work: Work) -> int | None:
     """The place of a run in its queue, 1 = next; None if it is not waiting."""
     wait = jobs.wait_of(run, work)
-    return None if wait is None else wait.place
+    return None if wait is None else wait.position
 
 
 def kill(run: Run) -> None:

@@ -1,11 +1,11 @@
-"""Work on the machines of a Dask cluster that is there already; without one, in this process.
+"""Work on the machines of an existing Dask cluster; without one, in this process.
 
 `each` calls a function for every part of some work, and it is the same call with and without a cluster. So a result
-does not depend on where its parts were made, if the processors are of one kind. What all parts share is sent to every
-worker once. The parts of a worker that dies are made again elsewhere.
+does not depend on where its parts were computed, if the processors are of one kind. What all parts share is sent to
+every worker once. The parts of a worker that dies are computed again elsewhere.
 
 Dask unpickles what it receives, so whoever reaches a scheduler or a worker can run programs there: the network must be
-a trusted one (docs/cluster.md).
+trusted (docs/cluster.md).
 """
 
 import contextlib
@@ -35,8 +35,7 @@ def on(address: str | None) -> Iterator[None]:
             configuration; without one the work stays here.
 
     Raises:
-        InputError: Dask is not installed, nothing answers at the address, there is no worker, or a worker has another
-            version of a package.
+        InputError: Dask is not installed, the address does not answer, no worker is there, or one has other versions.
     """
     if not address:
         yield
@@ -52,11 +51,7 @@ def on(address: str | None) -> Iterator[None]:
 
 
 def workers(address: str) -> int:
-    """The number of workers at an address.
-
-    Raises:
-        InputError: as `on`.
-    """
+    """The number of workers at an address; `InputError`s as `on`."""
     with on(address):
         cluster = _here.get()
         return 0 if cluster is None else cluster.count()
@@ -69,26 +64,21 @@ def free_bytes(device: str) -> int:
 
 
 def check_memory(work: str, needed: Callable[[int], int], nodes: int, device: str, *fewer: str) -> None:
-    """Refuse work that needs more memory than is free where it would go.
+    """Refuse work that needs more memory than is free where it would run; the `InputError` says how many columns fit.
 
     Args:
         work: what it is, the subject of a sentence.
         needed: the bytes for a number of columns, which grow with it.
-        nodes: the number of columns.
-        device: cpu or cuda.
         fewer: what else would need less, such as "fewer rows".
-
-    Raises:
-        InputError: it needs more; says how many columns would fit.
     """
-    if (least := needed(nodes)) <= (free := free_bytes(device)):
+    if (required_bytes := needed(nodes)) <= (free := free_bytes(device)):
         return
-    most = bisect_right(range(1, nodes), free, key=needed)
+    largest = bisect_right(range(1, nodes), free, key=needed)
     at = "" if _here.get() is None else " at a worker"
-    ways = [*([f"at most {most:,} columns"] if most > 1 else []), *fewer]
+    remedies = [*([f"at most {largest:,} columns"] if largest > 1 else []), *fewer]
     raise InputError(
-        f"{work} needs about {least / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. "
-        f"Use {' or '.join(ways)}."
+        f"{work} needs about {required_bytes / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB are free{at}. "
+        f"Use {' or '.join(remedies)}."
     )
 
 
@@ -101,15 +91,14 @@ def each(
 ) -> Generator[Any, None, None]:
     """The results of `function(*shared, part, reporter)` for all parts, in order, as soon as they are known.
 
-    A single part reports its steps to the given reporter. Several only ask whether to continue, unless each has its
-    own.
+    A single part reports its steps to the reporter. Several only ask whether to continue, unless each has its own.
 
     Args:
         function: one of a module.
         shared: the same objects in all calls, which no call changes.
         parts: small objects.
         reporter: of the work that the parts belong to.
-        own: one for every part.
+        own: one reporter per part.
 
     Raises:
         InputError: the cluster no longer answers, or several workers died over a part.
@@ -120,4 +109,4 @@ def each(
     if cluster is not None:
         return cluster.each(function, shared, parts, reporter, own)
     asking = own or [reporter.quiet()] * len(parts)
-    return (function(*shared, part, one) for part, one in zip(parts, asking, strict=True))
+    return (function(*shared, item, part_reporter) for item, part_reporter in zip(parts, asking, strict=True))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 SAME = ("disco", "numpy", "torch", "numba")  # packages that need one version everywhere
 _SECONDS = 5  # for an answer of a scheduler
-_LOOK = 0.1  # seconds between two looks at whether to go on
+_LOOK = 0.1  # seconds between two checks whether to continue
 _COUNT = 2  # seconds between two counts of the workers
 _ALONE = 60  # seconds without a worker, after which work ends
 _KEPT = 4  # shared objects that stay with the workers
 _WARNING = "distributed.admin.large-graph-warning-threshold"
-_TRIES = 3  # times that a connection is begun
+_TRIES = 3  # attempts to connect
 
 _NO_ADDRESS = "{address} is no address of a Dask scheduler: give one such as tcp://host:8786."
 _NO_CERTIFICATES = (
@@ -52,11 +52,7 @@ _DIED = (
 
 
 class Cluster:
-    """A connection, and what its workers have.
-
-    Raises:
-        InputError: as `disco.cluster.on`.
-    """
+    """A connection, and what its workers have; `InputError`s as `disco.cluster.on`."""
 
     def __init__(self, address: str) -> None:
         self.address = printable(address, 200)
@@ -71,7 +67,7 @@ class Cluster:
             raise
 
     def close(self) -> None:
-        """End the connection; the workers stop what they do for it."""
+        """End the connection; the workers stop their work for it."""
         with contextlib.suppress(Exception):  # it may be broken
             self.client.close(timeout=_SECONDS)
 
@@ -91,13 +87,13 @@ class Cluster:
         reporter: Reporter,
         own: Sequence[Reporter] | None,
     ) -> Generator[Any, None, None]:
-        """As `disco.cluster.each`; without `own`, nobody hears the parts' events."""
-        topic, told = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
+        """As `disco.cluster.each`; without `own`, the parts' events are not reported."""
+        topic, messages = f"disco-{uuid.uuid4().hex}", deque[dict[str, Any]]()
         futures: list[Future] = []
 
         def relay() -> None:
-            while told and own:
-                message = told.popleft()
+            while messages and own:
+                message = messages.popleft()
                 own[message["number"]].relay(pickle.loads(message["event"]))
             reporter.check()
 
@@ -108,44 +104,44 @@ class Cluster:
             return self._submitted(function, shared, parts[number], telling)
 
         try:
-            self.client.subscribe_topic(topic, lambda message: told.append(message[1]))
+            self.client.subscribe_topic(topic, lambda message: messages.append(message[1]))
             futures = [send(number) for number in range(len(parts))]
             for number in range(len(parts)):
                 self._wait(futures[number:], relay, reporter)
-                found, has_enough = self._result(futures[number])
+                result, has_enough = self._result(futures[number])
                 reporter.has_enough |= has_enough
-                yield found
+                yield result
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(futures)
                 self.client.unsubscribe_topic(topic)
 
     def _submitted(
-        self, function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: worker.Telling
+        self, function: Callable[..., Any], shared: Sequence[Any], item: Any, telling: worker.Telling
     ) -> "Future":
         key = f"{function.__name__.strip('_')}-{uuid.uuid4().hex}"
         return self.client.submit(
-            worker.run, function, [self._shared(one) for one in shared], part, telling, key=key, pure=False
+            worker.run, function, [self._shared(value) for value in shared], item, telling, key=key, pure=False
         )
 
-    def _shared(self, one: Any) -> "Future":
+    def _shared(self, value: Any) -> "Future":
         """An object that the workers fetch from each other; the scheduler keeps its bytes, so it outlives them all."""
-        at = next((at for at, (known, _) in enumerate(self.sent) if known is one), None)
+        at = next((at for at, (sent_value, _) in enumerate(self.sent) if sent_value is value), None)
         if at is None:
             import dask
 
             self._check_answers()
             with dask.config.set({_WARNING: "1 TiB"}):  # a table is large
                 key = f"shared-{uuid.uuid4().hex}"
-                sent = one, self.client.submit(pickle.loads, pickle.dumps(one), key=key, pure=False)
+                sent = value, self.client.submit(pickle.loads, pickle.dumps(value), key=key, pure=False)
         else:
             sent = self.sent[at]
             del self.sent[at]
-        self.sent.append(sent)  # the longest unused leaves
+        self.sent.append(sent)  # drop the least recently used
         return sent[1]
 
     def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
-        """Wait for the first of some parts; meanwhile pass on events and the wish to end."""
+        """Wait for the first of some parts; meanwhile pass on events and requests to stop."""
         ended, is_told = threading.Event(), False
         futures[0].add_done_callback(lambda _: ended.set())
         seen = counted = time.monotonic()
@@ -153,11 +149,11 @@ class Cluster:
             ended.wait(_LOOK)
             self._check_answers()
             relay()
-            now = time.monotonic()
-            if now > counted + _COUNT:
-                counted = now
-                seen = now if self._has_workers() else seen
-            if now > seen + _ALONE:
+            current_time = time.monotonic()
+            if current_time > counted + _COUNT:
+                counted = current_time
+                seen = current_time if self._has_workers() else seen
+            if current_time > seen + _ALONE:
                 raise InputError(_LEFT.format(address=self.address, seconds=_ALONE))
             if ended.is_set():
                 return
@@ -166,7 +162,7 @@ class Cluster:
                 self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
 
     def _result(self, future: "Future") -> tuple[Any, bool]:
-        """What a part has found, and whether it ended with what it had."""
+        """The result of a part, and whether it ended early with the best so far."""
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
@@ -177,13 +173,13 @@ class Cluster:
         except KilledWorker as error:
             raise InputError(_DIED.format(address=self.address)) from error
         except ImportError:
-            self._check_workers()  # one that came later has no disco, or another version
+            self._check_workers()  # one that joined later may lack disco, or have another version
             raise
 
     def _has_workers(self) -> bool:
         try:
             return bool(self.count())
-        except OSError:  # the connection ends, which the next look tells
+        except OSError:  # the connection ends, which the next check reports
             return True
 
     def _check_answers(self) -> None:
@@ -191,17 +187,13 @@ class Cluster:
             raise InputError(_GONE.format(address=self.address))
 
     def _check_workers(self) -> None:
-        """There are workers, all with the versions of here.
-
-        Raises:
-            InputError: there is none, or one has others.
-        """
+        """Refuse, with an InputError, a cluster without workers, or with other versions than here."""
         try:
             self.client.wait_for_workers(1, timeout=_SECONDS)
         except TimeoutError as error:
             raise InputError(_EMPTY.format(address=self.address)) from error
-        told: Any = self.client.get_versions()
-        pythons = {name: one["packages"]["python"] for name, one in told["workers"].items()}
+        versions: Any = self.client.get_versions()
+        pythons = {name: worker_versions["packages"]["python"] for name, worker_versions in versions["workers"].items()}
         for name, python in pythons.items():  # a function is sent as the bytecode of one version
             _check_same(name, "Python", ".".join(python.split(".")[:2]), ".".join(platform.python_version_tuple()[:2]))
         for name, theirs in self.client.run(self.tell_versions).items():
@@ -210,19 +202,14 @@ class Cluster:
 
 
 def _check_same(worker_name: str, package: str, theirs: str | None, ours: str | None) -> None:
-    """Refuse a worker with another version of a package."""
     if theirs != ours:
         words = _WITHOUT if theirs is None else _OTHER
-        name, other = printable(worker_name, 80), printable(str(theirs), 40)
-        raise InputError(words.format(name=name, package=package, theirs=other, ours=ours))
+        name, version = printable(worker_name, 80), printable(str(theirs), 40)
+        raise InputError(words.format(name=name, package=package, theirs=version, ours=ours))
 
 
 def _connected(address: str, name: str) -> "Client":
-    """A client of the scheduler at an address.
-
-    Raises:
-        InputError: Dask is not installed, or nothing answers.
-    """
+    """A client of the scheduler at an address; InputError if Dask is not installed, or nothing answers."""
     try:
         import dask
         from distributed import Client, Security
@@ -236,7 +223,7 @@ def _connected(address: str, name: str) -> "Client":
             raise ValueError
     except ValueError as error:
         raise InputError(_NO_ADDRESS.format(address=name)) from error
-    # A client that cannot even begin complains again when it is deleted.
+    # A client that cannot start reports it again when it is deleted.
     if kind == "tcp" and dask.config.get("distributed.comm.require-encryption"):
         raise InputError(_ENCRYPTED.format(address=name))
     if kind == "tls" and Security().get_connection_args("client").get("ssl_context") is None:

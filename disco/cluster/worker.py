@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from disco.progress import ENOUGH, Event, Reporter
 
-_one_at_a_time = threading.Lock()  # parts beside each other would share this process's threads and their settings
+_one_at_a_time = threading.Lock()  # concurrent parts would share this process's threads and their settings
 _USABLE = 0.8  # share of its limit at which a worker pauses, by default
-_enough: set[str] = set()  # the parts that shall end with what they have
+_enough: set[str] = set()  # the parts that should end with the best so far
 
 
 class Telling(NamedTuple):
@@ -18,8 +18,8 @@ class Telling(NamedTuple):
 
     Attributes:
         versions: of packages, the same everywhere.
-        topic: of its events; None if nobody hears them.
-        weights, stopped, seconds: what its reporter has.
+        topic: of its events; None if they are not reported.
+        weights, stopped, seconds: those of its reporter.
     """
 
     versions: dict[str, str | None]
@@ -30,11 +30,10 @@ class Telling(NamedTuple):
     seconds: float
 
 
-def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling: Telling) -> tuple[Any, bool]:
-    """The result of a part, and whether it ended with what it had.
+def run(function: Callable[..., Any], shared: Sequence[Any], item: Any, telling: Telling) -> tuple[Any, bool]:
+    """The result of a part, and whether it ended early with the best so far.
 
-    Raises:
-        ImportError: this worker, which came after the others were asked, has other versions.
+    An ImportError if this worker, which joined after the check of the others, has other versions.
     """
     from distributed import get_worker
 
@@ -43,7 +42,7 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
     worker = get_worker()
     key, last = str(worker.get_current_task()), None
 
-    def told(event: Event) -> bool | str | None:
+    def report(event: Event) -> bool | str | None:
         nonlocal last
         task = worker.state.tasks.get(key)
         if task is None or task.state != "executing":  # cancelled, or nobody waits for it any more
@@ -54,26 +53,26 @@ def run(function: Callable[..., Any], shared: Sequence[Any], part: Any, telling:
         return ENOUGH if key in _enough else None
 
     with _one_at_a_time:
-        reporter = Reporter(told, telling.weights, telling.stopped, telling.seconds)
+        reporter = Reporter(report, telling.weights, telling.stopped, telling.seconds)
         reporter.check()
-        found = function(*shared, part, reporter)
+        result = function(*shared, item, reporter)
     _enough.discard(key)
-    return found, reporter.has_enough
+    return result, reporter.has_enough
 
 
 def teller(names: Sequence[str]) -> Callable[[], dict[str, str | None]]:
-    """A function that tells the versions of packages where it is called, even where disco is not installed."""
+    """A function that returns the versions of packages where it is called, even where disco is not installed."""
 
     def versions() -> dict[str, str | None]:
         import importlib.metadata
 
-        found = dict[str, str | None]()
+        versions_here = dict[str, str | None]()
         for name in names:
             try:
-                found[name] = importlib.metadata.version(name).partition("+")[0]
+                versions_here[name] = importlib.metadata.version(name).partition("+")[0]
             except importlib.metadata.PackageNotFoundError:
-                found[name] = None
-        return found
+                versions_here[name] = None
+        return versions_here
 
     return versions
 
@@ -84,7 +83,7 @@ def _versions_here(names: tuple[str, ...]) -> dict[str, str | None]:
 
 
 def free_bytes(device: str, dask_worker: Any) -> int:
-    """The free memory of a device (cpu or cuda) here, in bytes, within the limit that Dask's worker was given."""
+    """The free memory of a device (cpu or cuda) here, in bytes, within the limit of Dask's worker."""
     import psutil
 
     from disco.devices import free_bytes as free_here
@@ -96,5 +95,5 @@ def free_bytes(device: str, dask_worker: Any) -> int:
 
 
 def tell_enough(keys: Sequence[str]) -> None:
-    """Let parts end with what they have, whether or not they have begun."""
+    """Let parts, running or not, end with the best so far."""
     _enough.update(keys)

@@ -1,7 +1,8 @@
 """Runs on disk, shared by long fits and the pages.
 
 A run is a folder of plain files, listed in ARCHITECTURE.md. Nothing in it is ever unpickled, and everything is checked
-on reading.
+on reading: a file that is missing, damaged, or from another run or table raises an `InputError`, one sentence with its
+remedy; so does a file that cannot be written.
 """
 
 from disco.runs import artefacts

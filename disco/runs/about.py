@@ -21,13 +21,9 @@ def about(run: Run, method: str, *, seed: int | None = None, **chosen: float | s
     """The facts stored in every exported graph, one value each.
 
     Args:
-        run: the graph's run.
         method: the method behind its order and edges, in words.
         seed: by default the fit's.
         chosen: thresholds and other choices by name.
-
-    Raises:
-        InputError: the run's table cannot be read.
     """
     table, spoilt = run.table(), artefacts.of(run)
     standing = " ".join(map(str, spoilt.standing))

@@ -41,18 +41,18 @@ _MOST_KEPT = 32  # of what the files of others' runs lack
 
 @dataclass(frozen=True)
 class _Shown:
-    """A finding in artefacts.json; `advice` is its remedy, and `columns` are those that its cure leaves out."""
+    """A finding in artefacts.json; `columns` are those that its remedy, `advice`, leaves out."""
 
     kind: str
     message: str
     advice: str
-    flag: str = ""  # missing in older runs, as the next one
+    flag: str = ""  # missing in older runs, like the next one
     columns: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _ArtefactsFile:
-    """The content of artefacts.json; older runs have nothing hidden, as it was not looked for."""
+    """The content of artefacts.json; `hidden` is None in older runs, which did not look for it."""
 
     found: list[dict[str, Any]]
     dismissed: dict[str, str]
@@ -73,11 +73,7 @@ def write(folder: Path, artefacts: Artefacts) -> None:
 
 
 def of(run: Run) -> Artefacts:
-    """The artefacts of a run's table; those of a run from an older version are looked for now, and kept.
-
-    Raises:
-        InputError: its table cannot be read.
-    """
+    """The artefacts of a run's table; those of an older version are computed once and stored."""
     with contextlib.suppress(OSError, ValueError):
         artefacts, is_older = _read(run)
         if not (is_older or artefacts.due):
@@ -123,7 +119,7 @@ def _finding(run: Run, values: Mapping[str, Any], kinds: set[str]) -> Finding:
 
 @lru_cache(_MOST_KEPT)
 def _completed(run: Run, stamp: int) -> Artefacts:
-    """The artefacts of a run whose file lacks some or all; of what was left aside, only an older file knows."""
+    """The artefacts of a run whose file lacks some or all; only an older file knows the ignored columns."""
     try:
         artefacts, is_older = _read(run)
     except (OSError, ValueError):
@@ -148,11 +144,7 @@ def sentences(run: Run) -> tuple[str, ...]:
 
 
 def check_there(kinds: Iterable[str], artefacts: Artefacts) -> None:
-    """Refuse to dismiss what was not found.
-
-    Raises:
-        InputError: a table with these artefacts has none of a kind.
-    """
+    """Refuse, with an `InputError`, to dismiss a kind of artefact that the table does not have."""
     there = [finding.kind for finding in artefacts.found]
     if absent := [kind for kind in kinds if kind not in there]:
         has = f"it has {', '.join(there)}" if there else "it has none"
@@ -160,15 +152,10 @@ def check_there(kinds: Iterable[str], artefacts: Artefacts) -> None:
 
 
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
-    """Say why some artefacts are none, or with an empty reason that they are; other kinds stay as they are.
+    """Dismiss artefacts with a reason by kind; an empty reason restores one, and other kinds stay as they are.
 
-    A reason is kept while its artefact is not looked for because another one stands again.
-
-    Args:
-        reasons: by kind.
-
-    Raises:
-        InputError: the run has no artefact of a kind, or it cannot be written.
+    A reason is kept while its artefact is not looked for because another one stands again. An `InputError` if the run
+    has no artefact of a kind.
     """
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
     previous = of(run)

@@ -1,8 +1,7 @@
 """roles.json, beside.parquet and knowledge.json: what a run has besides its counts.
 
-The first has the roles of its columns, the second those columns that are neither counts nor ignored.
-
-Cells are stored as given, as numbers or text. Names, types and sizes are checked before reading.
+The first has the roles of its columns, the second those columns that are neither counts nor ignored. Cells are stored
+as given, as numbers or text. Names, types and sizes are checked before reading.
 """
 
 import io
@@ -33,9 +32,6 @@ REMEDY = "create a new run of the table with its roles"
 
 def write(folder: Path, table: pd.DataFrame, roles: Roles) -> None:
     """Write the roles that affect results, and their columns; nothing if all are counts or ignored.
-
-    Args:
-        table: a table with at least these columns.
 
     Raises:
         InputError: the columns have too many cells, or a cell is too long.
@@ -73,11 +69,7 @@ def _storable(column: pd.Series) -> pd.Series:
 
 
 def read_roles(path: Path) -> Roles:
-    """The roles in the file of a run that has any.
-
-    Raises:
-        InputError: they cannot be read.
-    """
+    """The roles in the file of a run that has any."""
     try:
         return Roles.from_dict(read_record(path))
     except OSError as error:
@@ -87,11 +79,7 @@ def read_roles(path: Path) -> Roles:
 
 
 def read_knowledge(path: Path, nodes: list[str], roles: Roles | None) -> "Knowledge":
-    """The knowledge in the file of a run that has any.
-
-    Raises:
-        InputError: it cannot be read, or does not fit the run's columns.
-    """
+    """The knowledge in the file of a run that has any, checked against the run's columns."""
     from disco.knowledge.knowledge_files import read
 
     try:
@@ -104,13 +92,8 @@ def read_knowledge(path: Path, nodes: list[str], roles: Roles | None) -> "Knowle
 
 
 def read_columns(path: Path, roles: Roles, rows: int) -> pd.DataFrame:
-    """The columns with a role, as given, (rows, columns).
-
-    Args:
-        rows: number of rows of the run's counts.
-
-    Raises:
-        InputError: the file is missing or damaged, or has other columns or rows.
+    """The columns with a role, as given, (rows, columns); checked to be these and to have the `rows` of the run's
+    counts.
     """
     if not roles.columns:
         return pd.DataFrame(index=range(rows))

@@ -11,9 +11,6 @@ def example() -> Run:
     """The example as an ordinary run in the folder of runs: copied there when first opened, and reused unless deleted.
 
     It lacks the networks: pages show all of its results, except curvature and orders by other criteria.
-
-    Raises:
-        InputError: the file is missing, or the folder of runs cannot be written.
     """
     path = next((candidate for home in HOMES if (candidate := home / "datasets" / "example.zip").is_file()), None)
     if path is None:

@@ -1,6 +1,5 @@
-"""Other methods on a run's table, stored beside its own results; `disco.work.comparing` runs them.
-
-ARCHITECTURE.md lists the files.
+"""Other methods on a run's table, stored beside its own results (ARCHITECTURE.md lists the files);
+`disco.work.comparing` runs them.
 """
 
 import contextlib
@@ -43,15 +42,7 @@ _BY_CLASS = (
 
 @dataclass(frozen=True)
 class MethodsRequest:
-    """The requested methods.
-
-    Attributes:
-        methods: name → options that differ from the method's defaults.
-        limit: time limit per method.
-
-    Raises:
-        InputError: a method or option is unknown, a value is not allowed, or there is no method.
-    """
+    """The requested methods, each with the options that differ from its defaults; an `InputError` if one is invalid."""
 
     methods: Mapping[str, Mapping[str, Any]]
     limit: float = number(
@@ -85,7 +76,6 @@ class MethodResult:
         method: a key of `disco.methods.METHODS`.
         state: done, failed, or timeout.
         options: all of its options.
-        seconds: its run time.
         limit: its time limit, in seconds.
         error: one sentence unless done.
         notes: caveats on its result.
@@ -132,9 +122,6 @@ def make_folder(run: Run, name: str) -> Path:
     """The folder of a method, created if needed; a link or file in its place, or a folder as its log, is removed.
 
     A run may come from a stranger, and the target of a link does not belong to the run.
-
-    Raises:
-        OSError: it cannot be created.
     """
     folder = run.path / FOLDER / name
     for path in (folder.parent, folder):
@@ -148,11 +135,7 @@ def make_folder(run: Run, name: str) -> Path:
 
 
 def save(run: Run, ended: MethodResult) -> None:
-    """Write a method's outcome. Without a new result, an earlier one is kept, with a note.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Write a method's outcome. Without a new result, an earlier one is kept, with a note."""
     folder = make_folder(run, ended.method)
     earlier = None
     if ended.found is None:
@@ -178,11 +161,7 @@ def names(run: Run) -> list[str]:
 
 
 def read_one(run: Run, name: str) -> MethodResult:
-    """The outcome of a method.
-
-    Raises:
-        InputError: there is no such method, it has not ended, or one of its files is damaged.
-    """
+    """The outcome of a method that has ended."""
     folder = folder_of(run, name)
     path = folder / "result.json"
     try:
@@ -223,11 +202,7 @@ def read_all(run: Run) -> list[MethodResult]:
 
 
 def read_scores(run: Run, name: str) -> pd.DataFrame | None:
-    """The scores of a method: parent, child, score and possibly p_value; None if not stored.
-
-    Raises:
-        InputError: they are damaged.
-    """
+    """The scores of a method: parent, child, score and possibly p_value; None if not stored."""
     path = folder_of(run, name) / "scores.csv"
     return read(path, COMPARED_SCORES, run.nodes, MOST_SCORES) if os.path.lexists(path) else None
 
@@ -244,8 +219,7 @@ def asked(run: Run) -> MethodsRequest | None:
 def table(run: Run, ended: list[MethodResult], truth: pd.DataFrame | None) -> pd.DataFrame:
     """One row per method: method, state, seconds, edges, undirected, the metrics, note.
 
-    Args:
-        truth: the true edges; None leaves the metrics empty. Edges with names that are not columns are ignored.
+    The metrics are empty without a `truth`, the true edges; those with names that are not columns are ignored.
     """
     nodes = set(run.nodes)
     if truth is not None:
@@ -264,7 +238,7 @@ def table(run: Run, ended: list[MethodResult], truth: pd.DataFrame | None) -> pd
 
 
 def looped(truth: pd.DataFrame) -> str:
-    """Why no method is compared with a truth: it has a cycle; empty if it has none."""
+    """Why no method is compared with a truth: the truth has a cycle; empty without one."""
     loop = cycle(read_edges(truth)[0])
     return f"The true edges have the cycle {loop}, so nothing is compared: a causal graph has none." if loop else ""
 
@@ -272,8 +246,7 @@ def looped(truth: pd.DataFrame) -> str:
 def set_truth(run: Run, edges: pd.DataFrame | None) -> None:
     """Replace a run's true edges, or remove them, and recompute its methods' metrics.
 
-    Raises:
-        InputError: an edge has a name that is not a column of the table, or a file cannot be written.
+    An `InputError` if an edge has a name that is not a column of the table.
     """
     run.set_truth(edges)
     try:
@@ -283,11 +256,7 @@ def set_truth(run: Run, edges: pd.DataFrame | None) -> None:
 
 
 def write_table(run: Run) -> None:
-    """Rewrite compare.csv, or delete it if no method has ended.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Rewrite compare.csv, or delete it if no method has ended."""
     ended, truth = read_all(run), None
     if not ended:
         (run.path / TABLE).unlink(missing_ok=True)

@@ -21,7 +21,6 @@ class TwoRuns:
     """Two results on their tables' common columns.
 
     Attributes:
-        runs: the two.
         results: both, as `FIRST` and `SECOND`.
         settings: setting, first, second, for settings that differ.
         same_rows: whether the common columns have the same counts, and the rows the same covariates.
@@ -34,13 +33,9 @@ class TwoRuns:
 
 
 def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
-    """Compare two results.
+    """Compare two results, each a run and the name of its result in `disco.runs.found`.
 
-    Args:
-        first, second: a run and the name of its result in `disco.runs.found`.
-
-    Raises:
-        InputError: they have no column in common, or a file cannot be read.
+    An `InputError` if they have no column in common.
     """
     results = Comparison.of({FIRST: found.read(*first), SECOND: found.read(*second)})
     runs = first[0], second[0]
@@ -57,7 +52,9 @@ def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:
     sides = [run.settings.to_dict() for run, _ in (first, second)]
     runs = first[0], second[0]
-    rules = _texts([run.knowledge() for run in runs], lambda known: "; ".join(rule for rule, _ in known.without_each()))
+    rules = _texts(
+        [run.knowledge() for run in runs], lambda knowledge: "; ".join(rule for rule, _ in knowledge.without_each())
+    )
     for name, texts in (("roles", _texts([run.roles for run in runs], str)), ("knowledge", rules)):
         for values, text in zip(sides, texts, strict=True):
             values[name] = text
@@ -72,7 +69,7 @@ def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparis
 
 
 def _texts(values: Sequence[Any], words: Callable[[Any], str]) -> list[str]:
-    """Each value in words; as JSON where the words do not tell different ones apart."""
+    """Each value in words; as JSON if two different values have the same words."""
     files = ["none" if value is None else json.dumps(value.to_dict(), ensure_ascii=False) for value in values]
     texts = ["none" if value is None else words(value) for value in values]
     return texts if len(set(texts)) == len(set(files)) else files

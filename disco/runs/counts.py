@@ -37,12 +37,7 @@ def readable(path: Path, remedy: str = _REMEDY) -> Iterator[None]:
 
 
 def write_counts(path: Path, counts: pd.DataFrame) -> None:
-    """Write a table of counts; one too large to be read back is refused.
-
-    Raises:
-        InputError: it has too many cells.
-        OSError: it cannot be written.
-    """
+    """Write a table of counts; one with too many cells to be read back is refused with an `InputError`."""
     if counts.size > _MOST_CELLS or counts.shape[1] > _MOST_COLUMNS:
         raise InputError(
             f"The table has {counts.shape[1]:,} columns and {counts.size:,} cells; the limits are "
@@ -58,14 +53,7 @@ Shape = tuple[int, int]
 
 
 def read_counts(path: Path, shape: Shape) -> pd.DataFrame:
-    """The counts, (rows, nodes), int64.
-
-    Args:
-        shape: required shape of the table.
-
-    Raises:
-        InputError: it is missing, does not contain counts, or has another shape.
-    """
+    """The counts, (rows, nodes), int64, checked to have the required shape."""
     with readable(path), _opened(path, shape) as file:
         # The file's pandas metadata could name an index or types that do not exist.
         table = file.read(use_pandas_metadata=False).to_pandas(ignore_metadata=True)

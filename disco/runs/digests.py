@@ -1,16 +1,16 @@
-"""Digests of a run's files, so that none is taken that was changed or comes from another run.
+"""Digests of a run's files, so that a file that was changed or comes from another run is refused.
 
 Each is the size and the SHA-256 of a file, stored by whatever wrote it:
 
-    settings.json   of what is made with the run: table, roles and their columns, knowledge, origin
+    settings.json   of the files made with the run: table, roles and their columns, knowledge, origin
     digests.json    in the folder of a fit or a variant: of its files
     refined.json, compare/METHOD/result.json   of the files of that result
     artefacts.json, refined_check.json   of their own content
 
 All but the first also have the digest of the table, so that a result of another table is refused. Older versions stored
-none, and are read as before; a file beside those that were written is another run's. Not bound are name.txt and
-truth.csv, which the owner of a run may replace at any time; statuses, logs and unfinished work, which change all the
-time and are no results; and compare.csv, which is never read.
+none, and are read as before; an additional file beside those that were written is another run's. Not bound are name.txt
+and truth.csv, which the owner of a run may replace at any time; statuses, logs and unfinished work, which change all
+the time and are not results; and compare.csv, which is never read.
 """
 
 import errno
@@ -36,8 +36,7 @@ _MOST_KEPT = 10_000
 def of(path: Path) -> str:
     """The digest of a file, as size:SHA-256; computed once until the file changes.
 
-    Raises:
-        OSError: it cannot be read, is a link, or is larger than any file of a run.
+    An OSError if it cannot be read, is a link, or is larger than any file of a run.
     """
     status = os.lstat(path)
     if status.st_size > _MOST_BYTES:
@@ -57,11 +56,7 @@ def of_bytes(data: bytes) -> str:
 
 
 def of_table(run: Path) -> str:
-    """The digest of the table in a run's folder, as its head has it; computed where it has none.
-
-    Raises:
-        OSError: the table cannot be read.
-    """
+    """The digest of the table in a run's folder, from its head if stored there, else computed."""
     try:
         return str(read_record(run / "settings.json")["digests"][TABLE])
     except (OSError, ValueError, KeyError, TypeError):  # of an older version, or a run that is being made
@@ -74,14 +69,11 @@ def of_files(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def checked(path: Path, digests: Mapping[str, str], remedy: str = FIT_AGAIN) -> Path:
-    """The path of a file, unless it is not the one that was written, or is there or missing against what was written.
+    """The path of a file, refused with an `InputError` if it was changed, is another run's, or is missing.
 
     Args:
         digests: by name; several with blanks between them are all allowed. Without that of the table they are not all
             known, as after a result of an older version, and a file without one passes.
-
-    Raises:
-        InputError: it was changed, is another run's, or is missing.
     """
     written, is_there = digests.get(path.name, "").split(), os.path.lexists(path)
     if written and not is_there:
@@ -101,26 +93,16 @@ def _is_one_of(path: Path, written: list[str]) -> bool:
         return True
 
 
-def check_table(path: Path, digests: Mapping[str, str], own: Mapping[str, str], remedy: str = FIT_AGAIN) -> None:
-    """Refuse a result of another table.
-
-    Args:
-        path: the file with these digests.
-        own: the digests in the head of the run.
-
-    Raises:
-        InputError: both have a digest of the table, and they differ.
-    """
-    if {TABLE} <= digests.keys() & own.keys() and digests[TABLE] != own[TABLE]:
+def check_table(
+    path: Path, digests: Mapping[str, str], run_digests: Mapping[str, str], remedy: str = FIT_AGAIN
+) -> None:
+    """Refuse, with an `InputError`, a result of another table: its digest and the one in the run's head differ."""
+    if {TABLE} <= digests.keys() & run_digests.keys() and digests[TABLE] != run_digests[TABLE]:
         raise damaged(path, "it belongs to the table of another run", remedy)
 
 
 def read(folder: Path) -> dict[str, str]:
-    """The digests of a fit or a variant; none in older ones.
-
-    Raises:
-        InputError: their file is damaged.
-    """
+    """The digests of a fit or a variant; none in older ones."""
     path = folder / FILE
     if not os.path.lexists(path):
         return {}

@@ -8,13 +8,6 @@ from disco.runs.refined import read_refined
 
 
 def fitted(run: Run, callback: Callback | None = None) -> FittedGraphs:
-    """The graphs that a run's refinement leaves, with its table; the run is only read.
-
-    Args:
-        callback: as in `fitted_graphs`.
-
-    Raises:
-        InputError: it has no refinement, or its files are damaged.
-    """
+    """The graphs compatible with a run's refinement, with its table; the run is only read."""
     refined, table = read_refined(run), run.table()
     return fitted_graphs(refined, table, roles=run.adjustment, knowledge=run.knowledge(), callback=callback)

@@ -37,12 +37,10 @@ _MOST_TRUE_EDGES = 1_000_000
 
 
 class Run:
-    """One run on disk.
+    """One run on disk; an `InputError` if there is none, its format is newer, or its settings.json is damaged.
 
     Attributes:
-        path: its folder.
         id: its name in a URL: that of its folder, of its link in the folder of runs, or of a link that shows it.
-        source: the origin of its table.
         created: date and time, with time zone.
         device: the requested device: auto, cpu or cuda.
         teaching: whether pages hide its truth until the reader asks for it.
@@ -50,9 +48,6 @@ class Run:
         settings: settings of its fit; a setting newer than the run has its former value.
         digests: of the files made with it (`disco.runs.digests`).
         checked: its table in its roles, in the process that checked it.
-
-    Raises:
-        InputError: the folder does not contain a run, its format is newer, or its settings.json is damaged.
     """
 
     def __init__(self, path: Path, shown_as: str = "") -> None:
@@ -69,7 +64,7 @@ class Run:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether whoever is asking may not change it: neither its user, nor an admin whom no link led there."""
+        """Whether the current user may not change it: only its user and an admin who did not follow a link may."""
         reader = user()
         if reader is None or runs_root() in self.path.parents:
             return False
@@ -77,7 +72,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The run in a cache: it holds a run as it was shown to whoever came first."""
+        """The run's key in a cache, which stores a run as shown to its first reader."""
         return f"{self.path}?{self.id}"
 
     def __repr__(self) -> str:
@@ -95,11 +90,7 @@ class Run:
         return read_name(self.path) or self._first_name
 
     def rename(self, name: str) -> None:
-        """Give it another name, even while it is in use; an empty one restores the original name.
-
-        Raises:
-            InputError: the name is too long, or cannot be written.
-        """
+        """Give it another name, even while it is in use; an empty one restores the original name."""
         self.check_own()
         write_name(self.path, name)
 
@@ -108,26 +99,22 @@ class Run:
         if self.is_read_only:
             raise InputError(f"The run {self.name} is shown to you to read: copy it to your runs, and change the copy.")
 
-    def _own(self, name: str) -> Path:
+    def _verified(self, name: str) -> Path:
         """The path of a file that was made with it; InputError if it is another one."""
         return digests.checked(self.path / name, self.digests, "create a new run of the table")
 
     def table(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes); InputError if they cannot be read."""
-        return read_counts(self._own(digests.TABLE), self._shape)
+        return read_counts(self._verified(digests.TABLE), self._shape)
 
     def prepared(self, folds: int = 2) -> Prepared:
-        """The table in its roles, checked unless this process has done so; errors as `prepare`, `table`, `adjustment`.
-
-        Args:
-            folds: as for `disco.table.prepared.prepare`.
-        """
+        """The table in its roles, checked unless this process has done so."""
         return self.checked or prepare(self.table(), self.adjustment, folds)
 
     @cached_property
     def nodes(self) -> list[str]:
         """The names of the table's columns; errors as `table`."""
-        return read_nodes(self._own(digests.TABLE), self._shape)
+        return read_nodes(self._verified(digests.TABLE), self._shape)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -136,12 +123,8 @@ class Run:
 
     @cached_property
     def roles(self) -> Roles | None:
-        """The roles of its columns that are neither counts nor ignored; None without any.
-
-        Raises:
-            InputError: they cannot be read.
-        """
-        path = self._own(beside.ROLES)
+        """The roles of its columns that are neither counts nor ignored; None without any."""
+        path = self._verified(beside.ROLES)
         return beside.read_roles(path) if os.path.lexists(path) else None
 
     def with_roles(self) -> pd.DataFrame:
@@ -149,15 +132,11 @@ class Run:
         counts = self.table()
         if self.roles is None:
             return counts
-        return pd.concat([counts, beside.read_columns(self._own(beside.BESIDE), self.roles, len(counts))], axis=1)
+        return pd.concat([counts, beside.read_columns(self._verified(beside.BESIDE), self.roles, len(counts))], axis=1)
 
     @cached_property
     def adjustment(self) -> Adjustment | None:
-        """The adjustment of its results, from those columns; None without roles.
-
-        Raises:
-            InputError: they cannot be read, or do not suit their roles.
-        """
+        """The adjustment of its results, from those columns; None without roles."""
         if self.roles is None:
             return None
         table = self.with_roles()
@@ -167,22 +146,14 @@ class Run:
             raise damaged(self.path / beside.ROLES, error, beside.REMEDY) from None
 
     def truth(self) -> pd.DataFrame | None:
-        """The true edges (parent, child and, if recorded, direction); None if they are not known.
-
-        Raises:
-            InputError: they cannot be read.
-        """
+        """The true edges (parent, child and, if recorded, direction); None if they are not known."""
         path = self.path / "truth.csv"
         return schema.read(path, columns.TRUTH, [], _MOST_TRUE_EDGES) if os.path.lexists(path) else None
 
     def set_truth(self, edges: pd.DataFrame | None) -> None:
-        """Replace the true edges, or remove them, even while it is in use, since no work reads them.
+        """Replace the true edges (parent, child and possibly direction), or remove them.
 
-        Args:
-            edges: columns parent, child and possibly direction.
-
-        Raises:
-            InputError: an edge has a name that is not a column of the table, or they cannot be written.
+        No work reads them, so the run may be in use. An `InputError` if an edge has a name that is not a column.
         """
         self.check_own()
         path = self.path / "truth.csv"
@@ -197,12 +168,8 @@ class Run:
             raise unwritten(self.path, error) from error
 
     def knowledge(self) -> "Knowledge | None":
-        """The knowledge that its results obey; None without any.
-
-        Raises:
-            InputError: it cannot be read, or does not fit the table.
-        """
-        path = self._own(beside.KNOWLEDGE)
+        """The knowledge that its results obey; None without any."""
+        path = self._verified(beside.KNOWLEDGE)
         return beside.read_knowledge(path, self.nodes, self.roles) if os.path.lexists(path) else None
 
     # State ------------------------------------------------------------------------------------------------------
@@ -227,11 +194,7 @@ class Run:
         return self.alive and work.name in str(note(self.lock_path).get("work", FIT.name)).split()
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
-        """Take its lock, with a note for other processes.
-
-        Raises:
-            InputError: another process holds it.
-        """
+        """Take its lock, with a note for other processes; an `InputError` if another process holds it."""
         self.check_own()
         lock = Lock.take(self.lock_path, words)
         if lock is None:
@@ -253,11 +216,7 @@ class Run:
     def update(self, work: Work = FIT, /, *, durable: bool = True, **changes: Any) -> Status:
         """Change some fields of a status; only the holder of the lock may call this.
 
-        Args:
-            durable: whether the change must be written; otherwise it may be lost, as one of many progress reports.
-
-        Raises:
-            InputError: it must be written but cannot be.
+        A change that is not `durable` may be lost, as one of many progress reports.
         """
         self.check_own()
         status = replace(self.written_status(work), **changes)
@@ -297,8 +256,8 @@ class Run:
     def edges(
         self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
     ) -> pd.DataFrame:
-        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value if its selector is not ocs; or
-        the OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
+        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value if its selector is not ocs; or the
+        OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
         """
         if tau_z is None and pi_min is None:
             return self.found(variant).edges
@@ -314,7 +273,6 @@ class Run:
         return replace(result, method="DISCO", choices=self.settings.to_dict())
 
     def _has_candidates(self, variant: str | None) -> bool:
-        """Whether an order's selector keeps any of its candidates."""
         if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
             return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
         folder, marks = self.result_path(variant), results.marks(self.knowledge(), self.roles)
@@ -348,21 +306,13 @@ class Run:
         return [self.own_variant, *(name for name in recovered if name != self.own_variant)]
 
     def save_variant(self, result: "Variant", variant: str) -> None:
-        """Save an order, scores and edges recovered from its networks.
-
-        Raises:
-            InputError: the variant's name is not a criterion and a boundary.
-        """
+        """Save an order, scores and edges recovered from its networks, as CRITERION-BOUNDARY."""
         self.check_own()
         if variant != self.own_variant:
             results.save(self._variant_path(variant), result, self.settings)
 
     def result_path(self, variant: str | None) -> Path:
-        """The folder of a variant's frames, by default the run's own.
-
-        Raises:
-            InputError: there are none.
-        """
+        """The folder of a variant's frames, by default the run's own."""
         folder = self.path if variant in (None, self.own_variant) else self._variant_path(str(variant))
         if not (folder / "edges.csv").exists():
             what = "no result yet" if folder == self.path else f"no result for {variant} yet"
@@ -376,11 +326,7 @@ class Run:
         return inside(self.path, "variants", variant)
 
     def delete(self) -> None:
-        """Delete its folder and its link.
-
-        Raises:
-            InputError: it is queued or running, or cannot be removed.
-        """
+        """Delete its folder and its link; an `InputError` if it is queued or running."""
         self.check_own()
         lock = Lock.take(self.lock_path) if self.lock_path.is_file() and not self.lock_path.is_symlink() else None
         if lock is None and self.alive:

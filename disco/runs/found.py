@@ -19,11 +19,7 @@ def names(run: Run) -> list[str]:
 
 
 def read(run: Run, name: str) -> GraphResult:
-    """The result of the fit, the refinement or a method.
-
-    Raises:
-        InputError: it has no result, or one of its files is damaged.
-    """
+    """The result of the fit, the refinement or a method."""
     if name == FITTED:
         return replace(run.found(), seconds=run.status(FIT).seconds, artefacts=artefacts.sentences(run))
     if name == REFINED:

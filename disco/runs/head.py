@@ -29,22 +29,16 @@ _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UT
 
 @dataclass(frozen=True)
 class Head:
-    """The content of settings.json; fields missing in older versions have defaults.
+    """The content of settings.json; fields missing in older versions have defaults. A ValueError if one is invalid.
 
     Attributes:
-        format: format of the folder.
         id: letters and digits for a URL; empty if the file has no valid one.
         name, source: text without control characters.
-        created: a date and time.
         device: auto, cpu or cuda.
         teaching: whether pages hide the truth at first.
         rows, nodes: the table's shape; 0 if not in the file.
         rows_left_out: rows of the loaded table that are not in the run's, as stretches: first and last, from 1.
-        settings: settings of the fit.
         digests: of the files made with the run (`disco.runs.digests`).
-
-    Raises:
-        ValueError: a value has another type or is out of range.
     """
 
     format: int
@@ -87,12 +81,9 @@ class Head:
         return then if then.tzinfo else then.astimezone()
 
     def checked_settings(self) -> Settings:
-        """The settings of the fit; a setting newer than the run has its former value.
+        """The settings of the fit; a setting newer than the run has its former value. A ValueError if one is invalid.
 
         The file's preset is ignored: it follows from the values.
-
-        Raises:
-            ValueError: a setting is unknown or cannot have its value.
         """
         for name, value in self.settings.items():
             if isinstance(value, int | float) and not abs(value) < 2**53:
@@ -104,11 +95,7 @@ class Head:
 
 
 def read_head(folder: Path) -> tuple[Head, Settings]:
-    """The content of a run's settings.json.
-
-    Raises:
-        InputError: it is missing, damaged, or from a newer version.
-    """
+    """The content of a run's settings.json, and its settings."""
     path = folder / "settings.json"
     try:
         values = read_record(path)
@@ -139,11 +126,7 @@ def read_name(folder: Path) -> str:
 
 
 def write_name(folder: Path, name: str) -> None:
-    """Give a run a new one-line name; an empty one restores the original name.
-
-    Raises:
-        InputError: it is too long, or cannot be written.
-    """
+    """Give a run a new one-line name; an empty one restores the original name."""
     text = printable(" ".join(name.split()), len(name))
     if len(text) > _LONGEST_NAME:
         raise InputError(f"The name has {len(text)} characters; the limit is {_LONGEST_NAME}.")

@@ -24,7 +24,6 @@ class Unreadable:
     """A folder or link in the folder of runs that cannot be opened as a run.
 
     Attributes:
-        path: path of the folder or link.
         name: its name, without control characters.
         reason: why it cannot be opened, one sentence.
         deletable: whether it was a run, is empty, or is a link; only the link itself is removed.
@@ -36,11 +35,7 @@ class Unreadable:
     deletable: bool
 
     def delete(self) -> None:
-        """Delete the folder with all its content, or only the link.
-
-        Raises:
-            InputError: it is in use, has other content than a run, or cannot be removed.
-        """
+        """Delete the folder with all its content, or only the link; an `InputError` if it has other files."""
         if not self.deletable or held(self.path / "lock"):
             why = "a process is working on it" if self.deletable else "it has other content than a run"
             raise InputError(f"{self.path} was not removed: {why}.")
@@ -54,11 +49,7 @@ class Unreadable:
 
 
 def open_run(path_or_id: str | Path) -> Run:
-    """A run by its id in a URL, or by its folder. On a server, an id may also be a link to another user's run.
-
-    Raises:
-        InputError: it does not exist or is damaged.
-    """
+    """A run by its id in a URL, or by its folder. On a server, an id may also be a link to another user's run."""
     if isinstance(path_or_id, str) and is_kept(path_or_id):
         folder = _shared_folder(path_or_id)
         return _run(runs_root() / path_or_id) if folder is None else _run(folder, path_or_id)
@@ -92,11 +83,7 @@ def list_runs(root: Path | None = None) -> list[Run]:
 
 
 def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
-    """All runs of a folder, newest first, and entries that cannot be opened, by name.
-
-    Raises:
-        InputError: the folder cannot be read.
-    """
+    """All runs of a folder, newest first, and entries that cannot be opened, by name."""
     where = runs_root() if root is None else Path(root)
     readable: dict[Path, Run] = {}
     unreadable = []
@@ -123,7 +110,7 @@ def find_examples() -> list[Run]:
 
 
 def _folders(where: Path) -> Iterator[Path]:
-    """The folders and links there, except the users', and hidden ones: being created, or of the queue."""
+    """The folders and links there, except users' folders and hidden ones: runs being created, or the queue."""
     users = common_root() / FOLDER
     try:
         with os.scandir(where) as entries:

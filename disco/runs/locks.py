@@ -26,11 +26,7 @@ class Lock:
 
     @classmethod
     def take(cls, path: Path, note: dict[str, Any] | None = None) -> "Lock | None":
-        """The lock on a file, or None if another process holds it. Waits only for probes.
-
-        Raises:
-            InputError: the file cannot be created or written.
-        """
+        """The lock on a file, or None if another process holds it. Waits only for probes."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle = open_handle(path, os.O_RDWR | os.O_CREAT, follow=False)
@@ -51,11 +47,7 @@ class Lock:
         return lock
 
     def write(self, note: dict[str, Any]) -> None:
-        """Leave a note for other processes; if that fails, there is none.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Leave a note for other processes; after an OSError, there is none."""
         text = json.dumps(note).encode()
         try:
             os.lseek(self.handle, 0, os.SEEK_SET)
@@ -77,10 +69,8 @@ class Lock:
             self.release()
 
     def hand_over(self, path: Path, process: subprocess.Popen) -> None:
-        """Leave the lock to a process just started: it has inherited it, or else this one waits until it has taken it.
-
-        Args:
-            path: the locked file.
+        """Leave the lock on `path` to a process just started: it has inherited it, or else this one waits until it has
+        taken it.
         """
         self.release()
         while not INHERITS_LOCKS and process.poll() is None and not held(path):

@@ -77,10 +77,10 @@ def create_run(
         knowledge: rules that its fit and its refinement obey.
         roles: roles of the columns that are not counts.
         aside: columns of the loaded table that are neither counts nor adjusted for.
-        dismissed: why kinds of artefacts (`disco.table.artefacts`) are none in this table.
-        spoilt: its artefacts with the reasons, if they were looked for already.
-        origin: how the table came to be, if known; what is left aside is added to it.
-        prepared: the table in its roles, if it was checked for these folds already.
+        dismissed: why kinds of artefacts (`disco.table.artefacts`) do not apply to this table.
+        spoilt: its artefacts with the reasons, if already computed.
+        origin: how the table came to be, if known; ignored columns are added to it.
+        prepared: the table in its roles, if already checked for these folds.
 
     Raises:
         InputError: a column does not contain counts or does not suit its role, the rows are too few, the knowledge does
@@ -157,13 +157,8 @@ def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", ro
 def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> Run:
     """A new run from the files that `fill` writes into a hidden folder, all or none.
 
-    It is in the folder of runs, or in `folder` with a link in the folder of runs.
-
-    Args:
-        fill: writes the files and returns the content of settings.json, whose id changes if another run has it.
-
-    Raises:
-        InputError: the folder is not empty or cannot be written, or the written files are not a run.
+    It is in the folder of runs, or in `folder`, which must be empty, with a link in the folder of runs. `fill` returns
+    the content of settings.json, whose id changes if another run has it.
     """
     limits.check_room()
     where = runs_root() if folder is None else _place_for(Path(folder))
@@ -236,11 +231,7 @@ def _placed(hidden: Path, target: Path | None, head: dict[str, Any]) -> Path:
 
 
 def _place_for(folder: Path) -> Path:
-    """The place for creating a new or empty folder: beside it or, if that is impossible, inside it.
-
-    Raises:
-        InputError: it is not empty, or cannot be created.
-    """
+    """Where to create a new or empty folder: beside it or, if that is impossible, inside it."""
     path = folder.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,10 +17,6 @@ def of(
     Args:
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs; slower.
-        callback: as in `disco.refine.next_experiment`.
-
-    Raises:
-        InputError: the run has no refinement, a file is damaged, or a node is unknown.
     """
     refined, adjustment = read_refined(run), run.adjustment
     has_experiments = adjustment is not None and adjustment.interventions is not None

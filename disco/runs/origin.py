@@ -22,11 +22,7 @@ _MOST_BYTES = 1 << 24  # kinds of rows take a byte for each
 
 
 class _From:
-    """Where a table comes from.
-
-    Attributes:
-        caution: what the reader of a result must know of such tables, one sentence; often empty.
-    """
+    """Where a table comes from; `caution`, often empty, says what the reader of a result must know of such tables."""
 
     caution: ClassVar[str] = ""
 
@@ -87,9 +83,8 @@ class Origin:
     """How a table came to be.
 
     Attributes:
-        source: where its cells come from.
         edits: its changes, in turn; the last one chooses the columns.
-        ignored: columns left aside that may drive the counts (`disco.table.artefacts`).
+        ignored: ignored columns that may drive the counts (`disco.table.artefacts`).
     """
 
     source: Source
@@ -107,11 +102,7 @@ class _OriginFile:
 
 
 def write(folder: Path, origin: Origin) -> None:
-    """Write an origin into a run's folder.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write an origin into a run's folder."""
     source = {"from": type(origin.source).__name__, **dataclasses.asdict(origin.source)}
     edits = [*map(as_json, origin.edits)]
     write_json(folder / FILE, {"source": source, "edits": edits, "ignored": list(origin.ignored)})
@@ -128,7 +119,7 @@ def of(run: Run) -> Origin | None:
 
 
 def of_table(run: Run) -> Origin | None:
-    """How the counts of a run and its columns with a role came to be, without what was left aside."""
+    """How the counts of a run and its columns with a role came to be, without ignored columns."""
     origin = of(run)
     if origin is None or not origin.ignored:
         return origin
@@ -136,7 +127,7 @@ def of_table(run: Run) -> Origin | None:
 
 
 def _of_kind(kinds: tuple[type, ...], field: str, values: Mapping[str, Any]) -> Any:
-    """The source or change that JSON describes; ValueError if it is none."""
+    """The source or change that JSON describes; ValueError if it describes neither."""
     kind = next((candidate for candidate in kinds if candidate.__name__ == values.get(field)), None)
     if kind is None:
         raise ValueError(f"there is no {field} {values.get(field)!r}")

@@ -1,9 +1,9 @@
 """A run as one ZIP, and such a ZIP as a run again.
 
-The ZIP has the finished parts: table, truth, settings, fit, refinement and compared methods, in a folder named like the
-run. Locks, logs and states of unfinished work are left out. A ZIP may come from a stranger: files that do not belong to
-a run, or are too large when unpacked, are refused, and the usual readers check the rest before the folder gets its
-name.
+The ZIP has the finished results: table, truth, settings, fit, refinement and compared methods, in a folder named like
+the run. Locks, logs and states of unfinished work are left out. A ZIP may come from a stranger: files that do not
+belong to a run, or are too large when unpacked, are refused, and the usual readers check the rest before the folder
+gets its name.
 """
 
 import io
@@ -71,14 +71,10 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, R
 
 
 def pack(run: Run, *, networks: bool = True) -> bytes:
-    """The finished parts of a run as a ZIP; the bytes are reproducible.
+    """The finished results of a run as a ZIP; the bytes are reproducible.
 
-    Args:
-        networks: whether to include the fitted networks; without them, no order can be recovered and no curvature
-            drawn.
-
-    Raises:
-        InputError: the run is in use, its files are too large, or one cannot be read or is damaged.
+    Without the fitted `networks`, no order can be recovered and no curvature drawn. An `InputError` if the run is in
+    use, its files are too large, or one is damaged.
     """
     if run.alive:
         raise InputError(f"The run {run.name} is in use: wait until its work is done, or cancel it.")
@@ -148,8 +144,7 @@ def _add(archive: zipfile.ZipFile, run: Run, name: str, data: bytes) -> None:
 def unpack(file: BinaryIO) -> Run:
     """A new run in the folder of runs from a ZIP by `pack`; its id changes if another run has it.
 
-    Raises:
-        InputError: it is not such a ZIP, is damaged or too large, or its run cannot be read or written.
+    An `InputError` if it is not such a ZIP, is damaged or too large, or its run cannot be read or written.
     """
 
     def fill(folder: Path) -> dict[str, Any]:
@@ -173,11 +168,7 @@ def unpack(file: BinaryIO) -> Run:
 
 
 def _read(folder: Path) -> Head:
-    """Read everything in an unpacked folder.
-
-    Raises:
-        InputError: it is not a run, or a file is damaged; the message omits the temporary folder.
-    """
+    """Read everything in an unpacked folder; the message of an InputError omits the temporary folder."""
     try:
         _check(folder)
         return read_head(folder)[0]
@@ -186,11 +177,7 @@ def _read(folder: Path) -> Head:
 
 
 def run_id(path: Path) -> str:
-    """The id of a ZIP's run, from its folder.
-
-    Raises:
-        InputError: it is not the ZIP of a run.
-    """
+    """The id of a ZIP's run, from its folder; an `InputError` if it is not the ZIP of a run."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _top(archive.namelist()).rstrip("/")
@@ -269,11 +256,7 @@ def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def _check(folder: Path) -> None:
-    """Read everything in an unpacked folder; unreadable files that a run treats as absent are deleted.
-
-    Raises:
-        InputError: it is not a run, has an unfinished fit, or a file is damaged.
-    """
+    """Read everything in an unpacked folder; unreadable files that a run treats as absent are deleted."""
     run = Run(folder)
     limits.check_cells(*run.table().shape)
     run.adjustment, run.knowledge(), run.truth()

@@ -17,11 +17,7 @@ from disco.runs.folder import Run
 
 
 def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
-    """The path of a selector's candidates, whether computed or not.
-
-    Raises:
-        InputError: the run has no such variant, or the selector has no candidates of its own.
-    """
+    """The path of a selector's candidates, whether computed or not; the selector must have candidates of its own."""
     from disco.selectors.selection import CUTS
 
     if selector not in CUTS:
@@ -33,9 +29,6 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
     """Every candidate: parent, child, score, p_value (cam and pcm), selected, rule and source as in the run's ocs.csv.
 
     None if not computed yet.
-
-    Raises:
-        InputError: as `path_of`, or the run's order is damaged.
     """
     folder = path_of(run, selector, variant).parent
     return results.selected(folder, selector, run.order(variant), results.marks(run.knowledge(), run.roles))
@@ -50,9 +43,7 @@ def compute_candidates(
 ) -> pd.DataFrame:
     """Compute the candidates of a selector along a run's order and save them in its folder.
 
-    Raises:
-        InputError: as `path_of`, the selector cannot use the table, or the file cannot be written.
-        FitStopped: the callback stopped the work; nothing is kept.
+    A `FitStopped` by the callback saves nothing; an `InputError` if the selector cannot use the table.
     """
     from disco.selectors import selection
 
@@ -78,14 +69,7 @@ def compute_candidates(
 
 
 def selected_edges(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> pd.DataFrame:
-    """The edges of a computed selector, as from `disco.selectors.selection.edges`.
-
-    Args:
-        cut: the cut-off, by default the selector's own.
-
-    Raises:
-        InputError: as `path_of`, or it has not been computed.
-    """
+    """The edges of a computed selector at a `cut`, by default its own, as from `disco.selectors.selection.edges`."""
     from disco.selectors import selection
 
     candidates = read_candidates(run, selector, variant)

@@ -75,11 +75,7 @@ def save(folder: Path, result: Refined, choice: Choice) -> None:
 
 
 def read_refined(run: Run) -> Refined:
-    """The refinement of a run; while its table has artefacts, no direction is decided by the class.
-
-    Raises:
-        InputError: it has none, or one of its files is damaged.
-    """
+    """The refinement of a run; while its table has artefacts, no direction is decided by the class."""
     path = run.path / "refined.json"
     if not os.path.lexists(path):
         raise InputError(f"The run {run.name} has no refinement yet; run disco refine.")
@@ -116,8 +112,7 @@ def read_refined(run: Run) -> Refined:
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     """Dismiss artefacts of a run's table, or restore them (`artefacts.dismiss`), in its refinement's file too.
 
-    Raises:
-        InputError: it is another user's, the run has no artefact of a kind, or it cannot be written.
+    An `InputError` if the run is another user's, or has no artefact of a kind.
     """
     run.check_own()
     artefacts.dismiss(run, reasons)
@@ -125,12 +120,9 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
 
 
 def agree(run: Run) -> None:
-    """Let the file of a refinement's edges say which directions are decided as long as what was dismissed stays so.
+    """Update the decided directions in the file of a refinement's edges after artefacts were dismissed or restored.
 
-    Without effect on a run without a readable refinement.
-
-    Raises:
-        InputError: it cannot be written.
+    Without effect on a run without a readable refinement, or if the refinement or the dismissals change meanwhile.
     """
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:
@@ -147,7 +139,9 @@ def agree(run: Run) -> None:
 
 
 def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
-    """Replace the file of the edges; the head allows the old file and the new one, so that no stop parts them."""
+    """Replace the file of the edges; the head allows the old file and the new one, so that an interruption between the
+    two writes does no harm.
+    """
     values, data = read_record(head), frame_bytes(edges)
     if "digests" in values:
         values["digests"][path.name] = f"{digests.of(path)} {digests.of_bytes(data)}"
@@ -156,7 +150,7 @@ def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
 
 
 def _kinds(head: _RefinedHead) -> list[str]:
-    """The kind of every note; older refinements have their words alone."""
+    """The kind of every note; older refinements have only their words."""
     if len(head.kinds) == len(head.notes):
         return head.kinds
     return [next((kind for kind, words in _OLDER_WORDS.items() if words in note), "") for note in head.notes]
@@ -175,11 +169,7 @@ def _edges(edges: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
-    """The frames of `FRAMES`, None where there is none.
-
-    Args:
-        drawn: number of bootstrap tables.
-    """
+    """The frames of `FRAMES`, None if not stored; `drawn` is the number of bootstrap tables."""
     nodes, frames, paths = run.nodes, dict[str, pd.DataFrame | None](), dict[str, Path]()
     limits = {
         "nodes": 1,
@@ -195,7 +185,9 @@ def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
     for name in ("nodes", "moves"):
         if (frame := frames[name]) is not None and len(frame) < len(nodes):
             raise damaged(paths[name], "it lacks a column of the table", REFINE_AGAIN)
-    if (judged := frames["nodes"]) is not None and "is_poor" not in judged:  # once, it did not depend on the evidence
+    if (
+        judged := frames["nodes"]
+    ) is not None and "is_poor" not in judged:  # in older versions, it did not depend on the evidence
         frames["nodes"] = judged.assign(is_poor=~(judged["misfit_nats"] < MISFIT))
     if frames["orders"] is not None:
         for _, order in frames["orders"].groupby("start", sort=False):
@@ -211,11 +203,7 @@ def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
 
 
 def choice_from(values: dict[str, Any]) -> Choice:
-    """The choice in a file.
-
-    Raises:
-        InputError: a name or value is not allowed in a choice.
-    """
+    """The choice in a file; an `InputError` if a name or value is not allowed."""
     kinds = {item.name: item.type for item in dataclasses.fields(Choice)}
     for name, value in values.items():
         if name not in kinds or not fits(value, kinds[name]):
@@ -224,11 +212,7 @@ def choice_from(values: dict[str, Any]) -> Choice:
 
 
 def save_check(run: Run, check: "Check") -> None:
-    """Save the model check of a run's own refinement, until the next refinement; nothing of another user's run.
-
-    Raises:
-        InputError: it cannot be written.
-    """
+    """Save the model check of a run's own refinement, until the next refinement; nothing of another user's run."""
     if run.is_read_only:
         return
     content = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}

@@ -43,11 +43,7 @@ _MOST_SCORES = 8_000_000  # of an order, with about 100 bytes each in criteria.c
 
 
 def check_size(nodes: int, folds: int) -> None:
-    """Refuse a fit whose scores are more than a run can keep.
-
-    Raises:
-        InputError: they are more; says how many columns would do.
-    """
+    """Refuse a fit with more scores than a run can store; the `InputError` says how many columns would do."""
     if (scores := folds * nodes * (nodes + 1) // 2) > _MOST_SCORES:
         limit = math.isqrt(2 * _MOST_SCORES // folds) - 1
         raise InputError(
@@ -85,7 +81,7 @@ def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
     path, nodes = _path(folder, "ocs.csv"), len(order)
     frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
-    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # sooner known than which
+    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # faster than finding which
         check_edges(path, frame, order)
     return _full(path, frame, nodes * (nodes - 1) // 2)
 
@@ -107,17 +103,16 @@ def stored(folder: Path, nodes: Sequence[str]) -> GraphResult:
 
 
 def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
-    """What every candidate has beside its scores: its rule with knowledge or experiments, its source with these."""
+    """Columns of every candidate beside its scores: its rule with knowledge or experiments, its source with these."""
     if roles is not None and roles.named("intervention"):
         return ["rule", "source"]
     return [] if knowledge is None else ["rule"]
 
 
 def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[str]) -> pd.DataFrame | None:
-    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`; None if it is not that.
+    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`.
 
-    Args:
-        marks: from `marks`.
+    None if the file is missing, damaged, or for another order. `marks` are from the function of that name.
     """
     names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
     names += marks
@@ -151,11 +146,7 @@ def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]
 
 
 def save(folder: Path, variant: "Variant", settings: Settings) -> None:
-    """Write a recovered order and its scores into a folder, completely or not at all.
-
-    Raises:
-        InputError: it cannot be written.
-    """
+    """Write a recovered order and its scores into a folder, completely or not at all."""
     edges = select(variant.ocs, *own_thresholds(variant.ocs, settings))
     try:
         folder.parent.mkdir(exist_ok=True)
@@ -178,7 +169,7 @@ def save_fit(folder: Path, model: "DISCO") -> None:
     from safetensors.torch import save as serialize
 
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.tensors().items()}
-    (folder / digests.FILE).unlink(missing_ok=True)  # of a fit before, whose files are replaced from here on
+    (folder / digests.FILE).unlink(missing_ok=True)  # of an earlier fit, whose files are replaced from here on
     write_bytes(folder / NETWORKS, serialize(tensors))
     write_json(folder / "training.json", model.training_)
     if model.candidates_ is not None:
@@ -195,11 +186,7 @@ def _frames(
     edges: pd.DataFrame,
     run: Path | None = None,
 ) -> None:
-    """Write a result into its folder, edges.csv and the digests last.
-
-    Args:
-        run: the folder of its run, if that is another one.
-    """
+    """Write a result into its folder, edges.csv and the digests last; `run`: the folder of its run, if another one."""
     (folder / digests.FILE).unlink(missing_ok=True)
     write_frame(folder / "ccs.csv", ccs)
     write_frame(folder / "criteria.csv", criteria)
@@ -211,11 +198,7 @@ def _frames(
 
 
 def training(folder: Path, settings: Settings) -> dict[str, Any]:
-    """training.json, for each stage: epochs, and each fold's best epoch and loss.
-
-    Raises:
-        InputError: it cannot be read, or lacks a stage.
-    """
+    """training.json, for each stage: epochs, and each fold's best epoch and loss."""
     path = _path(folder, "training.json")
     try:
         content = read_json(path, _TRAINING_BYTES)

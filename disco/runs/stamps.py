@@ -1,6 +1,5 @@
-"""Times of a run's results: whether they exist, and whether earlier readings are still valid.
-
-Each is in nanoseconds since 1970, or 0 without a result.
+"""Times of a run's results, in nanoseconds since 1970, or 0 without a result: is there one, and are earlier readings
+still valid?
 """
 
 from pathlib import Path
@@ -28,13 +27,13 @@ def networks(run: Run) -> int:
 
 
 def refinement(run: Run) -> int:
-    """Of the refinement's result, or of what was dismissed since, which changes its decisions."""
+    """Of the refinement's result, or of later dismissals, which change its decisions."""
     stamp = _of(run.path / "refined.json")
     return stamp and max(stamp, artefacts(run))
 
 
 def artefacts(run: Run) -> int:
-    """Of what in its table creates edges, and of the reasons for which some of it does not."""
+    """Of the artefacts in its table, and of the reasons for dismissing some."""
     return _of(run.path / "artefacts.json")
 
 

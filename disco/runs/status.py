@@ -30,7 +30,6 @@ class Work:
         name: its name in statuses, locks and the worker's command line.
         noun: its name in sentences.
         file: the name of its status file.
-        stages: its stages.
         unasked: the state before it is requested.
         lost: the state if there is no status file.
         result: the file of its result; if this exists without a status file, the work is done.
@@ -170,14 +169,7 @@ def read_status(folder: Path, work: Work) -> Status:
 
 
 def write_status(folder: Path, work: Work, status: Status, *, durable: bool = True) -> None:
-    """Write a status.
-
-    Args:
-        durable: whether it must be written; otherwise it may be lost, as one of many progress reports.
-
-    Raises:
-        InputError: it must be written, and cannot be.
-    """
+    """Write a status; one that is not `durable` may be lost, as one of many progress reports."""
     try:
         write_json(folder / work.file, status.to_dict(), durable=durable)
     except OSError as error:

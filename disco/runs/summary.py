@@ -12,14 +12,7 @@ from disco.runs.status import COMPARE, FIT, REFINE, Status
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in a few words.
-
-    Attributes:
-        run: the run.
-        fit, refinement, comparison: the status of its work.
-        shape: (rows, nodes) of its table; None if unreadable.
-        bytes: size on disk.
-    """
+    """A run in a few words; `shape` is (rows, nodes), None if its table is unreadable, and `bytes` its size on disk."""
 
     run: Run
     fit: Status
@@ -30,7 +23,7 @@ class Summary:
 
     @classmethod
     def of(cls, run: Run) -> "Summary":
-        """The summary of a run; unreadable parts become None or a failed status, never an error."""
+        """The summary of a run; unreadable content becomes None or a failed status, never an error."""
         try:
             shape = run.shape
         except InputError:

@@ -47,11 +47,7 @@ def ensure() -> None:
 def wait(callback: "Callback | None" = None) -> None:
     """Wait while another process compiles.
 
-    Args:
-        callback: called repeatedly with an event of stage `queue`; returning False gives up.
-
-    Raises:
-        FitStopped: the callback gave up.
+    The callback is called repeatedly with an event of stage `queue`; returning False gives up, with `FitStopped`.
     """
     while not is_done() and held(_lock()):
         if callback and callback(Event("queue", 0, 1, 0.0, message=PREPARING)) is False:
@@ -95,7 +91,7 @@ def _compile() -> None:
 
 
 def _mark() -> Path:
-    """The file that marks the compilation as done: beside the code, so that it goes when the sources change."""
+    """The file that marks the compilation as done: beside the code, so that a new version of the sources removes it."""
     return KEPT_IN / "all"
 
 

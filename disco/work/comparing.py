@@ -34,10 +34,10 @@ _START = 1.0  # seconds to start the process of a method
 _SURE = 0.05  # share of the work after which its pace predicts the remaining time
 
 
-def left(run: Run, asked: MethodsRequest) -> list[str]:
+def left(run: Run, request: MethodsRequest) -> list[str]:
     """The remaining methods: without those done with the same options, or timed out at the same limit."""
-    ended = {one.method: one for one in compared.read_all(run)}
-    return [name for name in asked.methods if not _is_kept(ended.get(name), asked.options(name), asked.limit)]
+    ended = {result.method: result for result in compared.read_all(run)}
+    return [name for name in request.methods if not _is_kept(ended.get(name), request.options(name), request.limit)]
 
 
 def _is_kept(ended: MethodResult | None, options: dict[str, Any], limit: float) -> bool:
@@ -46,30 +46,25 @@ def _is_kept(ended: MethodResult | None, options: dict[str, Any], limit: float) 
     return ended.state == "done" or (ended.state == "timeout" and ended.limit >= limit)
 
 
-def queued(run: Run, asked: MethodsRequest) -> Status:
-    """The initial status of a queued comparison.
-
-    Raises:
-        InputError: every method is done, or the request cannot be written.
-    """
-    if not left(run, asked):
+def queued(run: Run, request: MethodsRequest) -> Status:
+    """The initial status of a queued comparison; an `InputError` if every method is done."""
+    if not left(run, request):
         raise InputError("All of these methods have already run on this table with the same options.")
     try:
-        write_json(run.path / compared.ASKED, {"methods": asked.methods, "limit": asked.limit})
+        write_json(run.path / compared.ASKED, {"methods": request.methods, "limit": request.limit})
     except OSError as error:
         raise unwritten(run.path, error) from error
     return run.written_status(COMPARE)
 
 
-def expected(run: Run, asked: MethodsRequest | None = None) -> float | None:
+def expected(run: Run, request: MethodsRequest | None = None) -> float | None:
     """The seconds that the remaining methods of the last request take; None if it cannot be read."""
-    asked = asked or compared.asked(run)
-    return None if asked is None else sum(_seconds(run, asked, left(run, asked)))
+    request = request or compared.asked(run)
+    return None if request is None else sum(_seconds(run, request, left(run, request)))
 
 
-def _seconds(run: Run, asked: MethodsRequest, names: Sequence[str]) -> list[float]:
-    """The seconds of each method, roughly."""
-    return [min(seconds(name, *run.shape), asked.limit) for name in names]
+def _seconds(run: Run, request: MethodsRequest, names: Sequence[str]) -> list[float]:
+    return [min(seconds(name, *run.shape), request.limit) for name in names]
 
 
 def seconds(name: str, rows: int, nodes: int) -> float:
@@ -78,33 +73,29 @@ def seconds(name: str, rows: int, nodes: int) -> float:
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodResult]:
-    """Run the remaining methods of the last request; the caller holds the run's lock.
+    """Run the remaining methods of the last request; returns the outcome of each requested one.
 
-    Returns:
-        The outcome of each requested method.
-
-    Raises:
-        InputError: the run cannot be read or written.
+    The caller holds the run's lock.
     """
-    asked = compared.asked(run)
-    if asked is None:
+    request = compared.asked(run)
+    if request is None:
         raise InputError(f"{run.path / compared.ASKED} is missing or damaged: start the comparison again.")
     remove_leftovers(run.path)
-    names = left(run, asked)
-    methods = _Methods(names, _seconds(run, asked, names))
+    names = left(run, request)
+    methods = _Methods(names, _seconds(run, request, names))
     fresh: dict[str, Any] = {"stage": "", "done": 0, "total": len(names), "progress": 0.0, "method": ""}
     recorder = Recorder(run, COMPARE, methods, callback, device="cpu", **fresh)
     with recorder.watch():
         shared = (run.with_roles(), run.roles, run.knowledge())
-        parts = [(name, asked.methods[name], asked.limit) for name in names]
-        own = [methods.reporter(index, recorder) for index in range(len(names))]
+        tasks = [(name, request.methods[name], request.limit) for name in names]
+        reporters = [methods.reporter(index, recorder) for index in range(len(names))]
         reporter = Reporter(lambda event: recorder(methods.last), {"methods": 1.0})
-        found = each(_outcome, shared, parts, reporter, own)
+        results = each(_outcome, shared, tasks, reporter, reporters)
         try:
             for index, name in enumerate(names):
                 methods.begin(index)
-                ended, log = next(found)
-                ended = dataclasses.replace(ended, options=asked.options(name))
+                ended, log = next(results)
+                ended = dataclasses.replace(ended, options=request.options(name))
                 path = compared.make_folder(run, name) / "log.txt"
                 if log:
                     write_bytes(path, log, durable=False)
@@ -112,32 +103,32 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodR
                     path.unlink(missing_ok=True)  # of an earlier attempt
                 compared.save(run, ended)
         finally:
-            found.close()
+            results.close()
             compared.write_table(run)
     recorder.finished(done=len(names), method="")
-    return [one for one in compared.read_all(run) if one.method in asked.methods]
+    return [result for result in compared.read_all(run) if result.method in request.methods]
 
 
 def _outcome(
     table: pd.DataFrame,
     roles: Roles | None,
     knowledge: Knowledge | None,
-    asked: tuple[str, Mapping[str, Any], float],
+    task: tuple[str, Mapping[str, Any], float],
     reporter: Reporter,
 ) -> tuple[MethodResult, bytes]:
-    """How a method ended, and the end of its output.
+    """The outcome of a method, and the end of its output.
 
     Args:
-        asked: its name, the options that differ from its defaults, and its time limit in seconds.
+        task: its name, the options that differ from its defaults, and its time limit in seconds.
     """
-    (name, changes, limit), began = asked, time.monotonic()
+    (name, changes, limit), began = task, time.monotonic()
     ended = MethodResult(name, "done", {}, limit=limit)
     with tempfile.TemporaryDirectory(prefix="disco-") as folder:
         log = Path(folder) / "log.txt"
-        given: dict[str, Any] = {"roles": roles, "knowledge": knowledge, "limit": limit, "log": log}
+        arguments: dict[str, Any] = {"roles": roles, "knowledge": knowledge, "limit": limit, "log": log}
         try:
-            found = find_apart(name, table, changes, **given, callback=reporter.relay)
-            ended = dataclasses.replace(ended, seconds=found.seconds, notes=found.notes, found=found)
+            result = find_apart(name, table, changes, **arguments, callback=reporter.relay)
+            ended = dataclasses.replace(ended, seconds=result.seconds, notes=result.notes, found=result)
         except InputError as error:
             state = "timeout" if isinstance(error, OutOfTime) else "failed"
             ended = dataclasses.replace(ended, state=state, seconds=time.monotonic() - began, error=str(error))
@@ -147,41 +138,39 @@ def _outcome(
 class _Methods:
     """The comparison's own part of the record: the first unfinished method, and the remaining time at the pace so far.
 
-    Args:
-        names: the methods.
-        seconds: of each, roughly; their shares of the progress.
+    `seconds`, one rough estimate per name, are the methods' shares of the progress.
     """
 
     def __init__(self, names: Sequence[str], seconds: Sequence[float]) -> None:
-        self.names, self.shares = names, [one / sum(seconds) for one in seconds]
+        self.names, self.shares = names, [duration / sum(seconds) for duration in seconds]
         self.progress = [0.0] * len(names)
         self.method = self.written = ""
         self.began, self.last = time.monotonic(), Event("methods", 0, len(names), 0.0)
 
     def begin(self, index: int) -> None:
-        """Wait for a method; all before it have ended."""
+        """Wait for a method; all that precede it have ended."""
         self.method, self.progress[:index] = self.names[index], [1.0] * index
         self._note(index, "")
 
     def reporter(self, index: int, recorder: Recorder) -> Reporter:
         """The reporter of one method, whose events become part of the comparison's."""
 
-        def heard(event: Event) -> bool | str | None:
+        def relay(event: Event) -> bool | str | None:
             self.progress[index] = event.progress
             self._note(self.last.done, event.message)
             return recorder(self.last)
 
-        return Reporter(heard, {"methods": 1.0})
+        return Reporter(relay, {"methods": 1.0})
 
-    def _note(self, done: int, message: str) -> None:
+    def _note(self, finished: int, message: str) -> None:
         share = sum(share * progress for share, progress in zip(self.shares, self.progress, strict=True))
-        self.last = Event("methods", done, len(self.names), min(share, 1.0), message)
+        self.last = Event("methods", finished, len(self.names), min(share, 1.0), message)
 
-    def hear(self, event: Event, now: float, is_late: bool) -> bool:
+    def hear(self, event: Event, moment: float, is_late: bool) -> bool:
         turned, self.written, self.last = self.method != self.written, self.method, event
         return turned or is_late
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         share = self.last.progress
-        eta = (now - self.began) * (1 - share) / share if share >= _SURE else None
+        eta = (moment - self.began) * (1 - share) / share if share >= _SURE else None
         return {"method": self.method, "eta": eta}

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def queued(run: Run) -> Status:
-    """The initial status of a queued fit; it continues from its checkpoint.
-
-    Raises:
-        InputError: it is done.
-    """
+    """The initial status of a queued fit, which continues from its checkpoint; an `InputError` if it is done."""
     status = run.written_status()
     if status.state == "done":
         raise InputError(f"The run {run.name} is done; create a new one to fit again.")
@@ -57,10 +53,10 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
     """
     held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
     try:
-        before = queued(run)
+        previous = queued(run)
         remove_leftovers(run.path)
-        losses = _Losses(run, before)
-        recorder = Recorder(run, FIT, losses, callback, seconds=before.seconds, versions=versions())
+        losses = _Losses(run, previous)
+        recorder = Recorder(run, FIT, losses, callback, seconds=previous.seconds, versions=versions())
         with recorder.watch():
             model = _fit(run, recorder, losses)
             results.save_fit(run.path, model)
@@ -117,20 +113,20 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
 class _Losses:
     """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
 
-    def __init__(self, run: Run, before: Status) -> None:
+    def __init__(self, run: Run, previous: Status) -> None:
         self.run, self.path = run, run.events_path
-        self.best_epochs = dict(before.best_epochs)
-        self.peak_bytes = before.peak_bytes or 0
+        self.best_epochs = dict(previous.best_epochs)
+        self.peak_bytes = previous.peak_bytes or 0
         self.pace = Pace(None)
         self.loss: float | None = None
         self.stage, self.is_first = "", True
 
-    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         if self.is_first:
             events.rewind(self.path, event.stage, event.done)
         self.is_first = False
         events.append(self.path, event)
-        self.pace.hear(event, now)
+        self.pace.hear(event, moment)
         self._note_loss(event)
         if event.graph is not None:
             order_so_far.tell(self.run, event.done, event.graph.order)
@@ -147,6 +143,6 @@ class _Losses:
             self.loss = fmean(measured) if measured else None
         self.stage = event.stage
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         peak = {"peak_bytes": self.peak_bytes}
-        return {"eta": self.pace.left(), "best_epochs": self.best_epochs, "loss": self.loss, **peak}
+        return {"eta": self.pace.remaining(), "best_epochs": self.best_epochs, "loss": self.loss, **peak}

@@ -35,9 +35,8 @@ class Estimate:
         high: seconds at the current load, plus one half.
         bytes: peak memory on the device, roughly.
         by_stage: stage → seconds.
-        fits_memory: whether that much memory is free now.
-        free_bytes: free bytes now.
-        device: cpu or cuda.
+        fits_memory: whether that much memory is free at present.
+        free_bytes: bytes that are free at present.
     """
 
     seconds: float
@@ -50,20 +49,13 @@ class Estimate:
     device: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The part stored in a run."""
+        """The values stored in a run."""
         names = ("seconds", "low", "high", "bytes", "by_stage")
         return {name: getattr(self, name) for name in names}
 
 
 def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
-    """Time and memory of fitting a table of `rows` × `nodes`.
-
-    Args:
-        device: auto, cpu or cuda.
-
-    Raises:
-        InputError: there is no such device.
-    """
+    """Time and memory of fitting a table of `rows` × `nodes` on a device: auto, cpu or cuda."""
     from disco.devices import choose_device
 
     kind = choose_device(device).type
@@ -98,8 +90,7 @@ def _shortest_share(plan: Plan) -> float:
 def crowding(device: str, threads: int | None = None) -> float:
     """The factor by which the current load slows work; 1 on a CUDA device, which other programs do not use.
 
-    Args:
-        threads: of the work; as many as a fit has by default.
+    `threads` are those of the work, by default as many as a fit has.
     """
     if device != "cpu":
         return 1.0
@@ -111,20 +102,20 @@ def crowding(device: str, threads: int | None = None) -> float:
 
 def span(low: float, high: float) -> str:
     """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
-    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
     first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
     return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
 
 
 def about(low: float, high: float) -> str:
     """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
-    whole = span(low, high)
-    return f"{middle(low, high)} ({whole})" if " to " in whole else whole
+    text = span(low, high)
+    return f"{middle(low, high)} ({text})" if " to " in text else text
 
 
 def middle(low: float, high: float) -> str:
     """The middle of a range of seconds, in the unit of the range: 6 min."""
-    size, unit = next((size, unit) for most, size, unit in _UNITS if high < most)
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
     return f"{_digits(max(math.sqrt(low * high), 1.0) / size)} {unit}"
 
 

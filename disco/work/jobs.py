@@ -49,16 +49,16 @@ class Doing:
     """The functions that queue and do a kind of work.
 
     Attributes:
-        queued: (run, request) → the initial status of a queued run; raises an InputError if there is nothing to do.
+        queued: (run, request) → the initial status of a queued run; an InputError if there is nothing to do.
         do: (run, lock, callback) → the result of the work, returned by `work`.
-        expected: (run, request) → the seconds that queued work will take, found at once; None while unknown.
+        expected: (run, request) → the seconds that queued work will take, computed at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
         on_device: whether it needs the device of its run; other work needs the CPU.
     """
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
-    expected: Callable[..., float | None] = lambda run, *asked: None
+    expected: Callable[..., float | None] = lambda run, *request: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
     on_device: bool = False
 
@@ -85,22 +85,21 @@ WORKS = {
 COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
 
 
-def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted: bool = False) -> None:
+def start(run: Run, work: Work, *request: Any, then: Work | None = None, accepted: bool = False) -> None:
     """Queue work on a run in a separate process; after a stop, the same call resumes the work.
 
     Args:
-        asked: for a refinement its `Choice` and the `Trial` of its table, if there is one; for a comparison its
-            `Asked`; for a fit nothing.
+        request: for a refinement its `Choice` and, if there is one, the `Trial` of its table; for a comparison its
+            `MethodsRequest`; for a fit nothing.
         then: other work without a request, queued by the same process when the first has ended, unless it was stopped.
-        accepted: it goes on after the server was stopped, whatever the number of its user's jobs.
+        accepted: it continues work interrupted by a stop of the server, whatever the number of its user's jobs.
 
     Raises:
-        InputError: the run is queued or running, or its fit is done; its device does not exist, or its folder cannot be
-            written.
+        InputError: the run is queued or running, its fit is done, or its device does not exist.
     """
     kinds = (work,) if then is None else (work, then)
     follows = None if then is None else (then, _device_of(run, then))  # before anything is queued
-    lock = enqueue(run, work, *asked, accepted=accepted)
+    lock = enqueue(run, work, *request, accepted=accepted)
     try:
         if follows is not None:
             lock.write(_note(None, *kinds))
@@ -116,22 +115,19 @@ def start(run: Run, work: Work, *asked: Any, then: Work | None = None, accepted:
     threading.Thread(target=process.wait, daemon=True).start()  # so that no zombie is left
 
 
-def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, accepted: bool = False) -> Lock:
-    """Take a run's lock and a position in the queue of the device that the work needs.
+def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepted: bool = False) -> Lock:
+    """Take a run's lock and a position in the queue of the device that the work needs; `InputError`s as for `start`.
 
     Args:
-        asked, accepted: as for `start`.
+        request, accepted: as for `start`.
         pid: the process that will do the work and stops on SIGTERM; None while unknown.
-
-    Raises:
-        InputError: as for `start`.
     """
     limits.check_disk()
-    limits.check_jobs(sum(one.alive for one in list_runs()) if is_served() and not accepted else 0)
+    limits.check_jobs(sum(queued_run.alive for queued_run in list_runs()) if is_served() and not accepted else 0)
     device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:
-        _enter(run, work, device, *asked)
+        _enter(run, work, device, *request)
     except BaseException:
         lock.release()
         raise
@@ -139,23 +135,21 @@ def enqueue(run: Run, work: Work, *asked: Any, pid: int | None = None, accepted:
 
 
 def _device_of(run: Run, work: Work) -> str:
-    """The device that work on a run needs, cpu or cuda."""
     if not WORKS[work].on_device:
         return "cpu"
     return choose_device(run.device).type
 
 
-def _enter(run: Run, work: Work, device: str, *asked: Any) -> None:
-    """Put work on a run, whose lock is held, into the device's queue."""
-    queued_at, expected = _queue(run, work, device, *asked), None
+def _enter(run: Run, work: Work, device: str, *request: Any) -> None:
+    queued_at, expected = _queue(run, work, device, *request), None
     with contextlib.suppress(InputError):  # the work itself reports it
-        expected = WORKS[work].expected(run, *asked)
+        expected = WORKS[work].expected(run, *request)
     turns.add_ticket(run, device, queued_at, work, expected)
 
 
-def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
+def _queue(run: Run, work: Work, device: str, *request: Any) -> float:
     """Record work on a run, whose lock is held, as queued; returns the time, in seconds since 1970."""
-    status, queued_at = WORKS[work].queued(run, *asked), time.time()
+    status, queued_at = WORKS[work].queued(run, *request), time.time()
     fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
     run.update(work, **{**vars(status), **fresh, "device": device, "host": host()})
     return queued_at
@@ -164,11 +158,8 @@ def _queue(run: Run, work: Work, device: str, *asked: Any) -> float:
 def cancel(run: Run, work: Work) -> None:
     """Stop work within 2 seconds; it can be resumed from its checkpoint or its finished searches.
 
-    Other work of the same process, before or after it, is stopped too.
-
-    Raises:
-        InputError: other work on the run is running; or it runs on another machine, or in a process that cannot be
-            signalled.
+    Other work of the same process, whether it precedes or follows, is stopped too. An `InputError` if other work on the
+    run is running, or the work runs on another machine or in a process that cannot be signalled.
     """
     run.check_own()
     if run.works_on(work):
@@ -189,11 +180,7 @@ def wait_of(run: Run, work: Work) -> turns.Wait | None:
 
 
 def start_at_once(run: Run, work: Work) -> None:
-    """Let queued work begin beside the work that it waits for.
-
-    Raises:
-        InputError: the queue cannot be written, or is not to be passed on this server.
-    """
+    """Let queued work begin beside the work that it waits for; an `InputError` if this server does not allow it."""
     run.check_own()
     if limits.own() is not None:
         raise InputError("On this server, all work waits for its turn.")
@@ -205,15 +192,12 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
     """Wait for the device's turn, then do the work, in this process.
 
     Args:
-        kind: the kind of work.
         lock: from `enqueue`; released at the end.
-        callback: receives every event, including those while waiting (disco/work/turns.py); returning False stops.
+        callback: receives every event, including those while waiting (disco/work/turns.py); returning False stops, with
+            `FitStopped`.
 
     Returns:
         The `Refined` of a refinement, the list of `MethodResult` of a comparison.
-
-    Raises:
-        FitStopped, InputError, ScoreUnavailable: as the work itself.
     """
     try:
         return _in_turn(run, kind, lock, callback)
@@ -222,11 +206,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
 
 
 def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", gives_way: bool = False) -> Any:
-    """Wait for the turn, then work.
-
-    Args:
-        gives_way: long work lowers the priority of this process.
-    """
+    """Wait for the turn, then work; long work that `gives_way` lowers the priority of this process."""
     status = run.written_status(kind)
     try:
         if kind in COMPILED:
@@ -248,15 +228,17 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
 
 
 def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") -> None:
-    """Note in the queue how long work will take, if only a trial can tell; the work reports what is wrong with it."""
+    """Record in the queue how long work will take, if only a trial can tell; its errors are left for the work to
+    report.
+    """
     if turns.expected(run, status.device, status.queued_at) is not None:
         return
 
-    def heard(event: Event) -> bool | str | None:
+    def relay(event: Event) -> bool | str | None:
         return callback(Event("queue", 0, 1, 0.0)) if callback else None
 
     with contextlib.suppress(InputError, ScoreUnavailable):
-        seconds = WORKS[kind].measured(run, heard)
+        seconds = WORKS[kind].measured(run, relay)
         if seconds is not None:
             turns.add_ticket(run, status.device, status.queued_at, kind, seconds)
 
@@ -268,11 +250,11 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     inherited = lock.handle if system.INHERITS_LOCKS else -1
-    given = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
+    arguments = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
     environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         streams = {"stdout": log, "stderr": log}
-        return apart.start("disco.work.jobs", *given, environment=environment, locks=(lock.handle,), **streams)
+        return apart.start("disco.work.jobs", *arguments, environment=environment, locks=(lock.handle,), **streams)
 
 
 def waiting() -> dict[str, str]:
@@ -296,7 +278,6 @@ def _log(run: Run) -> BinaryIO:
 
 
 def _end(run: Run, work: Work) -> None:
-    """Ask a run's process to stop, then kill it."""
     owner = note(run.lock_path)
     deadline = time.monotonic() + _SPAWN_SECONDS
     while owner.get("pid") is None and owner.get("host") == host() and run.alive and time.monotonic() < deadline:
@@ -324,7 +305,7 @@ def _end(run: Run, work: Work) -> None:
 
 
 def _fail(run: Run, words: str, *ended: Work) -> None:
-    """Say why work on a run, that which has ended and that which was to follow, goes no further."""
+    """Record why work on a run, and the work that was to follow it, has failed."""
     for kind in WORKS:
         if kind in ended or run.written_status(kind).active:
             run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
@@ -337,10 +318,9 @@ def _give_up(path: Path, words: str) -> None:
 
 
 def _worker(names: list[str], path: Path, handle: int) -> int:
-    """Do the work on a run, one kind after the other; returns the exit status.
+    """Do the work on a run, one kind after another; returns the exit status.
 
-    Args:
-        handle: the run's lock, if this process has inherited it; otherwise −1.
+    `handle` is the run's lock, if this process has inherited it; otherwise −1.
     """
     stopping, patience = threading.Event(), limits.Patience()
     limits.watch(patience, lambda words: _give_up(path, words))

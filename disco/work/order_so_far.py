@@ -14,12 +14,9 @@ _FILE, _BYTES = "order_so_far.json", 1 << 22
 
 
 class SoFar(NamedTuple):
-    """An order by the networks of an epoch.
+    """An order, sources first, by the networks of an epoch.
 
-    Attributes:
-        epoch: its number.
-        order: all columns, sources first.
-        turned: share of the pairs of columns that stood the other way round in the order before; None for the first.
+    `turned` is the share of the pairs of columns whose order is reversed since the previous order; None for the first.
     """
 
     epoch: int
@@ -29,21 +26,21 @@ class SoFar(NamedTuple):
 
 def tell(run: Run, epoch: int, order: Sequence[str]) -> None:
     """Replace the order of a run; a fit does not need it, so a full disk is ignored."""
-    before = read(run)
-    turned = None if before is None or before.epoch >= epoch else _turned(before.order, order)
+    previous = read(run)
+    turned = None if previous is None or previous.epoch >= epoch else _turned(previous.order, order)
     with contextlib.suppress(OSError):
         write_json(run.path / _FILE, SoFar(epoch, list(order), turned)._asdict(), durable=False)
 
 
 def read(run: Run) -> SoFar | None:
-    """The last order told; None without one. A damaged file counts as none."""
+    """The most recent order; None if missing or damaged."""
     try:
-        kept = read_json(run.path / _FILE, _BYTES)
-        found = SoFar(kept["epoch"], kept["order"], kept["turned"])
+        content = read_json(run.path / _FILE, _BYTES)
+        latest = SoFar(content["epoch"], content["order"], content["turned"])
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    is_right = fits(found.epoch, int) and fits(found.order, list[str]) and fits(found.turned, float | None)
-    return found if is_right and sorted(found.order) == sorted(run.nodes) else None
+    is_right = fits(latest.epoch, int) and fits(latest.order, list[str]) and fits(latest.turned, float | None)
+    return latest if is_right and sorted(latest.order) == sorted(run.nodes) else None
 
 
 def forget(run: Run) -> None:
@@ -52,9 +49,9 @@ def forget(run: Run) -> None:
         (run.path / _FILE).unlink(missing_ok=True)
 
 
-def _turned(before: Sequence[str], after: Sequence[str]) -> float:
-    """The share of pairs that stand the other way round in the two orders."""
-    place = {name: position for position, name in enumerate(after)}
-    there = np.array([place[name] for name in before])
+def _turned(previous: Sequence[str], current: Sequence[str]) -> float:
+    """The share of pairs whose order differs between the two orders."""
+    positions = {name: position for position, name in enumerate(current)}
+    there = np.array([positions[name] for name in previous])
     pairs = len(there) * (len(there) - 1) / 2
     return float(np.triu(there[:, None] > there, 1).sum() / pairs)

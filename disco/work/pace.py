@@ -18,27 +18,27 @@ class Pace:
     """The remaining time of a fit, updated by its events.
 
     Args:
-        by_stage: stage → estimated seconds; None measures work as a share of the whole instead.
+        by_stage: stage → estimated seconds; None measures work as a share of the total instead.
     """
 
     def __init__(self, by_stage: dict[str, float] | None) -> None:
         self.by_stage = by_stage if by_stage and sum(by_stage.values()) > 0 else None
         self.seen: deque[tuple[float, float]] = deque()
 
-    def hear(self, event: "Event", now: float) -> None:
+    def hear(self, event: "Event", moment: float) -> None:
         """Record an event at a time in seconds."""
-        self.seen.append((now, self._work(event)))
-        while len(self.seen) > 2 and self.seen[1][0] <= now - _STRETCH:
+        self.seen.append((moment, self._work(event)))
+        while len(self.seen) > 2 and self.seen[1][0] <= moment - _STRETCH:
             self.seen.popleft()
 
-    def left(self) -> float | None:
+    def remaining(self) -> float | None:
         """Remaining seconds; None while unknown."""
         if not self.seen:
             return None
-        (then, before), (now, done) = self.seen[0], self.seen[-1]
-        rest = max((sum(self.by_stage.values()) if self.by_stage else 1.0) - done, 0.0)
-        if now - then > _FIRST and done > before:
-            return rest * (now - then) / (done - before)
+        (then, first_work), (moment, work) = self.seen[0], self.seen[-1]
+        rest = max((sum(self.by_stage.values()) if self.by_stage else 1.0) - work, 0.0)
+        if moment - then > _FIRST and work > first_work:
+            return rest * (moment - then) / (work - first_work)
         return rest if self.by_stage else None
 
     def _work(self, event: "Event") -> float:
@@ -48,5 +48,5 @@ class Pace:
         stages = list(self.by_stage)
         if event.stage not in stages:  # selectors other than ocs, without estimated times
             return event.progress * sum(self.by_stage.values())
-        before = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
-        return before + event.done / max(event.total, 1) * self.by_stage[event.stage]
+        earlier = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
+        return earlier + event.done / max(event.total, 1) * self.by_stage[event.stage]

@@ -19,36 +19,37 @@ _WRITE_SECONDS = 0.25  # between two writes of the status
 class WorkRecord(Protocol):
     """The part of the record specific to one kind of work."""
 
-    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
-        """Record an event at a time in seconds.
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
+        """Record an event at a time in seconds; returns whether the status must be written.
 
-        Args:
-            is_late: whether the last write of the status was long enough ago.
-
-        Returns:
-            Whether the status must be written.
+        `is_late`: whether the last write of the status was long enough ago.
         """
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         """The status fields specific to this kind, and `eta`."""
 
 
 class Recorder:
-    """The callback of long work; records its status in the run's folder.
+    """The callback of long work; records its status in the run's folder. The caller holds the run's lock.
 
     Args:
-        run: the run; the caller holds its lock.
-        work: the kind of work.
-        part: the part of the record specific to this kind.
+        record: the part of the record specific to this kind of work.
         callback: receives every event; returning False stops the work.
         seconds: seconds of work in earlier attempts, if resumed.
         first: further fields of its first status.
     """
 
     def __init__(
-        self, run: Run, work: Work, part: WorkRecord, callback: "Callback | None", *, seconds: float = 0.0, **first: Any
+        self,
+        run: Run,
+        work: Work,
+        record: WorkRecord,
+        callback: "Callback | None",
+        *,
+        seconds: float = 0.0,
+        **first: Any,
     ) -> None:
-        self.run, self.work, self.part, self.callback = run, work, part, callback
+        self.run, self.work, self.part, self.callback = run, work, record, callback
         self.begun, self.before, self.written = time.monotonic(), seconds, 0.0
         self.last: Event | None = None
         running = {"state": "running", "message": "", "error": None, "eta": None, "host": host(), "finished_at": None}
@@ -60,11 +61,11 @@ class Recorder:
         return self.before + time.monotonic() - self.begun
 
     def __call__(self, event: "Event") -> bool | str | None:
-        now = time.monotonic()
-        is_due = self.part.hear(event, now, now - self.written >= _WRITE_SECONDS)
+        current_time = time.monotonic()
+        is_due = self.part.hear(event, current_time, current_time - self.written >= _WRITE_SECONDS)
         self.last = event
         if is_due:
-            self.written = now
+            self.written = current_time
             self.run.update(self.work, durable=False, **self.standing())
         return self.callback(event) if self.callback else None
 
@@ -88,13 +89,9 @@ class Recorder:
                 raise unwritten(self.run.path, error) from error
             raise
 
-    def finished(self, **more: Any) -> None:
-        """Record the end, with further fields of the last status.
-
-        Raises:
-            InputError: the status cannot be written.
-        """
-        self._end(state="done", progress=1.0, message="", **more)
+    def finished(self, **fields: Any) -> None:
+        """Record the end, with further fields of the last status; an `InputError` if it cannot be written."""
+        self._end(state="done", progress=1.0, message="", **fields)
 
     def _end(self, **changes: Any) -> None:
         self.run.update(self.work, **{**self.standing(), "eta": None, "finished_at": time.time(), **changes})

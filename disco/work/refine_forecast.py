@@ -100,26 +100,27 @@ def trial(
         table, roles, knowledge: as in `disco.refine.refine`.
         settings: their transform defines the levels.
         callback: returning False stops.
-
-    Raises:
-        InputError: the table, the roles or the knowledge cannot be used.
     """
     from disco.linear.insertion import first_graph  # these import torch
     from disco.refine.screen import correlations, screen
     from disco.refine.task import Task
 
-    given = prepare(table, roles)
-    (rows, nodes), pace = given.counts.shape, _pace()
-    most = max(_FEWEST_ROWS, int(_MOST_WORK / nodes / (nodes + 1000)))
-    part = given if rows <= most else given.take(np.sort(np.random.default_rng(0).permutation(rows)[:most]))
-    counts = part.counts.loc[:, part.counts.nunique() > 1]
+    prepared = prepare(table, roles)
+    (rows, nodes), pace = prepared.counts.shape, _pace()
+    most_rows = max(_FEWEST_ROWS, int(_MOST_WORK / nodes / (nodes + 1000)))
+    sample = (
+        prepared
+        if rows <= most_rows
+        else prepared.take(np.sort(np.random.default_rng(0).permutation(rows)[:most_rows]))
+    )
+    counts = sample.counts.loc[:, sample.counts.nunique() > 1]
     rules = knowledge if counts.shape[1] == nodes else None  # it may name a column that is constant in these rows
-    task = Task.of(counts, Choice(), settings, None, None, part.adjustment, rules)
+    task = Task.of(counts, Choice(), settings, None, None, sample.adjustment, rules)
     reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
     reporter.step("screen", 0, nodes)
     pairs = screen(task.design, rules=task.rules, reporter=reporter)
     graph = first_graph(correlations(task.design), task.design.rows, pairs, Choice().seed, reporter).named(task.names)
-    order = [*graph.order, *(name for name in given.counts if name not in counts)]
+    order = [*graph.order, *(name for name in prepared.counts if name not in counts)]
     return Trial(
         rows=rows,
         nodes=nodes,
@@ -133,11 +134,7 @@ def trial(
 
 
 def of_run(run: Run, callback: Callback | None = None) -> Trial:
-    """The trial of a run's table.
-
-    Raises:
-        InputError: as `trial`, or the run cannot be read.
-    """
+    """The trial of a run's table."""
     return trial(run.prepared(), run.settings, knowledge=run.knowledge(), callback=callback)
 
 

@@ -3,7 +3,7 @@
 refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
 refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
 refining_graph.json  the best graph so far: its order, the gains of its edges, and which directions are decided
-refining.enough  a mark: the search shall end with that graph
+refining.enough  a mark: the search should end with that graph
 """
 
 import contextlib
@@ -44,20 +44,16 @@ _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
 def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
     """The initial status of a queued refinement; searches with another choice are deleted.
 
-    Args:
-        trial: of the run's table, if there has been one.
-
-    Raises:
-        InputError: a number of the choice is too large to be stored.
+    `trial` is that of the run's table, if there has been one. An `InputError` if a number is too large to be stored.
     """
-    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    check_kept(asked)
-    if not _resumes(before, choice):
-        before = unasked(REFINE)
+    previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
+    check_kept(requested)
+    if not _resumes(previous, choice):
+        previous = unasked(REFINE)
         _remove_searches(run)
     if trial is not None:
         _begin_with(run, trial)
-    return dataclasses.replace(before, choice=asked)
+    return dataclasses.replace(previous, choice=requested)
 
 
 def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = None) -> float | None:
@@ -66,11 +62,7 @@ def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = N
 
 
 def measured(run: Run, callback: "Callback | None") -> float:
-    """The same from a trial now, whose graph is the first.
-
-    Raises:
-        InputError: its table or its choice cannot be used.
-    """
+    """The same from a new trial, whose graph is the first."""
     from disco.runs.refined import choice_from
     from disco.work.refine_forecast import of_run  # imports the compiler
 
@@ -80,7 +72,7 @@ def measured(run: Run, callback: "Callback | None") -> float:
 
 
 def _begin_with(run: Run, trial: "Trial") -> None:
-    """The graph of a trial as the best so far, unless a search has told a better one."""
+    """The graph of a trial as the best so far, unless a search has reported a better one."""
     if not os.path.lexists(run.path / _GRAPH):
         _tell(run, trial.graph)
 
@@ -91,27 +83,20 @@ def _tell(run: Run, graph: "Sketch") -> None:
 
 
 def recorder_of(run: Run, choice: "Choice", callback: "Callback | None") -> Recorder:
-    """The recording callback of a refinement; the caller holds the run's lock.
-
-    Raises:
-        InputError: its status cannot be written.
-    """
-    before, asked = run.written_status(REFINE), dataclasses.asdict(choice)
-    is_resumed = _resumes(before, choice)
+    """The recording callback of a refinement; the caller holds the run's lock."""
+    previous, requested = run.written_status(REFINE), dataclasses.asdict(choice)
+    is_resumed = _resumes(previous, choice)
     remove_leftovers(run.path)
     searches = _SearchRecord(run, _finished(run) if is_resumed else set())
     fresh = {"stage": "", "done": 0, "total": 0, "progress": 0.0, "start": "", "sweep": 0, "score": None, "best": None}
-    seconds = before.seconds if is_resumed else 0.0
-    return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=asked, **fresh)
+    seconds = previous.seconds if is_resumed else 0.0
+    return Recorder(run, REFINE, searches, callback, seconds=seconds, device="cpu", choice=requested, **fresh)
 
 
 def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None) -> "Refined":
     """Refine a run's table, starting from its causal order and edges if it has them, and save the result in the run.
 
     After an interruption, the same call continues after the finished searches. The caller holds the run's lock.
-
-    Raises:
-        InputError: the table cannot be refined, or the run cannot be read or written.
     """
     from disco.refine import refine  # imports the compiler
     from disco.refine.refinement_result import withheld
@@ -120,7 +105,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
 
-    def heard(event: "Event") -> bool | str | None:
+    def relay(event: "Event") -> bool | str | None:
         answer = recorder(event)
         return ENOUGH if answer is not False and is_ending(run) else answer
 
@@ -133,7 +118,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
             order=run.order() if fitted else None,
             edges=run.edges() if fitted else None,
             knowledge=run.knowledge(),
-            callback=heard,
+            callback=relay,
             memory=memory,
             dismissed=ARTEFACTS,  # those of the run count, which may be dismissed later
         )
@@ -158,11 +143,7 @@ def _remove_searches(run: Run) -> None:
 
 
 def stop_here(run: Run) -> None:
-    """Let a running search end with the best graph so far, as its result; without effect on other work.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
+    """Let a running search end with the best graph so far, as its result; without effect on other work."""
     run.check_own()
     try:
         write_bytes(run.path / _ENOUGH, b"")
@@ -176,20 +157,20 @@ def is_ending(run: Run) -> bool:
 
 
 def so_far(run: Run) -> GraphResult | None:
-    """The best graph of a search that goes on, with gain_nats as predicted; None without one.
+    """The best graph of a running search, with gain_nats as predicted; None without one.
 
-    Directions are decided once the search has ended and the strongest edges are judged.
-    A damaged file counts as none: the search will write another.
+    Directions are decided once the search has ended and the strongest edges are judged. A damaged file counts as none:
+    the search will write another.
     """
     try:
-        kept = read_json(run.path / _GRAPH, _GRAPH_BYTES)
-        order, edges, decided = kept["order"], kept["edges"], kept["decided"]
+        content = read_json(run.path / _GRAPH, _GRAPH_BYTES)
+        order, edges, decided = content["order"], content["edges"], content["decided"]
         if not fits(order, list[str]) or sorted(order) != sorted(run.nodes) or not isinstance(edges, list):
             return None
         if not fits(decided, list[list[str]]):
             return None
-        place = {name: position for position, name in enumerate(order)}
-        if not all(fits(pair, list[str]) and place[pair[0]] < place[pair[1]] for *pair, _ in edges):
+        positions = {name: position for position, name in enumerate(order)}
+        if not all(fits(pair, list[str]) and positions[pair[0]] < positions[pair[1]] for *pair, _ in edges):
             return None
         frame = pd.DataFrame(edges, columns=["parent", "child", "gain_nats"]).astype({"gain_nats": float})
         if not frame["gain_nats"].map(math.isfinite).all():
@@ -203,10 +184,8 @@ def so_far(run: Run) -> GraphResult | None:
 
 
 def forget(run: Run) -> None:
-    """Delete an unfinished refinement with its searches; a finished one is kept.
-
-    Raises:
-        InputError: the run is queued or running, or a file cannot be removed.
+    """Delete an unfinished refinement with its searches, but no finished one; an `InputError` if the run is queued or
+    running.
     """
     lock = run.take()
     try:
@@ -228,10 +207,10 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _resumes(before: Status, choice: "Choice") -> bool:
+def _resumes(previous: Status, choice: "Choice") -> bool:
     """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
-    same = all(before.choice.get(name) == value for name, value in fingerprint(choice).items())
-    return before.state not in ("none", "done") and same
+    same = all(previous.choice.get(name) == value for name, value in fingerprint(choice).items())
+    return previous.state not in ("none", "done") and same
 
 
 def history(run: Run) -> pd.DataFrame:
@@ -247,37 +226,36 @@ def _lines(run: Run) -> list[list[Any]]:
     except (OSError, ValueError):
         return []
     kinds = (str, int, float | None)
-    found = [line_value(line) for line in text.splitlines()]
+    values = [line_value(line) for line in text.splitlines()]
     return [
-        one
-        for one in found
-        if isinstance(one, list) and len(one) == len(kinds) and all(map(fits, one, kinds)) and is_text(one[0])
+        value
+        for value in values
+        if isinstance(value, list) and len(value) == len(kinds) and all(map(fits, value, kinds)) and is_text(value[0])
     ]
 
 
 class _SearchRecord:
     """The refinement's own part of the record: its searches by sweep, and the bootstrap's remaining time.
 
-    Args:
-        kept: the starts of finished searches; lines of other searches are deleted, since these will be repeated.
+    Lines of searches other than the `finished` ones, given by their starts, are deleted: these will be repeated.
     """
 
-    def __init__(self, run: Run, kept: set[str]) -> None:
+    def __init__(self, run: Run, finished: set[str]) -> None:
         self.run, self.path = run, run.path / "refining.jsonl"
         self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
         self.last: Event | None = None
-        lines = [line for line in _lines(run) if line[0] in kept]
+        lines = [line for line in _lines(run) if line[0] in finished]
         self.best = max((line[2] for line in lines if line[2] is not None), default=-math.inf)
         with contextlib.suppress(OSError):  # a refinement does not need its curves
             write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
-    def hear(self, event: "Event", now: float, is_late: bool) -> bool:
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         last, self.last = self.last, event
         if event.stage == "search" and event.score > self.best:
             self.best = event.score
-        # What comes before the searches is worse than what those of an interrupted refinement have told.
+        # Graphs before the searches are worse than those that an interrupted refinement's searches reported.
         score = {"search": event.score, "evidence": math.inf}.get(event.stage, -math.inf)
-        graph = None if last is not None and event.graph is last.graph else event.graph  # events come again
+        graph = None if last is not None and event.graph is last.graph else event.graph  # events are repeated
         if graph is not None and self.best <= score:
             _tell(self.run, graph)
         turned = last is None or (last.stage, last.start, last.sweep) != (event.stage, event.start, event.sweep)
@@ -290,27 +268,27 @@ class _SearchRecord:
     def _line(self, event: "Event") -> None:
         append_bytes(self.path, (json.dumps([event.start, event.sweep, event.score]) + "\n").encode())
 
-    def standing(self, now: float) -> dict[str, Any]:
+    def standing(self, moment: float) -> dict[str, Any]:
         event = self.last
         assert event is not None  # the recorder calls this only after an event
         score, best = (value if math.isfinite(value) else None for value in (event.score, self.best))
         search = {"start": event.start, "sweep": event.sweep, "score": score, "best": best}
-        return {**search, "eta": self._left(event, now)}
+        return {**search, "eta": self._remaining(event, moment)}
 
-    def _left(self, event: "Event", now: float) -> float | None:
+    def _remaining(self, event: "Event", moment: float) -> float | None:
         """Remaining seconds of the bootstrap, whose tables take about equal times."""
         if event.stage != "bootstrap":
             return None
-        since, done = self.first = self.first or (now, event.done)
-        drawn = event.done - done
-        return (now - since) / drawn * (event.total - event.done) if drawn >= 2 else None
+        since, first_done = self.first = self.first or (moment, event.done)
+        drawn = event.done - first_done
+        return (moment - since) / drawn * (event.total - event.done) if drawn >= 2 else None
 
 
 def _finished(run: Run) -> set[str]:
     """The names of the starts whose searches are finished."""
     try:
-        kept = read_json(run.path / "refining.json").get("starts")
+        starts = read_json(run.path / "refining.json").get("starts")
     except (OSError, ValueError):
         return set()
-    ones = [one.get("start") for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
-    return {one for one in ones if isinstance(one, str)}
+    names = [start.get("start") for start in starts if isinstance(start, dict)] if isinstance(starts, list) else []
+    return {start for start in names if isinstance(start, str)}

@@ -71,7 +71,7 @@ class _Cache:
             self.entries.pop(path, None)
             if entry.cached.bytes <= limit:
                 self.entries[path] = entry
-            while sum(kept.cached.bytes for kept in self.entries.values()) > limit:
+            while sum(stored.cached.bytes for stored in self.entries.values()) > limit:
                 self.entries.popitem(last=False)
 
     def one_at_a_time(self, path: Path) -> threading.Lock:
@@ -92,23 +92,19 @@ _cache = _Cache()
 
 
 def fitted(run: Run) -> "Fitted":
-    """The fitted networks of a run, on the device; loaded once.
-
-    Raises:
-        InputError: the run is not done, or its networks cannot be read.
-    """
+    """The fitted networks of a run that is done, on the device; loaded once."""
     networks = run.path / "networks.safetensors"
     try:
         stamp = networks.stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"The run {run.name} has no fitted networks yet.") from error
     with _cache.one_at_a_time(run.path):
-        found = _cache.get(run.path, stamp)
-        if found is None:
-            found, size = _load(run, networks)
-            cached = Cached(run.path, run.name, size, found.device.type)
-            _cache.put(run.path, _Entry(found, cached, stamp), cache_limit())
-    return found
+        model = _cache.get(run.path, stamp)
+        if model is None:
+            model, size = _load(run, networks)
+            cached = Cached(run.path, run.name, size, model.device.type)
+            _cache.put(run.path, _Entry(model, cached, stamp), cache_limit())
+    return model
 
 
 def cached() -> list[Cached]:
@@ -123,11 +119,7 @@ def clear() -> None:
 
 
 def cache_limit() -> int:
-    """The limit for all loaded networks, in bytes.
-
-    Raises:
-        InputError: $DISCO_CACHE_BYTES is not a whole number.
-    """
+    """The limit for all loaded networks, in bytes; an `InputError` if $DISCO_CACHE_BYTES is not a whole number."""
     chosen = os.environ.get("DISCO_CACHE_BYTES")
     if chosen is None:
         return int(_SHARE * device_status().total)
@@ -153,11 +145,7 @@ def device_status() -> DeviceStatus:
 
 
 def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
-    """The fitted networks of a run from its files, and their bytes.
-
-    Raises:
-        InputError: a file is damaged.
-    """
+    """The fitted networks of a run from its files, and their bytes."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -170,7 +158,7 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         tensors = load_file(networks)
         _check_size(tensors, run)
         device = choose_device("auto")
-        found = Fitted.restore(run.table(), run.settings, tensors, device, run.knowledge(), run.adjustment)
+        model = Fitted.restore(run.table(), run.settings, tensors, device, run.knowledge(), run.adjustment)
     except InputError:
         raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
@@ -178,15 +166,11 @@ def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
         raise InputError(
             f"The networks of the run {run.name} cannot be read from {networks} ({words}): fit the table again."
         ) from error
-    return found, sum(tensor.nbytes for tensor in tensors.values()) + found.curvature_bytes
+    return model, sum(tensor.nbytes for tensor in tensors.values()) + model.curvature_bytes
 
 
 def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
-    """Refuse weights that are not finite, or far fewer than the settings imply.
-
-    Raises:
-        ValueError: they are.
-    """
+    """Refuse, with a ValueError, weights that are not finite, or far fewer than the settings imply."""
     settings = run.settings
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith(("joint.", "projection.")))
     if held < settings.folds * settings.width * (settings.width * (settings.hidden_layers - 1) + 1):
@@ -203,7 +187,6 @@ def _forget_deleted() -> None:
 
 
 def _processor() -> str:
-    """The name of this machine's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from disco.progress import Callback
 
 SHORT_SECONDS = 60.0
-_POLL_SECONDS = 0.1  # times the place in the queue: each look reads all tickets
+_POLL_SECONDS = 0.1  # times the position in the queue: each check reads all tickets
 _LONGEST_POLL = 1.0  # seconds
 _LANES = "short", "lock"  # the lock of the short lane, and of the long one
 _AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
@@ -48,8 +48,8 @@ class Ticket:
 
     Attributes:
         run: the folder of its run.
-        work: the name of the kind of work.
-        expected: seconds that it will take on an idle machine; None while unknown.
+        work: the name of its kind.
+        expected: seconds on an idle machine; None while unknown.
     """
 
     run: str
@@ -73,16 +73,16 @@ class Ticket:
             return f"another {kind}"
 
     def _is_own(self) -> bool:
-        """Whether whoever is asking may know whose it is."""
-        own = roots.user()
-        return own is None or own.is_admin or self.owner == own.id
+        """Whether the current user may know whose it is."""
+        user = roots.user()
+        return user is None or user.is_admin or self.owner == user.id
 
     @property
     def owner(self) -> str | None:
         """The id of its user; None where there is one user only."""
         return roots.owner_of(Path(self.run))
 
-    def left(self) -> float | None:
+    def remaining(self) -> float | None:
         """Seconds until it ends, if it runs; None while unknown, or if it takes longer than expected."""
         if self.work not in _WORKS:
             return None
@@ -94,34 +94,31 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Wait:
-    """What queued work waits for.
-
-    Attributes:
-        running: the work that holds its lane; None if that is free.
-        before: the work that waits in its lane and comes first.
+    """What queued work waits for: the work `running` in its lane, None if that is free, and the `earlier` work in its
+    queue.
     """
 
     running: Ticket | None = None
-    before: tuple[Ticket, ...] = ()
+    earlier: tuple[Ticket, ...] = ()
 
     @property
-    def place(self) -> int:
+    def position(self) -> int:
         """Its position in the queue of its lane, 1 = next."""
-        return len(self.before) + 1
+        return len(self.earlier) + 1
 
     @property
     def ahead(self) -> Ticket | None:
         """The work that it waits for first."""
-        return self.running or next(iter(self.before), None)
+        return self.running or next(iter(self.earlier), None)
 
     @property
     def seconds(self) -> float | None:
         """Seconds until its turn; None while unknown."""
-        left = [one.expected for one in self.before]
+        durations = [ticket.expected for ticket in self.earlier]
         if self.running is not None:
-            left.append(self.running.left())
-        known = [one for one in left if one is not None]
-        return sum(known) if len(known) == len(left) else None
+            durations.append(self.running.remaining())
+        finite = [seconds for seconds in durations if seconds is not None]
+        return sum(finite) if len(finite) == len(durations) else None
 
     @property
     def words(self) -> str:
@@ -130,11 +127,11 @@ class Wait:
 
     @property
     def behind(self) -> str:
-        """After "queued": what comes first, its place and how long; empty if it waits for nothing."""
+        """After "queued": what comes first, the position and how long; empty if it waits for nothing."""
         if self.ahead is None:
             return ""
         about = "" if self.seconds is None else f", about {roughly(self.seconds)}"
-        return f"behind {self.ahead.noun}: {place(self.place)} in the queue{about}"
+        return f"behind {self.ahead.noun}: {place(self.position)} in the queue{about}"
 
 
 def ticket_of(run: Run, device: str, queued_at: float) -> Path:
@@ -143,13 +140,8 @@ def ticket_of(run: Run, device: str, queued_at: float) -> Path:
 
 
 def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expected: float | None = None) -> None:
-    """Put work on a run, whose lock is held, into a device's queue; or note there how long it will take.
-
-    Args:
-        expected: seconds; None if unknown.
-
-    Raises:
-        InputError: the queue cannot be written.
+    """Put work on a run, whose lock is held, into a device's queue, or update there the `expected` seconds; None if
+    unknown.
     """
     try:
         write_json(ticket_of(run, device, queued_at), asdict(Ticket(str(run.path), work.name, expected)), durable=False)
@@ -164,11 +156,7 @@ def expected(run: Run, device: str, queued_at: float) -> float | None:
 
 
 def start_at_once(run: Run, device: str, queued_at: float) -> None:
-    """Let queued work begin beside the work that it waits for; nothing if it has already begun.
-
-    Raises:
-        InputError: the queue cannot be written.
-    """
+    """Let queued work begin beside the work that it waits for; without effect if it has already begun."""
     ticket = ticket_of(run, device, queued_at)
     try:
         if ticket.exists():
@@ -194,29 +182,35 @@ def waiting(device: str) -> list[Ticket]:
 
 
 def _in_turn(device: str, tickets: list[Ticket]) -> list[Ticket]:
-    """Tickets, first come first, in the order of their turns."""
-    works = Counter((one.is_short, one.owner) for one in running(device))
+    """Tickets in the order of their turns: one of each user before anybody's second, else first come, first served."""
+    works = Counter((ticket.is_short, ticket.owner) for ticket in running(device))
     rounds = []
-    for one in tickets:
-        rounds.append(works[one.is_short, one.owner])
-        works[one.is_short, one.owner] += 1
+    for ticket in tickets:
+        rounds.append(works[ticket.is_short, ticket.owner])
+        works[ticket.is_short, ticket.owner] += 1
     return [tickets[at] for at in sorted(range(len(tickets)), key=rounds.__getitem__)]
 
 
 def running(device: str) -> list[Ticket]:
     """The work that holds the lanes of a device."""
     lanes = (_queue(device) / name for name in _LANES)
-    return [one for lane in lanes if held(lane) and (one := _read(lane)) is not None]
+    return [ticket for lane in lanes if held(lane) and (ticket := _read(lane)) is not None]
 
 
 def wait_of(run: Run, device: str, work: Work | None = None) -> Wait | None:
     """What a run waits for; None if it has no ticket, or only one for other work than `work`."""
     tickets = waiting(device)
-    own = next((one for one in tickets if one.run == str(run.path) and (work is None or one.work == work.name)), None)
-    if own is None:
+    own_ticket = next(
+        (ticket for ticket in tickets if ticket.run == str(run.path) and (work is None or ticket.work == work.name)),
+        None,
+    )
+    if own_ticket is None:
         return None
-    lane, before = _lane(device, own), tickets[: tickets.index(own)]
-    return Wait(_read(lane) if held(lane) else None, tuple(one for one in before if one.is_short == own.is_short))
+    lane, earlier = _lane(device, own_ticket), tickets[: tickets.index(own_ticket)]
+    return Wait(
+        _read(lane) if held(lane) else None,
+        tuple(ticket for ticket in earlier if ticket.is_short == own_ticket.is_short),
+    )
 
 
 @contextmanager
@@ -225,54 +219,46 @@ def turn(run: Run, device: str, queued_at: float, callback: "Callback | None") -
 
     Args:
         callback: called repeatedly while waiting, with an event of stage `queue`. Its total is the position in the
-            queue, 1 = next, and its message says what it waits for, if it has to wait. Returning False gives up.
-
-    Raises:
-        FitStopped: the callback gave up before the turn came.
-        InputError: the queue cannot be written.
+            queue, 1 = next, and its message says what it waits for, if it has to wait. Returning False gives up, with
+            `FitStopped`.
     """
     ticket = ticket_of(run, device, queued_at)
-    own = _read(ticket) or Ticket(str(run.path))
+    own_ticket = _read(ticket) or Ticket(str(run.path))
     try:
-        lock = _wait(run, device, own, _mark(ticket), callback)
+        lock = _wait(run, device, own_ticket, _mark(ticket), callback)
     finally:
         _remove(ticket)
     try:
-        yield own.is_short
+        yield own_ticket.is_short
     finally:
         if lock is not None:
             lock.release()
 
 
-def _wait(run: Run, device: str, own: Ticket, mark: Path, callback: "Callback | None") -> Lock | None:
+def _wait(run: Run, device: str, own_ticket: Ticket, mark: Path, callback: "Callback | None") -> Lock | None:
     """The lock of the lane; None if a user started the work at once."""
     from disco.progress import Event
 
-    told, message = None, ""
+    reported, message = None, ""
     while True:
         wait = wait_of(run, device) or Wait()
-        if callback and callback(Event("queue", 0, wait.place, 0.0, message=message)) is False:
+        if callback and callback(Event("queue", 0, wait.position, 0.0, message=message)) is False:
             raise FitStopped("stopped while waiting for the device")
         if mark.exists():
             return None
-        if wait.place == 1 and (lock := Lock.take(_lane(device, own), asdict(own))):
+        if wait.position == 1 and (lock := Lock.take(_lane(device, own_ticket), asdict(own_ticket))):
             return lock
-        if told != (told := (wait.place, wait.ahead)):  # not whenever the time left changes
+        if reported != (reported := (wait.position, wait.ahead)):  # not whenever the remaining time changes
             message = wait.words
-        time.sleep(min(_POLL_SECONDS * wait.place, _LONGEST_POLL))
+        time.sleep(min(_POLL_SECONDS * wait.position, _LONGEST_POLL))
 
 
 def _lane(device: str, ticket: Ticket) -> Path:
-    """The lock of a ticket's lane."""
     return _queue(device) / _LANES[not ticket.is_short]
 
 
 def _queue(device: str) -> Path:
-    """The folder of the queue: one per device of this machine and folder of runs.
-
-    Raises:
-        InputError: it cannot be created.
-    """
+    """The folder of the queue: one per device of this machine and folder of runs."""
     machine = re.sub(r"[^A-Za-z0-9.-]", "-", host())
     folder = common_root() / ".queue" / f"{machine}-{device}"
     try:

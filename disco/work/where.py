@@ -13,17 +13,17 @@ _FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
 def address() -> str:
     """The scheduler's address, empty for this machine; $DISCO_CLUSTER until something else is chosen."""
     try:
-        kept = read_json(common_root() / _FILE, _MOST_BYTES)["address"]
+        stored = read_json(common_root() / _FILE, _MOST_BYTES)["address"]
     except (OSError, ValueError, TypeError, KeyError):
         return os.environ.get(cluster.VARIABLE, "")
-    return printable(kept, _LONGEST) if isinstance(kept, str) else ""
+    return printable(stored, _LONGEST) if isinstance(stored, str) else ""
 
 
 def choose(address: str) -> int:
-    """Send what begins from now on to an address, or to this machine if it is empty; returns the number of workers.
+    """Send work that begins from now on to an address, or to this machine if it is empty; returns the number of
+    workers.
 
-    Raises:
-        InputError: the cluster cannot be used, or the choice cannot be written; the previous one stays.
+    An `InputError` if the cluster cannot be used; the previous choice stays.
     """
     address = address.strip()
     workers = cluster.workers(address) if address else 0

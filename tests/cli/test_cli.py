@@ -323,7 +323,7 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
         try:
             wait(lambda: "Queued behind the fit of busy: next in the queue" in told.read_text())
             run = open_run(Path(out(tmp_path)))
-            assert run.status().state == "queued" and jobs.wait_of(run, FIT).place == 1
+            assert run.status().state == "queued" and jobs.wait_of(run, FIT).position == 1
             waiting.send_signal(signal.SIGINT)
             assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
             with subprocess.Popen([*command, "--resume", "--now"], cwd=ROOT) as beside:

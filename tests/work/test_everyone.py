@@ -85,7 +85,7 @@ def test_an_admin_sees_what_runs_and_what_waits_for_what(lab, begun):
         runs.append(run)
     with lab.asked_by("root", is_admin=True):
         found = everyone.going_on()
-        assert found[2].wait.place == 2 and "fit of ada" in found[2].wait.behind
+        assert found[2].wait.position == 2 and "fit of ada" in found[2].wait.behind
     assert [(job.user, job.run, job.status.state) for job in found] == [
         (lab.ids["ada"], runs[0], "running"),
         (lab.ids["ada"], runs[1], "queued"),

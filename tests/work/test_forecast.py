@@ -88,22 +88,22 @@ def test_a_time_is_said_as_its_middle_with_its_range():
 def test_the_time_left_follows_the_pace():
     """Estimated 10 s and 30 s: on a machine three times slower than estimated, three times as much is left."""
     pace = Pace({"joint": 10.0, "projection": 30.0})
-    assert pace.left() is None
+    assert pace.remaining() is None
     for epoch in range(6):
         pace.hear(Event("joint", epoch, 10, 0.0), 3.0 * epoch)
-    assert pace.left() == pytest.approx(3 * 35)
+    assert pace.remaining() == pytest.approx(3 * 35)
     slowed = Pace({"joint": 100.0})
     for second in range(101):
         slowed.hear(Event("joint", second if second < 50 else 50 + (second - 50) // 2, 100, 0.0), float(second))
-    assert slowed.left() == pytest.approx(25 * 2, rel=0.1)  # half the pace in the last 30 s
+    assert slowed.remaining() == pytest.approx(25 * 2, rel=0.1)  # half the pace in the last 30 s
     first = Pace({"joint": 10.0})
     first.hear(Event("joint", 2, 10, 0.1), 0.0)
-    assert first.left() == pytest.approx(8.0)  # only the estimate
+    assert first.remaining() == pytest.approx(8.0)  # only the estimate
     unknown = Pace(None)
     unknown.hear(Event("joint", 1, 10, 0.1), 0.0)
-    assert unknown.left() is None
+    assert unknown.remaining() is None
     unknown.hear(Event("joint", 2, 10, 0.2), 5.0)
-    assert unknown.left() == pytest.approx(40.0)
+    assert unknown.remaining() == pytest.approx(40.0)
 
 
 @pytest.mark.parametrize(

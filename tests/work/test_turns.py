@@ -87,7 +87,7 @@ def test_long_work_begins_although_short_work_runs(queue):
 
 def test_the_place_of_a_dead_process_is_skipped(queue):
     dead, alive = queue("dead", LONG), queue("alive", LONG)
-    assert turns.wait_of(alive, "cpu").place == 2 and waits(alive)
+    assert turns.wait_of(alive, "cpu").position == 2 and waits(alive)
     queue.locks.pop(dead).release()
     assert turns.wait_of(alive, "cpu") == turns.Wait()
     assert turns.wait_of(dead, "cpu") is None

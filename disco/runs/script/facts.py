@@ -26,12 +26,11 @@ _OWN = Origin(FromFile(TABLE, reading=_READING))
 
 @dataclass(frozen=True)
 class Facts:
-    """A run as its script tells it.
+    """A run as its script describes it.
 
     Attributes:
-        run: the run.
         origin: of its table; the run's own table as a CSV file, if how it came to be is not known.
-        chosen: the rule and the thresholds of the graph shown, if they are the reader's.
+        chosen: the rule and the thresholds of the graph shown, if the reader changed them.
         effect: a question about the graph of the refinement: on, do, against, where.
     """
 
@@ -42,16 +41,16 @@ class Facts:
 
     @classmethod
     def of(cls, run: Run, graph: Mapping[str, Any] | None = None, effect: Mapping[str, Any] | None = None) -> "Facts":
-        """The facts of a run. A truth that pages hide stays hidden: the design of such a table is not told.
+        """The facts of a run. A truth that pages hide stays hidden: the design of such a table is left out.
 
         Args:
             graph: the choices that define the graph shown, by name.
             effect: a question about the graph of the refinement.
         """
-        found, graph = None if run.teaching else origin.of(run), graph or {}
+        known_origin, graph = None if run.teaching else origin.of(run), graph or {}
         is_of_own_order = graph.get("order") == run.own_variant
         chosen = {name: graph[name] for name in ("parent_rule", "tau_z", "pi_min") if name in graph}
-        return cls(run, found or _OWN, chosen if is_of_own_order else {}, effect)
+        return cls(run, known_origin or _OWN, chosen if is_of_own_order else {}, effect)
 
     @property
     def for_shell(self) -> "Facts":
@@ -83,16 +82,18 @@ class Facts:
     @cached_property
     def roles(self) -> Roles | None:
         """The roles of all columns that are not counts, covariates and contexts with their kind; None without any."""
-        given, adjustment = self.run.roles or Roles(), self.run.adjustment
+        declared, adjustment = self.run.roles or Roles(), self.run.adjustment
         kinds = (
-            {} if adjustment is None else {one.name: one.kind for one in (*adjustment.covariates, *adjustment.contexts)}
+            {}
+            if adjustment is None
+            else {term.name: term.kind for term in (*adjustment.covariates, *adjustment.contexts)}
         )
         columns = {
             name: (role, kinds[name]) if role in ("covariate", "context") else role
-            for name, role in given.columns.items()
+            for name, role in declared.columns.items()
         }
         ignored = dict.fromkeys((name for name in self.origin.ignored if name not in columns), "ignore")
-        roles = dataclasses.replace(given, columns={**columns, **ignored})
+        roles = dataclasses.replace(declared, columns={**columns, **ignored})
         return None if roles == Roles() else roles
 
     @cached_property
@@ -102,7 +103,7 @@ class Facts:
 
     @cached_property
     def dismissed(self) -> Mapping[str, str]:
-        """Why kinds of artefacts are none."""
+        """The reasons for dismissing artefacts, by kind."""
         return artefacts.of(self.run).dismissed
 
     @property
@@ -112,15 +113,15 @@ class Facts:
 
     @property
     def levels(self) -> dict[str, Any]:
-        """The settings on which a refinement without a fit depends, unless they are the usual ones."""
+        """The settings on which a refinement without a fit depends; empty with the default transform."""
         settings = self.run.settings
         unused = {"levels"} if settings.transform != "quantile" else set()
-        given = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
-        return given if settings.transform != Settings().transform else {}
+        chosen = {name: getattr(settings, name) for name in WITHOUT_FIT if name not in unused}
+        return chosen if settings.transform != Settings().transform else {}
 
     @cached_property
     def choice(self) -> dict[str, Any] | None:
-        """What is not usual in the choice of its refinement; None without one."""
+        """The options of its refinement that differ from the defaults; None without a refinement."""
         if not stamps.refinement(self.run):
             return None
         return changed(choice_from(choice_of(self.run)))
@@ -132,10 +133,10 @@ class Facts:
 
     @cached_property
     def methods(self) -> dict[str, MethodResult]:
-        """The compared methods that ended well, by name."""
-        return {one.method: one for one in compared.read_all(self.run) if one.state == "done"}
+        """The compared methods that succeeded, by name."""
+        return {result.method: result for result in compared.read_all(self.run) if result.state == "done"}
 
     def options(self, method: str) -> dict[str, Any]:
-        """What is not usual in the options of a compared method."""
+        """The options of a compared method that differ from its defaults."""
         usual = compared.MethodsRequest({method: {}}).options(method)
         return {name: value for name, value in self.methods[method].options.items() if usual.get(name) != value}

@@ -34,10 +34,10 @@ def python(facts: Facts) -> str:
     """The script: the table, then the fit, the refinement and the other methods that the run has."""
     script = _Script()
     _table(facts, script)
-    own = _arguments(facts, script)
-    steps = [lambda: _fit(facts, script, own)] if facts.is_fitted else []
+    arguments = _arguments(facts, script)
+    steps = [lambda: _fit(facts, script, arguments)] if facts.is_fitted else []
     if (choice := facts.choice) is not None:
-        steps.insert(int(facts.follows_fit), lambda: _refinement(facts, script, own, choice))
+        steps.insert(int(facts.follows_fit), lambda: _refinement(facts, script, arguments, choice))
     for step in steps:
         step()
     for method in facts.methods:
@@ -67,7 +67,6 @@ class _Script:
 
 
 def _table(facts: Facts, script: _Script) -> None:
-    """How the table came to be."""
     choices, edits = facts.reading
     source, uses, note = _source(facts.origin.source, choices)
     script.add(*note, f"table = {source}", uses=uses)
@@ -77,13 +76,13 @@ def _table(facts: Facts, script: _Script) -> None:
 
 
 def _edit(edit: Edit) -> str:
-    """A change of the table, without what is as usual."""
-    given = {one.name: getattr(edit, one.name) for one in fields(edit) if getattr(edit, one.name) != one.default}
-    return f"{type(edit).__name__}({_call(**given)})"
+    """An edit of the table, omitting default arguments."""
+    changed = {item.name: getattr(edit, item.name) for item in fields(edit) if getattr(edit, item.name) != item.default}
+    return f"{type(edit).__name__}({_call(**changed)})"
 
 
 def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[str]]:
-    """The table as it was first, the names that this uses, and a comment."""
+    """The initial table, the names to import for it, and a comment."""
     match source:
         case FromFile(name, digest):
             note = [f"# The file has the SHA-256 {digest}."] if digest.isalnum() else []
@@ -99,31 +98,30 @@ def _source(source: Source, choices: Mapping[str, Any]) -> tuple[str, str, list[
 
 
 def _arguments(facts: Facts, script: _Script) -> str:
-    """Lines for the roles and the knowledge, and the arguments that hand them on."""
-    given = []
+    """Lines for the roles and the knowledge, and the arguments that pass them on."""
+    arguments = []
     if (roles := facts.roles) is not None:
-        more: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
-        more["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
-        more |= {"row_number": roles.row_number, "blocks": roles.blocks}
-        told = {name: value for name, value in more.items() if value}
-        script.add(f"roles = Roles({_call(dict(roles.columns), **told)})", uses="Roles")
-        given.append("roles=roles")
-    if (known := facts.knowledge) is not None:
-        script.add(f"knowledge = Knowledge.from_dict({_literal(known.to_dict())})", uses="Knowledge")
-        given.append("knowledge=knowledge")
-    return ", ".join(given)
+        options: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
+        options["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
+        options |= {"row_number": roles.row_number, "blocks": roles.blocks}
+        declared = {name: value for name, value in options.items() if value}
+        script.add(f"roles = Roles({_call(dict(roles.columns), **declared)})", uses="Roles")
+        arguments.append("roles=roles")
+    if (knowledge := facts.knowledge) is not None:
+        script.add(f"knowledge = Knowledge.from_dict({_literal(knowledge.to_dict())})", uses="Knowledge")
+        arguments.append("knowledge=knowledge")
+    return ", ".join(arguments)
 
 
-def _fit(facts: Facts, script: _Script, own: str) -> None:
-    """The fit, its other orders, and the parents by other selectors."""
+def _fit(facts: Facts, script: _Script, shared_arguments: str) -> None:
     run, settings = facts.run, facts.run.settings
-    told = {"seed": settings.seed, **settings.changed()}
+    changed = {"seed": settings.seed, **settings.changed()}
     device = {} if run.device == "auto" else {"device": run.device}
-    arguments = ", ".join(filter(None, ["table", own]))
+    arguments = ", ".join(filter(None, ["table", shared_arguments]))
     script.add(
         "",
         "# The fit",
-        f"model = DISCO({_call(settings.preset, **device, **told)}).fit({arguments})",
+        f"model = DISCO({_call(settings.preset, **device, **changed)}).fit({arguments})",
         "print(*model.order_)",
         'model.edges_.to_csv("edges.csv", index=False)',
         uses="DISCO",
@@ -153,46 +151,45 @@ def _computed(run: Run) -> list[str]:
     return [name for name in CUTS if name != run.settings.selector and read_candidates(run, name) is not None]
 
 
-def _refinement(facts: Facts, script: _Script, own: str, choice: Mapping[str, Any]) -> None:
-    given = ["table", f"Choice({_call(**choice)})"]
+def _refinement(facts: Facts, script: _Script, shared_arguments: str, choice: Mapping[str, Any]) -> None:
+    arguments = ["table", f"Choice({_call(**choice)})"]
     uses = "refine Choice"
     if facts.follows_fit:
-        given += ["settings=model.settings_", "order=model.order_", "edges=model.edges_"]
+        arguments += ["settings=model.settings_", "order=model.order_", "edges=model.edges_"]
     elif facts.levels:
-        given.append(f"settings=Settings({_call(**facts.levels)})")
+        arguments.append(f"settings=Settings({_call(**facts.levels)})")
         uses += " Settings"
-    given += [own] if own else []
-    given += [f"dismissed={list(facts.dismissed)!r}"] if facts.dismissed else []
+    arguments += [shared_arguments] if shared_arguments else []
+    arguments += [f"dismissed={list(facts.dismissed)!r}"] if facts.dismissed else []
     script.add(
         "",
         "# The refinement",
-        f"found = refine({', '.join(given)})",
+        f"found = refine({', '.join(arguments)})",
         "print(*found.order)",
         'found.edges.to_csv("refined_edges.csv", index=False)',
         uses=uses,
     )
     if facts.effect is not None:
-        arguments = ", ".join(filter(None, ["table", _call(**facts.effect), own]))
-        script.add("", "# The effect", f"answer = found.effect({arguments})", "print(answer.total.rate_ratio)")
+        question = ", ".join(filter(None, ["table", _call(**facts.effect), shared_arguments]))
+        script.add("", "# The effect", f"answer = found.effect({question})", "print(answer.total.rate_ratio)")
 
 
 def _method(facts: Facts, script: _Script, method: str) -> None:
-    own = ["roles=roles"] if facts.roles is not None else []
-    own += ["knowledge=knowledge"] if facts.knowledge is not None else []
+    shared_arguments = ["roles=roles"] if facts.roles is not None else []
+    shared_arguments += ["knowledge=knowledge"] if facts.knowledge is not None else []
     changed = facts.options(method)
-    given = [repr(method), "table", *([_literal(changed)] if changed else []), *own]
+    arguments = [repr(method), "table", *([_literal(changed)] if changed else []), *shared_arguments]
     script.add(
         "",
         f"# {facts.methods[method].method}",
-        f"found = find({', '.join(given)})",
+        f"found = find({', '.join(arguments)})",
         f'found.edges.to_csv("{method}_edges.csv", index=False)',
         uses="find",
     )
 
 
-def _call(*given: Any, **named: Any) -> str:
-    """The arguments of a call."""
-    return ", ".join([*map(_literal, given), *(f"{name}={_literal(value)}" for name, value in named.items())])
+def _call(*positional: Any, **named: Any) -> str:
+    return ", ".join([*map(_literal, positional), *(f"{name}={_literal(value)}" for name, value in named.items())])
 
 
 def _literal(value: Any) -> str:

@@ -22,8 +22,8 @@ def shell(facts: Facts) -> str:
     """The command lines: the table, then the fit, the refinement and the other methods that the run has."""
     facts = facts.for_shell
     lines = [f"# {facts.run.name!r} with DISCO {__version__}."]
-    counts, made = _source(facts.origin.source)
-    lines += made
+    counts, preparation = _source(facts.origin.source)
+    lines += preparation
     table = [*_table(facts), *_files(facts, lines)]
     target: list[str] = []
     if facts.is_fitted:
@@ -33,8 +33,8 @@ def shell(facts: Facts) -> str:
     if facts.choice is not None:
         # Without the order of the fit, in a run of its own.
         where = f"{_OUT}-refined" if target and not facts.follows_fit else _OUT
-        new = ["--counts", counts, *table, *_given(Settings, facts.levels), "--out", where]
-        lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_given(Choice, facts.choice)))
+        new = ["--counts", counts, *table, *_flags(Settings, facts.levels), "--out", where]
+        lines.append(_command("refine", *([_OUT] if facts.follows_fit else new), *_flags(Choice, facts.choice)))
         lines += [] if facts.effect is None else [_command("effect", where, *_effect(facts.effect))]
         target = [_OUT]
     if facts.methods:
@@ -42,7 +42,7 @@ def shell(facts: Facts) -> str:
         options = [word for name in facts.methods for word in _options(facts, name)]
         methods = ["--methods", ",".join(facts.methods)]
         lines.append(_command("compare", *(["--run", _OUT] if target else new), *methods, *options))
-    if not all(map(str.isprintable, lines)):  # pasted into a shell, such a sign may be a key that does something
+    if not all(map(str.isprintable, lines)):  # pasted into a shell, such a character may act as a key
         lines = ["# A name or a value has control characters: use the Python script."]
     return "\n".join([*lines, ""])
 
@@ -51,8 +51,8 @@ def _source(source: Source) -> tuple[str, list[str]]:
     """The file of the counts, and the lines that make it."""
     match source:
         case FromFile(name, digest):
-            told = [f"# The file {name!r} has the SHA-256 {digest}."] if digest.isalnum() else []
-            return (f"./{name}" if name.startswith("-") else name), told
+            comment = [f"# The file {name!r} has the SHA-256 {digest}."] if digest.isalnum() else []
+            return (f"./{name}" if name.startswith("-") else name), comment
         case FromLahman(first, last):
             return "counts.csv", _python(f"lahman.cohort({first}, {last})", "lahman")
         case FromPortal(_, species, comparison) if comparison:
@@ -60,11 +60,11 @@ def _source(source: Source) -> tuple[str, list[str]]:
         case FromPortal(plots, species):
             return "counts.csv", _python(f"portal.table({list(plots)!r}, {list(species)!r})", "portal")
         case FromDesign(design):
-            made = [
+            lines = [
                 *_file("design.json", design),
                 _command("simulate", "--design", "design.json", "--out", "simulated"),
             ]
-            return "simulated/counts.csv", made
+            return "simulated/counts.csv", lines
 
 
 def _python(table: str, module: str) -> list[str]:
@@ -78,7 +78,7 @@ def _file(name: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _table(facts: Facts) -> list[str]:
-    """How the file is read and what of it is used."""
+    """How the file is read, and which rows and columns are used."""
     choices, edits = facts.reading
     words = [word for name, value in choices.items() if value is not None for word in _read(name, value)]
     for edit in edits:
@@ -91,15 +91,15 @@ def _table(facts: Facts) -> list[str]:
     texts = [name for edit in edits if isinstance(edit, AsNumbers) for name in edit.columns]
     words += ["--leave-out-rows", _numbers(rows)] if rows else []
     words += _list("--as-numbers", texts)
-    return words + _kept(facts, [edit for edit in edits if isinstance(edit, Columns)])
+    return words + _selection(facts, [edit for edit in edits if isinstance(edit, Columns)])
 
 
 def _numbers(rows: Stretches) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
 
 
-def _kept(facts: Facts, chosen: list[Columns]) -> list[str]:
-    """Which columns are kept: the nodes if one choice names what it keeps, else all but those left out."""
+def _selection(facts: Facts, chosen: list[Columns]) -> list[str]:
+    """Which columns are selected: the nodes if one choice names them, else all but those left out."""
     if any(edit.only is not None for edit in chosen):
         return _list("--columns", facts.run.nodes)
     return _list("--without", [name for edit in chosen for name in edit.without])
@@ -114,11 +114,11 @@ def _read(name: str, value: Any) -> list[str]:
 
 
 def _files(facts: Facts, lines: list[str]) -> list[str]:
-    """Options for the roles, the knowledge and what was dismissed; their files are written by more lines."""
+    """Options for the roles, the knowledge and dismissed artefacts; more lines write their files."""
     words = []
-    for name, given in (("roles", facts.roles), ("knowledge", facts.knowledge)):
-        if given is not None:
-            lines += _file(f"{name}.json", given.to_dict())
+    for name, content in (("roles", facts.roles), ("knowledge", facts.knowledge)):
+        if content is not None:
+            lines += _file(f"{name}.json", content.to_dict())
             words += [f"--{name}", f"{name}.json"]
     return words + [word for kind, why in facts.dismissed.items() for word in ("--dismiss", f"{kind}={why}")]
 
@@ -128,17 +128,16 @@ def _settings(facts: Facts) -> list[str]:
     changed = {"seed": settings.seed, **settings.changed()}
     if settings.parent_rule == "jackknife":
         changed.pop("tau_z", None)  # without effect, so that `disco fit` refuses it
-    words = ["--preset", settings.preset, *_given(Settings, changed)]
+    words = ["--preset", settings.preset, *_flags(Settings, changed)]
     return words + ([] if facts.run.device == "auto" else ["--device", facts.run.device])
 
 
 def _graph(facts: Facts) -> list[str]:
-    """The rule and the thresholds of the graph shown."""
     thresholds = {name: value for name, value in facts.chosen.items() if name != "parent_rule"}
-    return [*(("--rule", facts.chosen["parent_rule"]) if facts.chosen else ()), *_given(Settings, thresholds)]
+    return [*(("--rule", facts.chosen["parent_rule"]) if facts.chosen else ()), *_flags(Settings, thresholds)]
 
 
-def _given(of: type, values: Mapping[str, Any]) -> list[str]:
+def _flags(of: type, values: Mapping[str, Any]) -> list[str]:
     """The arguments for some options of a dataclass: their flags, or --set."""
     words = []
     for name, value in values.items():
@@ -152,11 +151,13 @@ def _given(of: type, values: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _effect(asked: Mapping[str, Any]) -> list[str]:
-    words = _option("--on", asked["on"])
+def _effect(question: Mapping[str, Any]) -> list[str]:
+    words = _option("--on", question["on"])
     for side in ("do", "against"):
-        words += [word for node, value in asked[side].items() for word in _option(f"--{side}", f"{node}={value:.12g}")]
-    return words + [word for level in asked.get("where", {}).items() for word in _option("--where", "=".join(level))]
+        words += [
+            word for node, value in question[side].items() for word in _option(f"--{side}", f"{node}={value:.12g}")
+        ]
+    return words + [word for level in question.get("where", {}).items() for word in _option("--where", "=".join(level))]
 
 
 def _options(facts: Facts, method: str) -> list[str]:
@@ -175,7 +176,6 @@ def _list(flag: str, names: Iterable[str]) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name in a list separated by commas."""
     return '"' + name.replace('"', '""') + '"' if _is_odd(name) else name
 
 
