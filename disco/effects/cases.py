@@ -38,7 +38,7 @@ class OpenCase(NamedTuple):
     graphs: np.ndarray
 
 
-def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled: Sampled) -> list[OpenCase]:
+def open_cases(graphs: Graphs, paths: Sequence[Path], set_nodes: Collection[int], sampled: Sampled) -> list[OpenCase]:
     """The cases, those with an effect first; a single one, without edges, if no open direction decides.
 
     Args:
@@ -46,29 +46,29 @@ def parts(graphs: Graphs, paths: Sequence[Path], done: Collection[int], sampled:
         done: the set nodes.
         sampled: at two settings; the effect is the difference of the means.
     """
-    between = {*done, *(key[0] for path in set(paths) for key in path)}
+    between = {*set_nodes, *(key[0] for path in set(paths) for key in path)}
     turned = {pair: graphs.turned(pair) for pair in graphs.open if between.issuperset(pair)}
-    found = [np.ones(len(graphs.dags), dtype=bool)]
+    cases = [np.ones(len(graphs.dags), dtype=bool)]
     change = np.abs(sampled.points[:, 0] - sampled.points[:, 1])
     moves = sampled.reached & (change > _CHANCE * np.abs(sampled.points).max(axis=1))  # a held node moves nothing
     if graphs.open and 0 < moves[graphs.near].sum() < graphs.near.sum():
-        found = [moves, ~moves]
-    while len(found) < MOST_CASES:
-        ways = [(number, *_best(one, turned, graphs.shares, sampled)) for number, one in enumerate(found)]
-        number, pair, share = max(ways, key=lambda way: way[2])
+        cases = [moves, ~moves]
+    while len(cases) < MOST_CASES:
+        splits = [(number, *_best(members, turned, graphs.shares, sampled)) for number, members in enumerate(cases)]
+        number, pair, share = max(splits, key=lambda split: split[2])
         if pair is None or share < _DECIDES:
             break
-        one = found.pop(number)
-        found[number:number] = [one & (turned[pair] == sign) for sign in (1, -1)]
-    if len(found) == 1:
-        return [OpenCase((), found[0])]
-    return [OpenCase(_common(graphs, one, turned), one) for one in found]
+        members = cases.pop(number)
+        cases[number:number] = [members & (turned[pair] == sign) for sign in (1, -1)]
+    if len(cases) == 1:
+        return [OpenCase((), cases[0])]
+    return [OpenCase(_common(graphs, members, turned), members) for members in cases]
 
 
 def by_case(
     fitted: FittedGraphs,
     paths: Sequence[Path],
-    done: Collection[int],
+    set_nodes: Collection[int],
     sampled: Sampled,
     frame_of: Callable[[np.ndarray], pd.DataFrame],
 ) -> pd.DataFrame:
@@ -78,11 +78,11 @@ def by_case(
         paths, done, sampled: as for `parts`.
         frame_of: the rows of a case, from its graphs, (graphs,) bool.
     """
-    found, frames = parts(fitted.graphs, paths, done, sampled), []
-    for number, part in enumerate(found):
-        edges = [(fitted.names[parent], fitted.names[child]) for parent, child in part.edges]
-        when = short(edges, not sampled.reached[part.graphs].any()) if len(found) > 1 else ""
-        frame = frame_of(part.graphs)
+    cases, frames = open_cases(fitted.graphs, paths, set_nodes, sampled), []
+    for number, case in enumerate(cases):
+        edges = [(fitted.names[parent], fitted.names[child]) for parent, child in case.edges]
+        when = short(edges, not sampled.reached[case.graphs].any()) if len(cases) > 1 else ""
+        frame = frame_of(case.graphs)
         frame.insert(0, "when", when)
         frame.insert(0, "case", number)
         frames.append(frame)
@@ -94,12 +94,12 @@ def _common(graphs: Graphs, among: np.ndarray, turned: dict[Pair, np.ndarray]) -
 
     Those that fewest of the others have come first: an experiment on them tells most.
     """
-    here, there, found = among & graphs.near, ~among & graphs.near, list[tuple[float, Pair]]()
+    here, there, common = among & graphs.near, ~among & graphs.near, list[tuple[float, Pair]]()
     for pair, signs in turned.items():
         for sign, edge in ((1, pair), (-1, pair[::-1])):
             if here.any() and (signs[here] == sign).all() and not (signs[there] == sign).all():
-                found.append((float(graphs.shares[there & (signs == sign)].sum()), edge))
-    return tuple(edge for _, edge in sorted(found, key=lambda one: one[0]))
+                common.append((float(graphs.shares[there & (signs == sign)].sum()), edge))
+    return tuple(edge for _, edge in sorted(common, key=lambda ranked: ranked[0]))
 
 
 def _best(
@@ -109,13 +109,13 @@ def _best(
     effects = sampled.drawn[:, 0] - sampled.drawn[:, 1]
     best: tuple[Pair | None, float] = (None, 0.0)
     for pair, signs in turned.items():
-        ways = [among & (signs == sign) for sign in (1, -1)]
-        if min(shares[way].sum() for way in ways) < _LEAST * shares[among].sum():
+        directions = [among & (signs == sign) for sign in (1, -1)]
+        if min(shares[graphs_of].sum() for graphs_of in directions) < _LEAST * shares[among].sum():
             continue
-        of = [way[sampled.of] for way in ways]
-        if min(way.sum() for way in of) < 2:
+        of = [graphs_of[sampled.of] for graphs_of in directions]
+        if min(graphs_of.sum() for graphs_of in of) < 2:
             continue
-        share = _between([effects[way] for way in of], [sampled.weights[way] for way in of])
+        share = _between([effects[graphs_of] for graphs_of in of], [sampled.weights[graphs_of] for graphs_of in of])
         if share > best[1]:
             best = pair, share
     return best
@@ -130,5 +130,5 @@ def _between(groups: list[np.ndarray], weights: list[np.ndarray]) -> float:
         return 0.0
     pairs = zip(groups, weights, strict=True)
     return float(
-        sum(of.sum() * (np.average(one, weights=of) - middle) ** 2 for one, of in pairs) / weight.sum() / total
+        sum(of.sum() * (np.average(group, weights=of) - middle) ** 2 for group, of in pairs) / weight.sum() / total
     )

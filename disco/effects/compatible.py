@@ -30,26 +30,26 @@ class Dag:
     share: float
     is_near: bool
 
-    def path(self, done: Collection[int], outcome: int) -> Path:
+    def path(self, set_nodes: Collection[int], outcome: int) -> Path:
         """The nodes between, as in `Graphs.paths`."""
-        return tuple((node, self.parents[node]) for node in self.between(done, outcome))
+        return tuple((node, self.parents[node]) for node in self.between(set_nodes, outcome))
 
-    def direct(self, done: Collection[int], outcome: int) -> Path:
+    def direct(self, set_nodes: Collection[int], outcome: int) -> Path:
         """The outcome with its parents, if a set node is one of them; otherwise empty."""
         parents = self.parents[outcome]
-        return ((outcome, parents),) if set(parents) & set(done) else ()
+        return ((outcome, parents),) if set(parents) & set(set_nodes) else ()
 
-    def between(self, done: Collection[int], outcome: int) -> list[int]:
+    def between(self, set_nodes: Collection[int], outcome: int) -> list[int]:
         """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
-        changed = self.after(done, ~bits(done))  # not through a set node
+        changed = self.after(set_nodes, ~bits(set_nodes))  # not through a set node
         if not changed >> outcome & 1:
             return []
         ahead = self.before(outcome, changed) | 1 << outcome
-        found = list(members(ahead))
-        place = {node: at for at, node in enumerate(found)}
-        below = descendants([bits(place[one] for one in members(self.children[node] & ahead)) for node in found])
+        nodes = list(members(ahead))
+        position = {node: at for at, node in enumerate(nodes)}
+        below = descendants([bits(position[child] for child in members(self.children[node] & ahead)) for node in nodes])
         # A cause has more nodes below it than what it acts on.
-        return sorted(found, key=lambda node: -below[place[node]].bit_count())
+        return sorted(nodes, key=lambda node: -below[position[node]].bit_count())
 
     def after(self, nodes: Iterable[int], among: int = -1) -> int:
         """The descendants of nodes along paths among some, as bits; −1 for all."""
@@ -57,9 +57,9 @@ class Dag:
 
     def before(self, node: int, among: int = -1) -> int:
         """The ancestors of a node along paths among some, as bits; −1 for all."""
-        return reached([node], lambda one: bits(self.parents[one]), among)
+        return reached([node], lambda child: bits(self.parents[child]), among)
 
-    def adjusting(self, done: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
+    def adjusting(self, set_nodes: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
 
         The parents of the nodes between that neither these nor the set nodes change. For several set nodes it need not
@@ -68,18 +68,20 @@ class Dag:
         Args:
             between: the nodes between, the outcome last; at least one.
         """
-        changed = bits(between) | bits(done) | self.after(between)
-        found = tuple(sorted({one for node in between for one in self.parents[node]} - set(members(changed))))
-        if len(done) > 1 and not self._is_valid(found, done, between):
+        changed = bits(between) | bits(set_nodes) | self.after(between)
+        adjustment = tuple(
+            sorted({parent for node in between for parent in self.parents[node]} - set(members(changed)))
+        )
+        if len(set_nodes) > 1 and not self._is_valid(adjustment, set_nodes, between):
             return None
-        return found
+        return adjustment
 
-    def _is_valid(self, others: Sequence[int], done: Collection[int], between: Sequence[int]) -> bool:
+    def _is_valid(self, adjustment: Sequence[int], set_nodes: Collection[int], between: Sequence[int]) -> bool:
         """Whether others separate the outcome from the set nodes without the edges from these to the nodes between."""
-        graph = nx.DiGraph([(one, node) for node, nodes in enumerate(self.parents) for one in nodes])
+        graph = nx.DiGraph([(parent, node) for node, nodes in enumerate(self.parents) for parent in nodes])
         graph.add_nodes_from(range(len(self.parents)))
-        graph.remove_edges_from([(one, node) for one in done for node in between])
-        return bool(nx.is_d_separator(graph, set(done), {between[-1]}, set(others)))
+        graph.remove_edges_from([(parent, node) for parent in set_nodes for node in between])
+        return bool(nx.is_d_separator(graph, set(set_nodes), {between[-1]}, set(adjustment)))
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,14 @@ class Graphs:
         """
         if self.extremes is None or not self.open:
             return self
-        near, share = {one.children for one in self.dags if one.is_near}, self.dags[0].share
-        found = {children: weight for node in nodes for children, weight in self.extremes(node)}
-        more = [(children, weight * share, True) for children, weight in found.items() if children not in near]
-        whole = self.shares.sum() + sum(weight for _, weight, _ in more)
-        every = (*self.dags, *Graphs.of(more).dags)
-        return replace(self, dags=tuple(replace(one, share=one.share / whole) for one in every))
+        near, share = {dag.children for dag in self.dags if dag.is_near}, self.dags[0].share
+        weight_of = {children: weight for node in nodes for children, weight in self.extremes(node)}
+        extreme_graphs = [
+            (children, weight * share, True) for children, weight in weight_of.items() if children not in near
+        ]
+        total = self.shares.sum() + sum(weight for _, weight, _ in extreme_graphs)
+        every = (*self.dags, *Graphs.of(extreme_graphs).dags)
+        return replace(self, dags=tuple(replace(dag, share=dag.share / total) for dag in every))
 
     @classmethod
     def one(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
@@ -145,18 +149,20 @@ class Graphs:
     @cached_property
     def shares(self) -> np.ndarray:
         """The weights, (graphs,)."""
-        return np.array([one.share for one in self.dags])
+        return np.array([dag.share for dag in self.dags])
 
     @cached_property
     def near(self) -> np.ndarray:
         """Whether they are of the whole table, (graphs,) bool."""
-        return np.array([one.is_near for one in self.dags])
+        return np.array([dag.is_near for dag in self.dags])
 
-    def paths(self, done: Collection[int], outcome: int) -> list[Path]:
+    def paths(self, set_nodes: Collection[int], outcome: int) -> list[Path]:
         """By graph, the nodes between with their parents (`Dag.between`); empty if no path leads to the outcome."""
-        return [one.path(done, outcome) for one in self.dags]
+        return [dag.path(set_nodes, outcome) for dag in self.dags]
 
     def turned(self, pair: tuple[int, int]) -> np.ndarray:
         """By graph, 1 if its edge joins a pair in this direction, −1 in the other, 0 if it has none, (graphs,)."""
-        one, other = pair
-        return np.array([(dag.children[one] >> other & 1) - (dag.children[other] >> one & 1) for dag in self.dags])
+        first, second = pair
+        return np.array(
+            [(dag.children[first] >> second & 1) - (dag.children[second] >> first & 1) for dag in self.dags]
+        )

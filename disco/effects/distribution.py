@@ -43,16 +43,16 @@ def distribution(
     """
     question = effect_question.asked(fitted, on, do, against)
     fitted = fitted.about(question.do)
-    grid, done = fitted.nodes.grids[question.on], tuple(question.do)
+    grid, set_nodes = fitted.nodes.grids[question.on], tuple(question.do)
     counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST).round().astype(int))]
-    settings, paths = [question.do, question.against], fitted.graphs.paths(done, question.on)
+    settings, paths = [question.do, question.against], fitted.graphs.paths(set_nodes, question.on)
     reach = (grid[:, None] >= counts).astype(float)
     sampled = fitted.sampled(paths, settings, question.on, _DRAWS, reporter, reach)
 
     def of_case(among: np.ndarray) -> pd.DataFrame:
         columns = [mean_of(fitted, sampled, at, among) for at in range(2, sampled.points.shape[1])]  # after the means
-        found = pd.DataFrame(np.array(columns).reshape(len(counts), -1).clip(0, 1), columns=list(COLUMNS[3:]))
-        found.insert(0, "count", counts)
-        return found
+        frame = pd.DataFrame(np.array(columns).reshape(len(counts), -1).clip(0, 1), columns=list(COLUMNS[3:]))
+        frame.insert(0, "count", counts)
+        return frame
 
-    return by_case(fitted, paths, done, sampled, of_case)
+    return by_case(fitted, paths, set_nodes, sampled, of_case)

@@ -43,8 +43,8 @@ class Sampled(NamedTuple):
 
     def of_graphs(self, among: np.ndarray) -> "Sampled":
         """The draws of some graphs only, (graphs,) bool; the points of all."""
-        kept = among[self.of]
-        return self._replace(drawn=self.drawn[kept], of=self.of[kept], weights=self.weights[kept])
+        selected = among[self.of]
+        return self._replace(drawn=self.drawn[selected], of=self.of[selected], weights=self.weights[selected])
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +66,9 @@ class FittedGraphs:
     seed: int = 0
 
     @classmethod
-    def of(cls, graphs: Graphs, given: Prepared, notes: tuple[str, ...] = (), seed: int = 0) -> "FittedGraphs":
+    def of(cls, graphs: Graphs, prepared: Prepared, notes: tuple[str, ...] = (), seed: int = 0) -> "FittedGraphs":
         """Graphs over the columns of a table, with the table."""
-        return cls(tuple(given.counts.columns), graphs, Nodes(given, seed), notes, seed)
+        return cls(tuple(prepared.counts.columns), graphs, Nodes(prepared, seed), notes, seed)
 
     @classmethod
     def of_dag(cls, graph: nx.DiGraph, table: Table, *, roles: Given | None = None, seed: int = 0) -> "FittedGraphs":
@@ -84,10 +84,10 @@ class FittedGraphs:
         """
         require_types(graph=(graph, nx.DiGraph))
         require("seed", seed, whole_from(0))
-        given = prepare(table, roles)
-        names = list(given.counts.columns)
+        prepared = prepare(table, roles)
+        names = list(prepared.counts.columns)
         require_dag(graph, names)
-        return cls.of(Graphs.one(graph, names), given, (_ONE,), seed)
+        return cls.of(Graphs.one(graph, names), prepared, (_ONE,), seed)
 
     def afresh(self) -> "FittedGraphs":
         """The same graphs without the fits made so far: for whoever must not wait for other questions."""
@@ -133,8 +133,8 @@ class FittedGraphs:
         at_fit = {path: means.along(path) if path else unchanged(self.nodes.rows) for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
-        place = {path: at for at, path in enumerate(distinct)}
-        chosen, weights = self._of_draws(np.array([place[path] for path in paths]), reached, draws)
+        number_of_path = {path: at for at, path in enumerate(distinct)}
+        chosen, weights = self._of_draws(np.array([number_of_path[path] for path in paths]), reached, draws)
         drawn = np.empty((draws, points.shape[1]))
         for number, graph in enumerate(chosen):
             reporter.check()
@@ -145,7 +145,7 @@ class FittedGraphs:
             )
         return Sampled(points, reached, drawn, chosen, weights)
 
-    def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    def _of_draws(self, path_numbers: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
         """The graph of every draw, in proportion to their shares, and the weights of the draws.
 
         Most are of graphs in which a path leads to the outcome, however few these are.
@@ -155,28 +155,28 @@ class FittedGraphs:
         """
         shares, graphs, weights = self.graphs.shares, [], []
         share = float(shares @ reached)
-        many = draws if reached.all() else int(np.clip(share, *_REACHED) * draws) if reached.any() else 0
-        for among, count in ((reached, many), (~reached, draws - many)):
+        with_path = draws if reached.all() else int(np.clip(share, *_REACHED) * draws) if reached.any() else 0
+        for among, count in ((reached, with_path), (~reached, draws - with_path)):
             if not count:
                 continue
-            order = np.flatnonzero(among)[np.argsort(alike[among], kind="stable")]
-            whole = np.cumsum(shares[order])
-            at = np.searchsorted(whole, (np.arange(count) + 0.5) / count * whole[-1])
+            order = np.flatnonzero(among)[np.argsort(path_numbers[among], kind="stable")]
+            cumulative = np.cumsum(shares[order])
+            at = np.searchsorted(cumulative, (np.arange(count) + 0.5) / count * cumulative[-1])
             graphs.append(order[at.clip(max=len(order) - 1)])
-            weights.append(np.full(count, whole[-1] / count))
+            weights.append(np.full(count, cumulative[-1] / count))
         return np.concatenate(graphs), np.concatenate(weights)
 
     def _often(self, graphs: int, draws: int) -> Over:
         """The rows for the means at the fits: each as often as the others, or some of them if there are many graphs."""
         rows, random = self.nodes.rows, np.random.default_rng([self.seed, 31])
-        many = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
-        rows = np.repeat(rows, max(1, min(many, 4 * _MOST_ROWS) // len(rows)))
-        return Over(random.permutation(rows)[:many], random)
+        total = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
+        rows = np.repeat(rows, max(1, min(total, 4 * _MOST_ROWS) // len(rows)))
+        return Over(random.permutation(rows)[:total], random)
 
     def _rows(self, random: np.random.Generator) -> np.ndarray:
         """Rows drawn with replacement, whole groups where there are groups."""
         rows, group = self.nodes.rows, self.nodes.group
         if group is None:
             return random.choice(rows, min(len(rows), _MOST_ROWS))
-        members = [rows[group[rows] == one] for one in np.unique(group[rows])]
-        return np.concatenate([members[one] for one in random.integers(0, len(members), len(members))])
+        members = [rows[group[rows] == number] for number in np.unique(group[rows])]
+        return np.concatenate([members[number] for number in random.integers(0, len(members), len(members))])

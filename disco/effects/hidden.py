@@ -73,19 +73,19 @@ class Signs(NamedTuple):
     def sentences(self) -> list[str]:
         """The signs in words; empty without any."""
         tied = self.ties[self.ties["tied"]]
-        found = [
+        sentences = [
             f"{row.one} and {row.other} go along with each other more than the graph explains "
             f"(q = {number(row.q_value)}): a common cause may be missing."
             for row in tied.itertuples()
         ]
         if not self.factor.is_there:
-            return found
+            return sentences
         advice = "Adjust for the total" if self.factor.with_totals > _WITH_TOTALS else "Give it a role on Data"
         which = "the rows' totals" if self.factor.with_totals > _WITH_TOTALS else "no column of the graph"
         return [
             f"One factor is behind {100 * self.factor.explained:.0f} % of what the graph leaves of all columns, more "
             f"than by chance, and it goes along with {which}: depth, effort or a batch may be missing. {advice}.",
-            *found,
+            *sentences,
         ]
 
 
@@ -100,28 +100,28 @@ def signs(fitted: FittedGraphs, reporter: Reporter = SILENT) -> Signs:
     adjacent = np.zeros((len(names),) * 2, dtype=bool)
     for node, parents in enumerate(dag.parents):
         adjacent[node, list(parents)] = adjacent[list(parents), node] = True
-    left = residuals(nodes, dag.parents)
-    found = ties(left, adjacent, nodes.group)
-    named = {"one": names[found["one"]], "other": names[found["other"]], "tied": found["q_value"] <= RATE}
+    node_residuals = residuals(nodes, dag.parents)
+    tie_table = ties(node_residuals, adjacent, nodes.group)
+    named = {"one": names[tie_table["one"]], "other": names[tie_table["other"]], "tied": tie_table["q_value"] <= RATE}
     totals = nodes.given.counts.to_numpy(float).sum(axis=1)
-    return Signs(found.assign(**named), factor(left, totals, nodes.group, fitted.seed, reporter))
+    return Signs(tie_table.assign(**named), factor(node_residuals, totals, nodes.group, fitted.seed, reporter))
 
 
 def residuals(nodes: Nodes, parents: Sequence[tuple[int, ...]]) -> np.ndarray:
     """Every node's residuals given its parents, (n, d): 0 in rows in which it was set from outside."""
     keys = list(enumerate(parents))
     nodes.fit(keys)
-    ranks, own, found = nodes.design.ranks, nodes.design.own_rows, np.empty(nodes.levels.shape)
+    ranks, own_rows, result = nodes.design.ranks, nodes.design.own_rows, np.empty(nodes.levels.shape)
     for node, key in enumerate(keys):
-        one = nodes.conditional(key, -1)
-        chances = one.chances(one.index_of(nodes.levels))
+        distribution = nodes.conditional(key, -1)
+        chances = distribution.chances(distribution.index_of(nodes.levels))
         at = ranks[:, node, None]
-        upto, here = (np.take_along_axis(part, at, axis=1)[:, 0] for part in (np.cumsum(chances, axis=1), chances))
-        found[:, node] = 2 * upto - here - 1
-    return found if own is None else found * own.T
+        upto, here = (np.take_along_axis(array, at, axis=1)[:, 0] for array in (np.cumsum(chances, axis=1), chances))
+        result[:, node] = 2 * upto - here - 1
+    return result if own_rows is None else result * own_rows.T
 
 
-def ties(left: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:
+def ties(node_residuals: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:
     """The correlations of the residuals of pairs that are not adjacent.
 
     Args:
@@ -132,23 +132,23 @@ def ties(left: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None
     Returns:
         Columns one, other (numbers), correlation, p_value, q_value; the smallest p-value first.
     """
-    one, other = np.nonzero(np.triu(~adjacent, 1))
-    numbers = np.zeros((len(one), 2))
-    for at, (a, b) in enumerate(zip(one, other, strict=True)):
-        product = left[:, a] * left[:, b]
+    first, second = np.nonzero(np.triu(~adjacent, 1))
+    numbers = np.zeros((len(first), 2))
+    for at, (a, b) in enumerate(zip(first, second, strict=True)):
+        product = node_residuals[:, a] * node_residuals[:, b]
         sums = product if group is None else np.bincount(group, product)
-        size = np.sqrt((left[:, a] @ left[:, a]) * (left[:, b] @ left[:, b]))
+        size = np.sqrt((node_residuals[:, a] @ node_residuals[:, a]) * (node_residuals[:, b] @ node_residuals[:, b]))
         numbers[at] = product.sum() / max(size, _SMALL), sums.sum() / max(np.sqrt(sums @ sums), _SMALL)
     p_value = 2 * ndtr(-np.abs(numbers[:, 1]))
     q_value = false_discovery_control(p_value) if len(p_value) else p_value
-    found = pd.DataFrame(
-        {"one": one, "other": other, "correlation": numbers[:, 0], "p_value": p_value, "q_value": q_value}
+    table = pd.DataFrame(
+        {"one": first, "other": second, "correlation": numbers[:, 0], "p_value": p_value, "q_value": q_value}
     )
-    return found.sort_values("p_value", kind="stable", ignore_index=True)
+    return table.sort_values("p_value", kind="stable", ignore_index=True)
 
 
 def factor(
-    left: np.ndarray,
+    node_residuals: np.ndarray,
     totals: np.ndarray,
     group: np.ndarray | None = None,
     seed: int = 0,
@@ -163,18 +163,21 @@ def factor(
         seed: of the signs.
         reporter: called before every draw.
     """
-    random, scaled = np.random.default_rng([seed, 37]), left / np.maximum(np.sqrt((left**2).sum(0)), _SMALL)
-    among = np.arange(len(left)) if group is None else group
-    own, direction = _largest(scaled)
+    random, scaled = (
+        np.random.default_rng([seed, 37]),
+        node_residuals / np.maximum(np.sqrt((node_residuals**2).sum(0)), _SMALL),
+    )
+    among = np.arange(len(node_residuals)) if group is None else group
+    eigenvalue, direction = _largest(scaled)
     drawn = []
     for _ in range(FLIPS):
         reporter.check()
-        flips = random.choice([-1.0, 1.0], (int(among.max()) + 1, left.shape[1]))
+        flips = random.choice([-1.0, 1.0], (int(among.max()) + 1, node_residuals.shape[1]))
         drawn.append(_largest(scaled * flips[among])[0])
     scores, logarithm = scaled @ direction, np.log1p(totals)
     together = float(np.corrcoef(scores, logarithm)[0, 1]) if np.ptp(logarithm) > 0 and np.ptp(scores) > 0 else 0.0
     columns = 1 / float((direction**4).sum())
-    return Factor(own / left.shape[1], max(drawn) / left.shape[1], abs(together), columns)
+    return Factor(eigenvalue / node_residuals.shape[1], max(drawn) / node_residuals.shape[1], abs(together), columns)
 
 
 def _largest(scaled: np.ndarray) -> tuple[float, np.ndarray]:

@@ -47,9 +47,9 @@ class NodeAtRows(Distribution):
 
     def moved(self, by: np.ndarray) -> "NodeAtRows":
         """The same with numbers added to the canonical parameter at the rows, (n,)."""
-        found = copy.copy(self)
-        found.shift = self.shift + by
-        return found
+        result = copy.copy(self)
+        result.shift = self.shift + by
+        return result
 
     def mean(self, of: np.ndarray, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The means of numbers of its levels over rows with these numbers, (m,); (k, …).
@@ -91,8 +91,8 @@ class _Fit:
     def draw(self, number: int) -> np.ndarray:
         """The coefficients of a draw, the same for the same number; −1: those of the fit."""
         while number >= len(self._draws):
-            more = self.theta + self._random.standard_normal((_AT_ONCE, len(self.theta))) @ self._root.T
-            self._draws = np.concatenate([self._draws, more])
+            draws = self.theta + self._random.standard_normal((_AT_ONCE, len(self.theta))) @ self._root.T
+            self._draws = np.concatenate([self._draws, draws])
         return self.theta if number < 0 else self._draws[number]
 
 
@@ -110,13 +110,13 @@ class Nodes:
         beside, offset: the rows' own columns and the offset, as in `Model`.
     """
 
-    def __init__(self, given: Prepared, seed: int = 0) -> None:
-        adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
-        self.given, self.adjustment, self._seed = given, adjustment, seed
-        self.grids, self.parent_grids, self.design = on_grids(given.counts, adjustment, WEAK)
-        design, many = self.design, len(given.counts)
-        done = None if adjustment is None else adjustment.interventions
-        self.rows = self.unset = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
+    def __init__(self, prepared: Prepared, seed: int = 0) -> None:
+        adjustment = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
+        self.given, self.adjustment, self._seed = prepared, adjustment, seed
+        self.grids, self.parent_grids, self.design = on_grids(prepared.counts, adjustment, WEAK)
+        design, rows = self.design, len(prepared.counts)
+        interventions = None if adjustment is None else adjustment.interventions
+        self.rows = self.unset = np.arange(rows) if interventions is None else np.flatnonzero(interventions.arm == 0)
         self.levels = design.parent_ranks
         self.bases = [design.basis[node, : len(grid)] for node, grid in enumerate(self.parent_grids)]
         self.beside = design.columns[design.nodes :].reshape(-1, design.rows).T
@@ -126,9 +126,9 @@ class Nodes:
 
     def over(self, rows: np.ndarray) -> "Nodes":
         """The same fits, with means over other rows."""
-        found = copy.copy(self)
-        found.rows = rows
-        return found
+        result = copy.copy(self)
+        result.rows = rows
+        return result
 
     @property
     def group(self) -> np.ndarray | None:
@@ -141,16 +141,16 @@ class Nodes:
         for key in dict.fromkeys(keys):
             if key not in self._fits:
                 by_size.setdefault(len(key[1]), []).append(key)
-        for wanted in by_size.values():
-            for first in range(0, len(wanted), _SIDE_BY_SIDE):
-                part = wanted[first : first + _SIDE_BY_SIDE]
+        for same_size in by_size.values():
+            for first in range(0, len(same_size), _SIDE_BY_SIDE):
+                batch = same_size[first : first + _SIDE_BY_SIDE]
                 reporter.check()
-                found = fit(self.design, Problems.of(part), tolerance=_TOLERANCE)
-                covariances = inverse(found.moments.information, found.penalty)
-                for number, key in enumerate(part):
-                    theta, covariance = found.theta[number], covariances[number]
+                fits = fit(self.design, Problems.of(batch), tolerance=_TOLERANCE)
+                covariances = inverse(fits.moments.information, fits.penalty)
+                for number, key in enumerate(batch):
+                    theta, covariance = fits.theta[number], covariances[number]
                     if self.group is not None:
-                        covariance = self._clustered(key, found, number, covariance)
+                        covariance = self._clustered(key, fits, number, covariance)
                     random = np.random.default_rng([self._seed, 23, key[0], *key[1]])
                     self._fits[key] = _Fit(theta, covariance, random)
 
@@ -186,13 +186,13 @@ class Nodes:
         """The covariance of a fit's coefficients, if the rows of a group are not independent."""
         node, parents = key
         design, theta = self.design, fits.theta[number]
-        one = NodeAtRows(self, key, theta)
-        index = one.index_of(self.levels)
-        _, slope, along = one.bent(index)
-        left, of_measure = one.left(index, design.ranks[:, node], design.measure[node])
+        distribution = NodeAtRows(self, key, theta)
+        index = distribution.index_of(self.levels)
+        _, slope, along = distribution.bent(index)
+        residual, of_measure = distribution.left(index, design.ranks[:, node], design.measure[node])
         columns = design.columns[list(parents)].reshape(-1, design.rows).T
-        bases = [left[:, None], of_measure, (left * along)[:, None]]
-        scores = np.column_stack([*bases, left[:, None] * self.beside, (left * slope)[:, None] * columns])
+        bases = [residual[:, None], of_measure, (residual * along)[:, None]]
+        scores = np.column_stack([*bases, residual[:, None] * self.beside, (residual * slope)[:, None] * columns])
         if design.own_rows is not None:
             scores = scores * design.own_rows[node][:, None]
         assert self.group is not None

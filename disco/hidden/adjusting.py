@@ -29,9 +29,9 @@ def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: C
         InputError: the table or its roles cannot be used, or its rows do not fall into kinds.
     """
     reporter = Reporter(callback, {"columns": 0.5, "kinds": 0.5}, "stopped while looking for kinds of rows.")
-    given = prepare(table, roles, folds=None)
-    plain = plain_artefacts(given, callback=reporter.part("columns", ""))
-    _, found = kinds(without_advised(given, plain), reporter, "kinds")
-    if found is None:
+    prepared = prepare(table, roles, folds=None)
+    plain = plain_artefacts(prepared, callback=reporter.part("columns", ""))
+    _, row_kinds = kinds(without_advised(prepared, plain), reporter, "kinds")
+    if row_kinds is None:
         raise InputError("The rows of this table do not fall into kinds that could be adjusted for.")
-    return AddKinds(letters(found)).apart_from(names_of(table))
+    return AddKinds(letters(row_kinds)).apart_from(names_of(table))

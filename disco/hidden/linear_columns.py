@@ -60,10 +60,10 @@ class LinearColumns:
     @property
     def owners(self) -> np.ndarray:
         """The node of every column as a parent, (m,); −1 for children."""
-        found = np.full(self.values.shape[1], -1)
+        owner = np.full(self.values.shape[1], -1)
         for node, columns in enumerate(self.parents):
-            found[list(columns)] = node
-        return found
+            owner[list(columns)] = node
+        return owner
 
 
 def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> LinearColumns:
@@ -103,22 +103,22 @@ def _broken(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return ndtri(ranks / len(values))
 
 
-def functions_of(values: np.ndarray, normal: np.ndarray, least: float) -> list[np.ndarray]:
+def functions_of(values: np.ndarray, normal: np.ndarray, threshold: float) -> list[np.ndarray]:
     """What children may follow: functions of counts, with their normal scores and the smallest count, each (n,)."""
-    above = np.maximum(values - least, 0)
+    above = np.maximum(values - threshold, 0)
     return [normal, np.sqrt(above), above.astype(float), normal**2, normal**3]
 
 
 def _independent(functions: list[np.ndarray], free: np.ndarray) -> list[np.ndarray]:
     """The functions, standardised, without what the free columns explain; none that is nearly a sum of others."""
-    found, spanned = list[np.ndarray](), free
+    independent, spanned = list[np.ndarray](), free
     for function in functions:
         rest = function - free @ (free.T @ function)
         new = rest - spanned @ (spanned.T @ rest)
-        if not found or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
-            found.append(rest / max(rest.std(), _TINY))
+        if not independent or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
+            independent.append(rest / max(rest.std(), _TINY))
             spanned = np.column_stack([spanned, new / max(np.linalg.norm(new), _TINY)])
-    return found
+    return independent
 
 
 def _levels(values: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,16 +138,16 @@ def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
 
     A number enters with its square, an exposure as its logarithm with the square, and arms of an experiment as levels.
     """
-    parts = [np.ones((rows, 1))]
+    columns = [np.ones((rows, 1))]
     if adjustment is not None:
-        for one in (*adjustment.covariates, *adjustment.contexts):
-            is_level = one.kind in (CATEGORICAL, ORDINAL)
-            parts.append(_indicators(one.values) if is_level else _curve(one.scale))
+        for covariate in (*adjustment.covariates, *adjustment.contexts):
+            is_level = covariate.kind in (CATEGORICAL, ORDINAL)
+            columns.append(_indicators(covariate.values) if is_level else _curve(covariate.scale))
         if adjustment.log_exposure is not None:
-            parts.append(_curve(adjustment.log_exposure))
+            columns.append(_curve(adjustment.log_exposure))
         if adjustment.interventions is not None:
-            parts.append(_indicators(adjustment.interventions.arm))
-    return np.column_stack(parts)
+            columns.append(_indicators(adjustment.interventions.arm))
+    return np.column_stack(columns)
 
 
 def basis(columns: np.ndarray) -> np.ndarray:

@@ -64,12 +64,12 @@ class BatchDesign:
         self.level = design.ranks.T[node]  # (B, n)
         levels = int(design.exists[node].sum(1).max())
         self.value, self.exists, self.measure, counts = (
-            part[node, :levels] for part in (design.value, design.exists, design.measure, design.counts)
+            array[node, :levels] for array in (design.value, design.exists, design.measure, design.counts)
         )  # (B, V), (B, V), (B, V, q), (B, V)
         self.weights = None
         if design.own_rows is not None:
-            own = design.own_rows[node]
-            weights = own if weights is None else weights.reshape(-1, design.rows) * own
+            row_values = design.own_rows[node]
+            weights = row_values if weights is None else weights.reshape(-1, design.rows) * row_values
         if weights is not None:
             self.weights = weights.reshape(-1, design.rows).astype(design.columns.dtype)  # (1 or B, n)
             each = np.broadcast_to(self.weights, self.level.shape)
@@ -78,10 +78,10 @@ class BatchDesign:
             self.exists = self.exists & (counts > 0)
         self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
         self.measure_width = self.measure.shape[-1]
-        centre, priors = (part.reshape(len(node), -1) for part in design.expected(node, problems.parents))
+        centre, priors = (array.reshape(len(node), -1) for array in design.expected(node, problems.parents))
         bend = np.full((len(node), 1), design.prior.link)
-        own = np.tile(design.own_precision.ravel(), (len(node), 1))
-        penalty = np.concatenate([design.measure_precision[node], bend, own, priors], 1)
+        row_values = np.tile(design.own_precision.ravel(), (len(node), 1))
+        penalty = np.concatenate([design.measure_precision[node], bend, row_values, priors], 1)
         self.penalty = np.pad(penalty, ((0, 0), (1, 0)))  # none on the intercept
         self.centre = np.pad(centre, ((0, 0), (design.head, 0)))
         self.head = design.bend + 1

@@ -50,17 +50,17 @@ class Distribution:
         self.effects = [bases[parent] @ block for parent, block in zip(parents, self.blocks, strict=True)]
         self._start, self._own = theta[0], theta[design.bend + 1 : design.head]
 
-    def shift_of(self, beside: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    def shift_of(self, row_columns: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
         """The canonical parameter at rows without the parents' part, (rows,), from their own columns and offset."""
-        shift = self._start + beside @ self._own
+        shift = self._start + row_columns @ self._own
         return shift if offset is None else shift + offset / self.value[1]
 
     def index_of(self, levels: np.ndarray) -> np.ndarray:
         """The sum of the parents' effects at rows, (rows,), from levels as parents, (rows, nodes)."""
-        found = np.zeros(len(levels))
+        total = np.zeros(len(levels))
         for parent, effect in zip(self.parents, self.effects, strict=True):
-            found += effect[levels[:, parent]]
-        return found
+            total += effect[levels[:, parent]]
+        return total
 
     def bent(self, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """An index's part of the canonical parameter, and its derivatives by index and bend (`link.bent`)."""

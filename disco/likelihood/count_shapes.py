@@ -277,8 +277,8 @@ def _best(fitted: _Fitted, name: str, bounds: tuple[float, float], weighted: boo
     def distance(at: float) -> float:
         return _project(fitted, _log_measure(name, value(at), fitted.counts), weighted)[3]
 
-    found = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
-    return float(np.round(value(found.x))) if name == BINOMIAL else value(found.x)
+    minimum = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
+    return float(np.round(value(minimum.x))) if name == BINOMIAL else value(minimum.x)
 
 
 def _project(fitted: _Fitted, log_measure: np.ndarray, weighted: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
@@ -333,8 +333,8 @@ def _newton(
         return slope / variance, 0.0, float(share @ (slope**2 / variance)) / 2
     shift = (q * centred) @ zero
     slope_z = (p - q) @ zero
-    own = q @ zero * (1 - q @ zero)
+    zero_variance = q @ zero * (1 - q @ zero)
     pull = float(share @ (slope_z - shift / variance * slope))
-    step_z = pull / max(float(share @ (own - shift**2 / variance)), _LEAST)
+    step_z = pull / max(float(share @ (zero_variance - shift**2 / variance)), _LEAST)
     step_a = (slope - shift * step_z) / variance
     return step_a, step_z, float(share @ (slope * step_a + slope_z * step_z)) / 2

@@ -28,10 +28,10 @@ def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: 
     cell, cells = _numbered([design.parent_ranks[:, parent] for parent in parents], design.rows)
     value = design.value[node][design.ranks[:, node]]
     weight = np.bincount(cell, minlength=cells).astype(float)
-    one = np.empty(cells, np.int64)
-    one[cell] = np.arange(design.rows)  # any row of each cell
+    row_of_cell = np.empty(cells, np.int64)
+    row_of_cell[cell] = np.arange(design.rows)  # any row of each cell
     nodes = [node, *parents]
-    small = _part(design, nodes, one)
+    small = _restricted(design, nodes, row_of_cell)
     problem = Problems.of([(0, range(1, len(nodes)))])
     batch = BatchDesign(small, problem)
     batch.weights = weight[None]
@@ -56,12 +56,12 @@ def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int
     return cell, cells
 
 
-def _part(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
+def _restricted(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
     """The design of some nodes, the first of them not as a parent, with these rows alone at its columns, in double."""
     columns = np.zeros((len(nodes), WIDTH, len(rows)))
     for number, parent in enumerate(nodes[1:], start=1):
         columns[number] = design.basis[parent][design.parent_ranks[rows, parent]].T
-    own = ("value", "exists", "counts", "measure", "measure_width", "basis", "width", "spread", "parent_spread")
-    part = {name: getattr(design, name)[list(nodes)] for name in (*own, "measure_precision")}
+    node_fields = ("value", "exists", "counts", "measure", "measure_width", "basis", "width", "spread", "parent_spread")
+    of_nodes = {name: getattr(design, name)[list(nodes)] for name in (*node_fields, "measure_precision")}
     ranks = np.zeros((len(rows), len(nodes)), np.int64)  # x̂ is given instead
-    return replace(design, ranks=ranks, parent_ranks=ranks, columns=columns, **part)
+    return replace(design, ranks=ranks, parent_ranks=ranks, columns=columns, **of_nodes)

@@ -65,13 +65,13 @@ def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
 def _finished(design: BatchDesign, tolerance: float, ended: NewtonResult) -> Fits:
     """The fits at their last step."""
     theta, step, predicted, log_determinant, current = ended
-    done = predicted < tolerance
-    end = theta + np.where(done[:, None], step, 0.0)
-    reached = current.log_likelihood - design.prior(theta) + np.where(done, predicted, 0.0)
+    is_converged = predicted < tolerance
+    end = theta + np.where(is_converged[:, None], step, 0.0)
+    reached = current.log_likelihood - design.prior(theta) + np.where(is_converged, predicted, 0.0)
     occam = np.log(design.penalty[:, 1 + design.measure_width :]).sum(1) - log_determinant
     with np.errstate(invalid="ignore"):  # −∞ + ∞ after a start that is not finite
         log_likelihood = reached + design.prior(end)
-    return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, done)
+    return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, is_converged)
 
 
 def marginal_start(design: RankDesign, problems: Problems) -> np.ndarray:

@@ -163,11 +163,11 @@ class RankDesign:
         """
         names, (rows, nodes) = _named(ranks, names), ranks.shape
         along = ranks if positions is None else positions
-        parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
-        value, exists, measure = padded(parts)
+        child_columns = [_node(ranks[:, node], names[node]) for node in range(nodes)]
+        value, exists, measure = padded(child_columns)
         effects = _parents(along)
-        own, kinds = _blocks(beside, rows)
-        widths = np.array([shape.shape[1] for _, shape in parts])
+        row_columns, kinds = _blocks(beside, rows)
+        widths = np.array([shape.shape[1] for _, shape in child_columns])
         return cls(
             by_node(ranks),
             value,
@@ -176,7 +176,7 @@ class RankDesign:
             measure,
             widths,
             by_node(effects.ranks),
-            _columns(effects, own, rows if at_rows else 0, dtype),
+            _columns(effects, row_columns, rows if at_rows else 0, dtype),
             effects.basis,
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
             kinds,
@@ -215,8 +215,8 @@ class RankDesign:
 
     def blocks(self, parents: np.ndarray) -> np.ndarray:
         """Numbers of the blocks of columns of problems with given parents, (B, m + k): the rows' blocks first."""
-        own = np.tile(np.arange(self.nodes, self.nodes + self.own), (len(parents), 1))
-        return np.concatenate([own, parents], 1)
+        row_blocks = np.tile(np.arange(self.nodes, self.nodes + self.own), (len(parents), 1))
+        return np.concatenate([row_blocks, parents], 1)
 
     @cached_property
     def there(self) -> np.ndarray:
@@ -235,8 +235,8 @@ class RankDesign:
     def own_precision(self) -> np.ndarray:
         """Prior precisions of the coefficients of the rows' own columns, (m, WIDTH), 1 for padding."""
         count = int(self.kinds.max()) + 1 if self.own else 0
-        known = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
-        return np.array(known)[self.kinds]
+        precisions = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
+        return np.array(precisions)[self.kinds]
 
     def expected(self, nodes: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
@@ -254,16 +254,16 @@ class RankDesign:
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """The number of a node's free parameters: intercept, base measure, bend, columns of rows and parents."""
         bend = bool(parents) and self.prior.link < STRAIGHT
-        own = int(self.width[self.nodes :].sum())
-        return 1 + int(self.measure_width[node]) + bend + own + int(self.width[list(parents)].sum())
+        row_coefficients = int(self.width[self.nodes :].sum())
+        return 1 + int(self.measure_width[node]) + bend + row_coefficients + int(self.width[list(parents)].sum())
 
 
 def _offset(offset: np.ndarray, rows: int) -> np.ndarray:
     """The offset, checked, (n,) double."""
-    found = np.array(offset, dtype=float)
-    if found.shape != (rows,) or not np.isfinite(found).all():
+    checked = np.array(offset, dtype=float)
+    if checked.shape != (rows,) or not np.isfinite(checked).all():
         raise InputError(f"The offset must be {rows} finite numbers, one per row.")
-    return found
+    return checked
 
 
 def _log_spread(positions: np.ndarray) -> np.ndarray:
@@ -276,11 +276,11 @@ def by_node(ranks: np.ndarray) -> np.ndarray:
     return np.array(ranks.T, np.int64, order="C").T
 
 
-def _columns(effects: "_Effects", own: np.ndarray, rows: int, dtype: DTypeLike) -> np.ndarray:
+def _columns(effects: "_Effects", row_columns: np.ndarray, rows: int, dtype: DTypeLike) -> np.ndarray:
     """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
     nodes = len(effects.basis)
-    columns = np.empty((nodes + len(own), WIDTH, rows), dtype)
-    columns[nodes:] = own[..., :rows]
+    columns = np.empty((nodes + len(row_columns), WIDTH, rows), dtype)
+    columns[nodes:] = row_columns[..., :rows]
     for node in range(nodes):
         columns[node] = effects.basis[node][effects.ranks[:rows, node]].T
     return columns
@@ -320,25 +320,25 @@ class _Effects(NamedTuple):
 
 def _parents(positions: np.ndarray) -> _Effects:
     """The columns of nodes as parents, whose effects depend on positions (n, d)."""
-    found, ranks = [], np.empty(positions.shape, dtype=np.int64)
+    bases, ranks = [], np.empty(positions.shape, dtype=np.int64)
     for node, column in enumerate(positions.T):
         ranks[:, node], level = pd.factorize(column, sort=True)
         level, share = level.astype(float), np.bincount(ranks[:, node]) / len(column)
-        found.append(orthonormal(_effects(level), share, [np.ones_like(level)]))
-    width = np.array([basis.shape[1] for basis in found])
-    padded = np.zeros((len(found), max(map(len, found)), WIDTH))
-    for node, basis in enumerate(found):
+        bases.append(orthonormal(_effects(level), share, [np.ones_like(level)]))
+    width = np.array([basis.shape[1] for basis in bases])
+    padded = np.zeros((len(bases), max(map(len, bases)), WIDTH))
+    for node, basis in enumerate(bases):
         padded[node, : len(basis), : basis.shape[1]] = basis
     return _Effects(ranks, padded, width)
 
 
-def _blocks(beside: RowTerms | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _blocks(row_terms: RowTerms | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows' own columns in blocks, (m, WIDTH, n), and their kinds, (m, WIDTH), −1 for padding."""
-    if beside is None or not len(beside.kinds):
+    if row_terms is None or not len(row_terms.kinds):
         return np.empty((0, WIDTH, rows)), np.empty((0, WIDTH), dtype=np.int64)
-    blocks = -(-len(beside.kinds) // WIDTH)
+    blocks = -(-len(row_terms.kinds) // WIDTH)
     columns, kinds = np.zeros((blocks * WIDTH, rows)), np.full(blocks * WIDTH, -1)
-    columns[: len(beside.kinds)], kinds[: len(beside.kinds)] = beside.columns.T, beside.kinds
+    columns[: len(row_terms.kinds)], kinds[: len(row_terms.kinds)] = row_terms.columns.T, row_terms.kinds
     return columns.reshape(blocks, WIDTH, rows), kinds.reshape(blocks, WIDTH)
 
 
@@ -347,12 +347,12 @@ def level_counts(ranks: np.ndarray, levels: int) -> np.ndarray:
     return np.stack([np.bincount(column, minlength=levels) for column in ranks.T]).astype(float)
 
 
-def padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+def padded(groups: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
     """The results of `_node` for all nodes, padded with 0: value, exists and measure of `RankDesign`."""
-    nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
+    nodes, levels = len(groups), max(len(scaled) for scaled, _ in groups)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
-    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))
-    for node, (scaled, shape) in enumerate(parts):
+    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in groups)))
+    for node, (scaled, shape) in enumerate(groups):
         value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
         measure[node, : len(scaled), : shape.shape[1]] = shape
     return value, exists, measure
@@ -383,13 +383,13 @@ def orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray])
         share: the distribution, (levels,).
         first: columns to be orthogonal to, each (levels,).
     """
-    taken: list[np.ndarray] = []
+    selected: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
-        left = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
+        residual = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
         for _ in range(2):  # twice, because a single pass loses digits
-            for other in taken:
-                left = left - (share @ (left * other)) * other
-        length = share @ left**2
+            for previous in selected:
+                residual = residual - (share @ (residual * previous)) * previous
+        length = share @ residual**2
         if length > _DEPENDENT or number < len(first):
-            taken.append(left / np.sqrt(max(length, _DEPENDENT)))
-    return np.column_stack([*taken[len(first) :], np.empty((len(share), 0))])
+            selected.append(residual / np.sqrt(max(length, _DEPENDENT)))
+    return np.column_stack([*selected[len(first) :], np.empty((len(share), 0))])

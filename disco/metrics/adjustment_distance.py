@@ -28,8 +28,8 @@ def sid(truth: Edges, estimate: Edges) -> int:
     Raises:
         InputError: the nodes of the two differ, or one of the two has a cycle.
     """
-    true, found = _adjacencies(truth, estimate)
-    return _wrong_effects(true, adjusted=found, denied=found)
+    true, estimated = _adjacencies(truth, estimate)
+    return _wrong_effects(true, adjusted=estimated, denied=estimated)
 
 
 def ancestor_aid(truth: Edges, estimate: Edges) -> int:
@@ -41,20 +41,20 @@ def ancestor_aid(truth: Edges, estimate: Edges) -> int:
     Raises:
         InputError: as for `sid`.
     """
-    true, found = _adjacencies(truth, estimate)
-    ancestors = _flags(_Passes(found).up(_bits(np.eye(len(found)))))
+    true, estimated = _adjacencies(truth, estimate)
+    ancestors = _flags(_Passes(estimated).up(_bits(np.eye(len(estimated)))))
     return _wrong_effects(true, adjusted=ancestors, denied=~ancestors.T)
 
 
 def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     """adjacency[parent, child] of both graphs, on the nodes with an edge; the others do not matter."""
-    true, found = both(truth, estimate)
-    for pairs, name in ((true, "The truth"), (found, "The estimate")):
+    true, estimated = both(truth, estimate)
+    for pairs, name in ((true, "The truth"), (estimated, "The estimate")):
         if loop := cycle(pairs):
             raise InputError(f"{name} has the cycle {loop}; SID and ancestor AID need an acyclic graph.")
-    index = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
+    index = {node: number for number, node in enumerate(dict.fromkeys(names(true + estimated)))}
     matrices = []
-    for pairs in (true, found):
+    for pairs in (true, estimated):
         matrix = np.zeros((len(index),) * 2, dtype=bool)
         for parent, child in pairs:
             matrix[index[parent], index[child]] = True
@@ -76,19 +76,19 @@ def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -
         denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y; (nodes, nodes).
     """
     graph, itself = _Passes(true), _bits(np.eye(len(true)))
-    given = _bits(adjusted)
-    passable = ~(given | itself)  # the nodes at which a path from t may continue, unless it turns upwards
+    in_set = _bits(adjusted)
+    passable = ~(in_set | itself)  # the nodes at which a path from t may continue, unless it turns upwards
     below = graph.down(itself)
-    turning = (given | graph.up(given)) & ~itself  # the nodes at which it may turn upwards: an open collider
+    turning = (in_set | graph.up(in_set)) & ~itself  # the nodes at which it may turn upwards: an open collider
     spoiled = below & turning
     spoiled |= graph.down(spoiled)  # (1)
     turned = graph.down(itself, passable) & turning
     while True:
         risen = graph.up(itself | turned, passable)
         fallen = graph.down(risen & passable, passable)
-        if not (more := fallen & turning & ~turned).any():
+        if not (reached := fallen & turning & ~turned).any():
             break
-        turned |= more
+        turned |= reached
     wrong = np.where(denied, _flags(below), _flags(spoiled | risen | fallen))  # the last two: (2)
     np.fill_diagonal(wrong, False)
     return int(wrong.sum())

@@ -61,11 +61,11 @@ def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
         InputError: as for `order_errors`.
     """
     pairs, position = _placed(order, truth)
-    left: dict[str, list[str]] = {}
+    remaining: dict[str, list[str]] = {}
     for parent, child in sorted(pairs, key=lambda pair: position[pair[1]]):
         if position[child] < position[parent]:
-            left.setdefault(parent, []).append(child)
-    rows = [(step, node, left[node]) for step, node in enumerate(reversed(order), start=1) if node in left]
+            remaining.setdefault(parent, []).append(child)
+    rows = [(step, node, remaining[node]) for step, node in enumerate(reversed(order), start=1) if node in remaining]
     return pd.DataFrame(rows, columns=["step", "node", "children"])
 
 
@@ -115,10 +115,10 @@ def controls(table: Table, truth: Edges) -> dict[str, float]:
     Raises:
         InputError: the table lacks finite numbers, there are no true edges, or one names a node that is not a column.
     """
-    truth, given = again(truth), Prepared(finite(table))
-    known(read(truth)[0], set(given.counts.columns), "the table")
+    truth, prepared = again(truth), Prepared(finite(table))
+    known(read(truth)[0], set(prepared.counts.columns), "the table")
     sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
-    return {name: a_top(sort(given), truth) for name, sort in sorts.items()}
+    return {name: a_top(sort(prepared), truth) for name, sort in sorts.items()}
 
 
 def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[str]:
