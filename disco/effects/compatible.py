@@ -41,21 +41,21 @@ class Dag:
 
     def between(self, set_nodes: Collection[int], outcome: int) -> list[int]:
         """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
-        changed = self.after(set_nodes, ~bits(set_nodes))  # not through a set node
+        changed = self.descendants(set_nodes, ~bits(set_nodes))  # not through a set node
         if not changed >> outcome & 1:
             return []
-        ahead = self.before(outcome, changed) | 1 << outcome
+        ahead = self.ancestors(outcome, changed) | 1 << outcome
         nodes = list(members(ahead))
         position = {node: at for at, node in enumerate(nodes)}
         below = descendants([bits(position[child] for child in members(self.children[node] & ahead)) for node in nodes])
         # A cause has more nodes below it than what it acts on.
         return sorted(nodes, key=lambda node: -below[position[node]].bit_count())
 
-    def after(self, nodes: Iterable[int], among: int = -1) -> int:
+    def descendants(self, nodes: Iterable[int], among: int = -1) -> int:
         """The descendants of nodes along paths among some, as bits; −1 for all."""
         return reached(nodes, self.children.__getitem__, among)
 
-    def before(self, node: int, among: int = -1) -> int:
+    def ancestors(self, node: int, among: int = -1) -> int:
         """The ancestors of a node along paths among some, as bits; −1 for all."""
         return reached([node], lambda child: bits(self.parents[child]), among)
 
@@ -68,7 +68,7 @@ class Dag:
         Args:
             between: the nodes between, the outcome last; at least one.
         """
-        changed = bits(between) | bits(set_nodes) | self.after(between)
+        changed = bits(between) | bits(set_nodes) | self.descendants(between)
         adjustment = tuple(
             sorted({parent for node in between for parent in self.parents[node]} - set(members(changed)))
         )
@@ -138,7 +138,7 @@ class Graphs:
         return replace(self, dags=tuple(replace(dag, share=dag.share / total) for dag in every))
 
     @classmethod
-    def one(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
+    def single(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
         """A single graph, known to be a DAG, with nodes from `names`."""
         index = {name: number for number, name in enumerate(names)}
         children = [0] * len(names)

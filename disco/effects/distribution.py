@@ -41,7 +41,7 @@ def distribution(
     Raises:
         InputError, FitStopped: as for `disco.effects.effect.effect`.
     """
-    question = effect_question.asked(fitted, on, do, against)
+    question = effect_question.checked_question(fitted, on, do, against)
     fitted = fitted.about(question.do)
     grid, set_nodes = fitted.nodes.grids[question.on], tuple(question.do)
     counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST).round().astype(int))]

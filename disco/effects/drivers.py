@@ -43,7 +43,7 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
     require_types(fitted=(fitted, FittedGraphs))
     outcome, effects = effect_question.node(fitted, on), list[tuple[object, ...]]()
     reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
-    ancestors = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.about((outcome,)).dags))
+    ancestors = reduce(or_, (dag.ancestors(outcome) for dag in fitted.graphs.about((outcome,)).dags))
     for number, node in enumerate(members(ancestors)):
         reporter.step("effects", number, ancestors.bit_count(), message=f"effects: {fitted.names[node]}")
         low, high = effect_question.between(fitted, node)

@@ -43,7 +43,7 @@ def effect(
     """
     require_types(fitted=(fitted, FittedGraphs))
     require("draws", draws, whole_from(20))
-    question = effect_question.asked(fitted, on, do, against)
+    question = effect_question.checked_question(fitted, on, do, against)
     outcome, set_nodes, fitted = question.on, tuple(question.do), fitted.about(question.do)
     dags = fitted.graphs.dags
 
@@ -58,7 +58,7 @@ def effect(
     if None not in adjusted and any(adjusted):
         by_adjustment = answer(fitted, sampled([path or () for path in adjusted]))
     cases = open_cases(fitted.graphs, paths, set_nodes, total)
-    is_reversed = [bool(dag.after([outcome]) & bits(set_nodes)) for dag in dags]
+    is_reversed = [bool(dag.descendants([outcome]) & bits(set_nodes)) for dag in dags]
     return Effect(
         on,
         {fitted.names[node]: value for node, value in question.do.items()},
@@ -68,7 +68,7 @@ def effect(
         by_adjustment,
         tuple(_case(fitted, total, case) for case in cases) if len(cases) > 1 else (),
         float(fitted.graphs.shares @ is_reversed),
-        (*question.notes, *sentences.apart(total_answer, by_adjustment), *fitted.notes),
+        (*question.notes, *sentences.disagreement(total_answer, by_adjustment), *fitted.notes),
     )
 
 

@@ -42,7 +42,7 @@ class Usual(NamedTuple):
     after: float
 
 
-def asked(
+def checked_question(
     fitted: FittedGraphs, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None
 ) -> Question:
     """The question.
@@ -66,7 +66,7 @@ def asked(
     }
     if reference == values:
         raise InputError("Both sides set the same values: choose others to compare.")
-    if not any(bits(values) & ~dag.after([outcome]) for dag in fitted.graphs.about(values).dags):
+    if not any(bits(values) & ~dag.descendants([outcome]) for dag in fitted.graphs.about(values).dags):
         first = fitted.names[next(iter(values))]
         raise InputError(
             f'"{on}" comes before "{first}" whichever way open edges point, so setting "{first}" cannot change it: '

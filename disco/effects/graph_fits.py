@@ -87,7 +87,7 @@ class FittedGraphs:
         prepared = prepare(table, roles)
         names = list(prepared.counts.columns)
         require_dag(graph, names)
-        return cls.of(Graphs.one(graph, names), prepared, (_ONE,), seed)
+        return cls.of(Graphs.single(graph, names), prepared, (_ONE,), seed)
 
     def afresh(self) -> "FittedGraphs":
         """The same graphs without the fits made so far: for whoever must not wait for other questions."""

@@ -70,7 +70,7 @@ class NodeAtRows(Distribution):
         """The probability of every level at sums of effects of the rows of the fit, (n,); (n, levels)."""
         return np.exp(self.log_probability(self.bent(index)[0] + self.shift))
 
-    def left(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def centred(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v / s and the base measure's columns, (levels, q), minus their means, at the rows of the fit."""
         chances, measure = self.chances(index), measure[: len(self.value)]
         return self.value[levels] - chances @ self.value, measure[levels] - chances @ measure
@@ -189,7 +189,7 @@ class Nodes:
         distribution = NodeAtRows(self, key, theta)
         index = distribution.index_of(self.levels)
         _, slope, along = distribution.bent(index)
-        residual, of_measure = distribution.left(index, design.ranks[:, node], design.measure[node])
+        residual, of_measure = distribution.centred(index, design.ranks[:, node], design.measure[node])
         columns = design.columns[list(parents)].reshape(-1, design.rows).T
         bases = [residual[:, None], of_measure, (residual * along)[:, None]]
         scores = np.column_stack([*bases, residual[:, None] * self.beside, (residual * slope)[:, None] * columns])

@@ -28,7 +28,7 @@ def in_parts(effect: Effect) -> tuple[str, list[str], str]:
     return f"{_if(effect)}, {_change(effect.on, effect.total)}.", [], _sure(effect)
 
 
-def apart(total: Answer, by_adjustment: Answer | None) -> tuple[str, ...]:
+def disagreement(total: Answer, by_adjustment: Answer | None) -> tuple[str, ...]:
     """A sentence if the model and the adjustment differ by more than both intervals."""
     if by_adjustment is None:
         return ()

@@ -102,7 +102,7 @@ class BatchDesign:
         first = WIDTH * self.outside
         return (theta[:, None, self.head + first :].astype(self.x.dtype) @ self.x[:, first:])[:, 0]
 
-    def beside(self, theta: np.ndarray) -> np.ndarray | float:
+    def row_effects(self, theta: np.ndarray) -> np.ndarray | float:
         """h(z) at the rows, (B, n); 0 without covariates."""
         last = WIDTH * self.outside
         if not last:
@@ -113,7 +113,7 @@ class BatchDesign:
         """η at the rows and the derivatives of `bent`, each (B, n)."""
         index = self.index(theta)
         value, *derivatives = bent(index, theta[:, self.head - 1, None].astype(index.dtype))
-        eta = value + theta[:, :1].astype(index.dtype) + self.beside(theta)
+        eta = value + theta[:, :1].astype(index.dtype) + self.row_effects(theta)
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def log_weights(self, theta: np.ndarray) -> np.ndarray:

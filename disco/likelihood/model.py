@@ -153,7 +153,7 @@ class Model:
         log_likelihood = np.empty(rows.ranks.shape)
         for node in range(len(self.names)):
             eta = self._eta(node, rows)
-            for block in self._parts(node, len(eta)):
+            for block in self._row_blocks(node, len(eta)):
                 logarithm = self._distributions[node].log_probability(eta[block])
                 log_likelihood[block, node] = np.take_along_axis(logarithm, rows.ranks[block, node, None], axis=1)[:, 0]
         return log_likelihood
@@ -164,12 +164,12 @@ class Model:
         Raises:
             InputError: an adjustment is missing, not needed, or has another length.
         """
-        row_columns, offset = self._beside(adjustment, rows)
+        row_columns, offset = self._row_columns(adjustment, rows)
         random = np.random.default_rng([seed, 17])
         ranks, parents = np.zeros((2, rows, len(self.names)), dtype=np.int64)
         for node in self.order:
             eta, uniform = self._eta(node, _GridRows(ranks, parents, row_columns, offset)), random.random((rows, 1))
-            for block in self._parts(node, rows):
+            for block in self._row_blocks(node, rows):
                 weight = self._distributions[node].logits(eta[block])
                 weight -= weight.max(axis=1, keepdims=True)
                 cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
@@ -243,7 +243,7 @@ class Model:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = np.sort(self._eta(number, self._own()))
+        eta = np.sort(self._eta(number, self._fit_rows()))
         row_groups = [members for members in np.array_split(eta, groups) if len(members)] if eta[-1] > eta[0] else [eta]
         share = np.array([len(members) for members in row_groups]) / len(eta)
         return share, self._distributions[number].log_probability(np.array([members.mean() for members in row_groups]))
@@ -255,11 +255,11 @@ class Model:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = self._eta(number, self._own()).mean(keepdims=True)
+        eta = self._eta(number, self._fit_rows()).mean(keepdims=True)
         probability = np.exp(self._distributions[number].log_probability(eta)[0])
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
-    def _parts(self, node: int, rows: int) -> list[slice]:
+    def _row_blocks(self, node: int, rows: int) -> list[slice]:
         """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
         size = max(1, _ENTRIES // len(self.grids[node]))
         return [slice(first, first + size) for first in range(0, rows, size)]
@@ -269,7 +269,7 @@ class Model:
             raise InputError(f'There is no node "{node}".')
         return self.names.index(node)
 
-    def _own(self) -> _GridRows:
+    def _fit_rows(self) -> _GridRows:
         """The rows of the fit."""
         design = self.design
         row_columns = design.columns[design.nodes :].reshape(-1, design.rows).T
@@ -287,7 +287,7 @@ class Model:
         counts = [prepared.counts[name].to_numpy() for name in self.names]
         ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
         parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
-        return _GridRows(ranks, parents, *self._beside(adjustment, len(prepared.counts)))
+        return _GridRows(ranks, parents, *self._row_columns(adjustment, len(prepared.counts)))
 
     def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
         """The levels of a node's counts as a parent, (rows,); a rate off the grid gets the nearest."""
@@ -304,7 +304,7 @@ class Model:
             return None
         return adjustment.log_exposure_like(self.adjustment)
 
-    def _beside(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def _row_columns(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows' own columns, (rows, WIDTH · m), and the offset."""
         if (self.adjustment is None) != (adjustment is None) or (adjustment and adjustment.rows != rows):
             raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with covariates.")
@@ -333,7 +333,7 @@ class Model:
 
     def _means(self, parent: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
-        rows, distribution = self._own(), self._distributions[node]
+        rows, distribution = self._fit_rows(), self._distributions[node]
         effect, shift = (
             distribution.effects[self.parents[node].index(parent)],
             distribution.shift_of(rows.beside, rows.offset),

@@ -16,11 +16,11 @@ LEAST_PIVOT = 1e-6  # of a coefficient without a prior; reached if its column is
 
 
 @within
-def dot(left, right):
+def dot(first, second):
     """Σ one · other, of vectors of equal length."""
     total = 0.0
-    for i in range(len(left)):
-        total += left[i] * right[i]
+    for i in range(len(first)):
+        total += first[i] * second[i]
     return total
 
 
