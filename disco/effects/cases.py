@@ -1,10 +1,10 @@
 """When the answer depends on open directions: one answer for each way in which they may point.
 
-Rows cannot weigh open directions against each other. So if some of them let a path lead from the set nodes to the
-outcome, and others do not, these are two cases, however few graphs one of them has. Each may be divided once more by
-the open edge that decides most: at least half of what makes the draws of the effect differ is its direction. The
-interval of a case holds the effect in every graph of the whole table in it (as in IDA; Maathuis, Kalisch and Bühlmann,
-Annals of Statistics 2009).
+Rows cannot weigh open directions against each other. If some of them let a path lead from the set nodes to the outcome,
+and others do not, these are two cases, however few graphs one of them has. Each may be divided once more by the open
+edge that decides most: at least half of the variance of the draws of the effect is due to its direction. The interval
+of a case holds the effect in every graph of the whole table in it (as in IDA; Maathuis, Kalisch and Bühlmann, Annals of
+Statistics 2009).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -26,16 +26,10 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class OpenCase(NamedTuple):
-    """Graphs in which open edges point in one way.
+    """Graphs in which open edges point in one way."""
 
-    Attributes:
-        edges: the open directions between the set nodes and the outcome that they have in common, but not with the
-            other graphs; there may be none.
-        graphs: whether a graph is among them, (graphs,) bool.
-    """
-
-    edges: tuple[Pair, ...]
-    graphs: np.ndarray
+    edges: tuple[Pair, ...]  # shared open directions between set nodes and outcome, not shared by the other graphs
+    graphs: np.ndarray  # membership, (graphs,) bool
 
 
 def open_cases(graphs: Graphs, paths: Sequence[Path], set_nodes: Collection[int], sampled: Sampled) -> list[OpenCase]:
@@ -43,7 +37,6 @@ def open_cases(graphs: Graphs, paths: Sequence[Path], set_nodes: Collection[int]
 
     Args:
         paths: from the set nodes to the outcome, by graph.
-        done: the set nodes.
         sampled: at two settings; the effect is the difference of the means.
     """
     between = {*set_nodes, *(key[0] for path in set(paths) for key in path)}
@@ -74,9 +67,7 @@ def by_case(
 ) -> pd.DataFrame:
     """One table over all cases, with columns case (from 0) and when (what it stands for; "" without cases) first.
 
-    Args:
-        paths, done, sampled: as for `parts`.
-        frame_of: the rows of a case, from its graphs, (graphs,) bool.
+    `frame_of` returns the rows of a case, from its graphs, (graphs,) bool; other arguments are those of `open_cases`.
     """
     cases, frames = open_cases(fitted.graphs, paths, set_nodes, sampled), []
     for number, case in enumerate(cases):
@@ -90,9 +81,9 @@ def by_case(
 
 
 def _common(graphs: Graphs, among: np.ndarray, turned: dict[Pair, np.ndarray]) -> tuple[Pair, ...]:
-    """The open directions that some of the whole table's graphs have in common, but not all others.
+    """The open directions that these graphs of the whole table have in common, but not all others.
 
-    Those that fewest of the others have come first: an experiment on them tells most.
+    Those shared by the fewest of the others come first, since an experiment on them is the most informative.
     """
     here, there, common = among & graphs.near, ~among & graphs.near, list[tuple[float, Pair]]()
     for pair, signs in turned.items():
@@ -122,7 +113,7 @@ def _best(
 
 
 def _between(groups: list[np.ndarray], weights: list[np.ndarray]) -> float:
-    """The share of the variance of weighted numbers that is between groups."""
+    """The share of the variance of weighted numbers between groups."""
     every, weight = np.concatenate(groups), np.concatenate(weights)
     middle = np.average(every, weights=weight)
     total = np.average((every - middle) ** 2, weights=weight)

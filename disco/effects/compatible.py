@@ -16,19 +16,12 @@ Extremes = Callable[[int], Iterable[tuple[tuple[int, ...], float]]]  # see `Grap
 
 @dataclass(frozen=True)
 class Dag:
-    """A DAG by the numbers of its nodes.
+    """A DAG by the numbers of its nodes."""
 
-    Attributes:
-        children: every node's, as the bits of an integer.
-        parents: every node's, ascending.
-        share: its weight; those of all graphs sum to 1.
-        is_near: whether it is one of the whole table's, not of drawn rows.
-    """
-
-    children: tuple[int, ...]
-    parents: tuple[tuple[int, ...], ...]
-    share: float
-    is_near: bool
+    children: tuple[int, ...]  # of every node, as the bits of an integer
+    parents: tuple[tuple[int, ...], ...]  # of every node, ascending
+    share: float  # its weight; the weights of all graphs sum to 1
+    is_near: bool  # whether it is a graph of the whole table, not of resampled rows
 
     def path(self, set_nodes: Collection[int], outcome: int) -> Path:
         """The nodes between, as in `Graphs.paths`."""
@@ -40,7 +33,7 @@ class Dag:
         return ((outcome, parents),) if set(parents) & set(set_nodes) else ()
 
     def between(self, set_nodes: Collection[int], outcome: int) -> list[int]:
-        """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
+        """The nodes that the set nodes change and that act on the outcome, including it, causes first; or none."""
         changed = self.descendants(set_nodes, ~bits(set_nodes))  # not through a set node
         if not changed >> outcome & 1:
             return []
@@ -62,11 +55,8 @@ class Dag:
     def adjusting(self, set_nodes: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
 
-        The parents of the nodes between that neither these nor the set nodes change. For several set nodes it need not
-        be valid; then there is no valid set, and the result is None.
-
-        Args:
-            between: the nodes between, the outcome last; at least one.
+        The parents of the nodes `between`, the outcome last, that neither these nor the set nodes change. For several set
+        nodes it need not be valid; then no valid set exists, and the result is None.
         """
         changed = bits(between) | bits(set_nodes) | self.descendants(between)
         adjustment = tuple(
@@ -77,7 +67,7 @@ class Dag:
         return adjustment
 
     def _is_valid(self, adjustment: Sequence[int], set_nodes: Collection[int], between: Sequence[int]) -> bool:
-        """Whether others separate the outcome from the set nodes without the edges from these to the nodes between."""
+        """Whether the set blocks all paths from the set nodes to the outcome but the edges into the nodes between."""
         graph = nx.DiGraph([(parent, node) for node, nodes in enumerate(self.parents) for parent in nodes])
         graph.add_nodes_from(range(len(self.parents)))
         graph.remove_edges_from([(parent, node) for parent in set_nodes for node in between])
@@ -89,16 +79,13 @@ class Graphs:
     """Weighted DAGs.
 
     Attributes:
-        dags: the graphs, among them one that was found, or is given: the first.
-        open: the pairs of nodes whose edge has no known direction.
-        is_exact: whether these are all graphs left; otherwise they were drawn.
         extremes: by node, the graphs in which open edges point away from it, and towards it, with their weights
             compared with that of the first graph (`disco.refine.left.Left.extremes`).
     """
 
-    dags: tuple[Dag, ...]
-    open: tuple[tuple[int, int], ...] = ()
-    is_exact: bool = True
+    dags: tuple[Dag, ...]  # the first is the estimated or given graph
+    open: tuple[tuple[int, int], ...] = ()  # pairs of nodes whose edge has no known direction
+    is_exact: bool = True  # whether these are all compatible graphs; otherwise a sample of them
     extremes: Extremes | None = None
 
     @classmethod
@@ -109,7 +96,7 @@ class Graphs:
         is_exact: bool = True,
         extremes: Extremes | None = None,
     ) -> "Graphs":
-        """Graphs by every node's children as bits, their weights, and whether they are of the whole table.
+        """Graphs from each node's children as bits, their weights, and whether they are of the whole table.
 
         Most nodes have the same neighbours in most graphs: each set is in memory once.
         """
@@ -121,9 +108,9 @@ class Graphs:
         return cls(dags, tuple(open), is_exact, extremes)
 
     def about(self, nodes: Iterable[int]) -> "Graphs":
-        """The same, and the graphs in which the open edges point away from any of some nodes, or towards it.
+        """These graphs, and those in which the open edges all point away from one of the nodes, or towards it.
 
-        They are among the whole table's. So what all of these graphs say of the nodes' descendants holds whichever way
+        They are among the whole table's. So what holds in all of them for the nodes' descendants holds whichever way
         open edges point.
         """
         if self.extremes is None or not self.open:

@@ -28,15 +28,12 @@ def curve(
     also: Iterable[float] = (),
     is_direct: bool = False,
 ) -> pd.DataFrame:
-    """The outcome's mean at values of a node that spread evenly over its rows, and a few evenly over its levels.
+    """The outcome's mean at values of a node spread evenly over its rows, and a few spread evenly over its levels.
 
     Args:
-        fitted: the graphs and the table.
         on: the outcome.
-        node: the node that is set.
-        reporter: called before every fit and draw.
         also: further values.
-        is_direct: let the nodes between keep what they have in the rows.
+        is_direct: hold the nodes between at their values in the rows.
 
     Returns:
         Columns case and when (`cases.by_case`), value, mean, low and high. The cases are those of the node's whole

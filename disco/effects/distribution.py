@@ -28,18 +28,11 @@ def distribution(
 ) -> pd.DataFrame:
     """The probability that the outcome has at least a count, at the values in question and those compared with.
 
-    The probability of one count is the difference to the next.
-
-    Args:
-        fitted, on, do, against: as for `disco.effects.effect.effect`.
-        reporter: called before every fit and draw.
+    The probability of one count is the difference to the next. Arguments and errors are those of `effect.effect`.
 
     Returns:
         Columns `COLUMNS`, ascending counts by case: case and when (`cases.by_case`), the count, then the probability
         with its 90 % interval if `do` is set, and if `against` is.
-
-    Raises:
-        InputError, FitStopped: as for `disco.effects.effect.effect`.
     """
     question = effect_question.checked_question(fitted, on, do, against)
     fitted = fitted.about(question.do)

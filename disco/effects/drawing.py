@@ -1,9 +1,9 @@
 """Levels drawn from a fitted node, and its distribution over many rows: compiled for the CPU.
 
-The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. The grid
-ends where one level has all the probability: at a value that few rows have, the parameter may be a thousand times as
-far away, and a grid up to there would be too coarse for all others. A level is found from its cumulative probabilities,
-starting at the one that its part of the unit interval begins with.
+The distribution is computed on a grid of canonical parameters and interpolated between its points. The grid ends where
+one level has all the probability: in a few rows the parameter may be a thousand times as large, and a grid up to there
+would be too coarse for all others. A level is found from its cumulative probabilities, starting at the first level of
+its part of the unit interval.
 """
 
 import math
@@ -46,7 +46,7 @@ def _eta(index, shift, bend):
 
 @within
 def _points(eta, value, weight):
-    """The first point, the last one, and how many."""
+    """The first point, the last one, and their number."""
     last = len(value) - 1
     low, high = np.inf, -np.inf
     for level in range(last):
@@ -87,13 +87,12 @@ def on_grid(index, shift, bend, value, weight):
     """The rows' probabilities of the levels on a grid of canonical parameters.
 
     Args:
-        index: the sums of its parents' effects, (k, m).
+        index: sums of the parents' effects, (k, m).
         shift: the canonical parameter without them, (m,).
-        bend: of the link.
-        value, weight: of the levels: v / s, and the log base measure, (levels,).
+        value, weight: v / s and the log base measure of the levels, (levels,).
 
     Returns:
-        The share of the rows that each point stands for, (k, points), and the probabilities there, (points, levels).
+        Each point's share of the rows, (k, points), and the probabilities there, (points, levels).
     """
     eta = _eta(index, shift, bend)
     low, high, points = _points(eta, value, weight)
@@ -110,11 +109,9 @@ def on_grid(index, shift, bend, value, weight):
 
 @compiled
 def drawn(index, shift, bend, value, weight, uniform):
-    """A level of a node at every row, (k, m), with the same random number for all k.
+    """A level of a node at every row, (k, m), with the same random number from 0 to 1, (m,), for all k.
 
-    Args:
-        index, shift, bend, value, weight: as for `on_grid`.
-        uniform: from 0 to 1, (m,).
+    The other arguments are those of `on_grid`.
     """
     eta, levels = _eta(index, shift, bend), len(value)
     low, high, points = _points(eta, value, weight)

@@ -24,17 +24,12 @@ _STOPPED = "the effects were stopped."
 
 
 def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> pd.DataFrame:
-    """The effects of all nodes on one.
-
-    Args:
-        fitted: the graphs and the table.
-        on: the outcome.
-        callback: receives the events of the stage effects; returning False stops.
+    """The effects of all nodes on the outcome `on`; a callback for the stage effects that returns False stops.
 
     Returns:
-        One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
-        columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `asking.between`), the mean at either, their
-        difference and ratio with a 90 % interval, and the shares of the graphs left (`answers.Shares`).
+        One row per node from which a path leads to the outcome in some graph, the largest ratio first; columns
+        `COLUMNS`: the node's 10 % and 90 % quantiles (see `effect_question.between`), the mean at either, their
+        difference and ratio with a 90 % interval, and the shares of the compatible graphs (`effect_records.Shares`).
 
     Raises:
         InputError: there is no such node.

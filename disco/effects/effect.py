@@ -30,12 +30,9 @@ def effect(
     """What happens to an outcome if nodes are set.
 
     Args:
-        fitted: the graphs and the table.
-        on: the outcome.
         do: the value of every set node: a count, or with an exposure the rate at an average exposure.
         against: the values compared with; by default the medians.
         draws: number of draws of graph, coefficients and rows.
-        reporter: called before every fit and draw.
 
     Raises:
         InputError: a node is unknown, is the outcome or comes after it, or no row is near a value.
@@ -79,11 +76,9 @@ def _adjusted(dag: Dag, set_nodes: tuple[int, ...], path: Path) -> Path | None:
 
 
 def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = None) -> Answer:
-    """The answer of sampled means at two settings.
+    """The answer of sampled means at two settings, over all graphs or those of a case, (graphs,) bool.
 
-    Args:
-        among: the graphs of a case, (graphs,) bool; by default all. The intervals hold the effect in every graph of the
-            whole table among them.
+    The intervals hold the effect in every one of these graphs that is of the whole table.
     """
     shares = _shares(fitted, among)
     change = sampled.points[:, 0] - sampled.points[:, 1]
@@ -112,7 +107,7 @@ def mean_of(fitted: FittedGraphs, sampled: Sampled, column: int, among: np.ndarr
 
 
 def _shares(fitted: FittedGraphs, among: np.ndarray | None) -> np.ndarray:
-    """The weights of some graphs, (graphs,), with sum 1."""
+    """The weights of some graphs, (graphs,), normalised."""
     shares = fitted.graphs.shares if among is None else fitted.graphs.shares * among
     return shares / shares.sum()
 

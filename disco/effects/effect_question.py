@@ -19,16 +19,10 @@ _NEAR = 0.5  # standard deviations of the square roots of a column
 
 
 class Question(NamedTuple):
-    """A question that can be answered.
+    """A valid question."""
 
-    Attributes:
-        on: the number of the outcome.
-        do, against: the values by the numbers of the set nodes.
-        notes: caveats, as sentences.
-    """
-
-    on: int
-    do: dict[int, float]
+    on: int  # the outcome's number
+    do: dict[int, float]  # values by the numbers of the set nodes
     against: dict[int, float]
     notes: tuple[str, ...]
 
@@ -45,11 +39,7 @@ class Usual(NamedTuple):
 def checked_question(
     fitted: FittedGraphs, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None
 ) -> Question:
-    """The question.
-
-    Raises:
-        InputError: see `disco.effects.effect.effect`.
-    """
+    """The question, checked; errors as for `disco.effects.effect.effect`."""
     if not isinstance(do, Mapping) or not do:
         raise InputError("Nothing is set: give `do` as a mapping of nodes to values, such as {'x': 3}.")
     outcome = node(fitted, on)
@@ -87,10 +77,7 @@ def checked_question(
 def among(fitted: FittedGraphs, where: Mapping[str, Any] | None) -> FittedGraphs:
     """The same graphs and fits, with means over the rows that have a level of a covariate or context.
 
-    Args:
-        fitted: the graphs and the table.
-        where: by covariate or context, a level, or a number that rows are near, as for the values of nodes; all rows
-            without any.
+    `where` has a level by covariate or context, or a number that rows must be near, as for the values of nodes.
 
     Raises:
         InputError: it is not such a mapping, there is no such covariate or level, or no row has all of them.
@@ -131,7 +118,7 @@ def node(fitted: FittedGraphs, name: Any) -> int:
     """The number of a node.
 
     Raises:
-        InputError: there is none of this name; a covariate is none.
+        InputError: there is no node of this name; covariates are not nodes.
     """
     require_types(node=(name, str))
     if name in fitted.names:
@@ -164,7 +151,7 @@ def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
 
 
 def usual(fitted: FittedGraphs, name: str) -> Usual:
-    """What to ask about a node unless the reader chooses: from its median to twice that, if rows are near.
+    """The default question about a node: from its median to twice that, if rows are near.
 
     Otherwise to its high value, or if that is the median too, to its low one (`between`).
 
@@ -182,7 +169,7 @@ def usual(fitted: FittedGraphs, name: str) -> Usual:
 
 
 def _short(value: float) -> float:
-    """A rate with three significant digits; a count as it is."""
+    """A rate with three significant digits; a count unchanged."""
     return value if value == round(value) else float(f"{value:.3g}")
 
 
@@ -195,11 +182,7 @@ def _value(name: str, value: Any) -> float:
 
 
 def _near(fitted: FittedGraphs, number: int, value: float) -> str:
-    """A sentence if few rows are near a value; empty if there are enough.
-
-    Raises:
-        InputError: there are none.
-    """
+    """A sentence if few rows are near a value; empty if there are enough; an InputError if there are none."""
     grid, name, rows = fitted.nodes.parent_grids[number], fitted.names[number], _rows_near(fitted, number, value)
     low, high, at = (f"{shown_value:.6g}" for shown_value in (grid[0], grid[-1], value))
     if not rows:

@@ -25,21 +25,13 @@ _ONE = "One graph is taken for granted: what is unsure of it is not in the inter
 
 
 class Sampled(NamedTuple):
-    """An outcome's means at k settings, of q numbers: of the first at all settings, then of the next.
+    """An outcome's means at k settings, of q numbers: of the first at all settings, then of the next."""
 
-    Attributes:
-        points: of every graph, at the fits, (graphs, q · k).
-        reached: whether a path leads to the outcome in it, (graphs,).
-        drawn: of every draw of graph, coefficients and rows, (draws, q · k).
-        of: the number of the graph of every draw, (draws,).
-        weights: of every draw; they sum to 1, (draws,).
-    """
-
-    points: np.ndarray
-    reached: np.ndarray
-    drawn: np.ndarray
-    of: np.ndarray
-    weights: np.ndarray
+    points: np.ndarray  # at the fitted coefficients of each graph, (graphs, q · k)
+    reached: np.ndarray  # whether a path leads to the outcome, (graphs,)
+    drawn: np.ndarray  # each with a draw of graph, coefficients and rows, (draws, q · k)
+    of: np.ndarray  # each draw's graph number, (draws,)
+    weights: np.ndarray  # of the draws, with sum 1, (draws,)
 
     def of_graphs(self, among: np.ndarray) -> "Sampled":
         """The draws of some graphs only, (graphs,) bool; the points of all."""
@@ -49,20 +41,12 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedGraphs:
-    """Graphs fitted to a table.
-
-    Attributes:
-        names: the nodes, by number.
-        graphs: the weighted DAGs.
-        nodes: the table, and the fits made so far.
-        notes: what a reader of any effect must know, as sentences.
-        seed: of all draws.
-    """
+    """Graphs fitted to a table."""
 
     names: tuple[str, ...]
     graphs: Graphs
-    nodes: Nodes
-    notes: tuple[str, ...] = ()
+    nodes: Nodes  # the table and its fits
+    notes: tuple[str, ...] = ()  # caveats of every effect, as sentences
     seed: int = 0
 
     @classmethod
@@ -74,13 +58,8 @@ class FittedGraphs:
     def of_dag(cls, graph: nx.DiGraph, table: Table, *, roles: Given | None = None, seed: int = 0) -> "FittedGraphs":
         """One DAG, taken for granted.
 
-        Args:
-            graph: its nodes are columns of the table.
-            table, roles: counts, and the columns with other roles.
-            seed: of the draws.
-
         Raises:
-            InputError: the table or the roles cannot be used, or the graph is no DAG of the table's columns.
+            InputError: the table or the roles cannot be used, or the graph is not a DAG of the table's columns.
         """
         require_types(graph=(graph, nx.DiGraph))
         require("seed", seed, whole_from(0))
@@ -90,7 +69,7 @@ class FittedGraphs:
         return cls.of(Graphs.single(graph, names), prepared, (_ONE,), seed)
 
     def afresh(self) -> "FittedGraphs":
-        """The same graphs without the fits made so far: for whoever must not wait for other questions."""
+        """A copy without fits, for concurrent callers."""
         return FittedGraphs.of(self.graphs, self.nodes.given, self.notes, self.seed)
 
     def about(self, nodes: Iterable[int]) -> "FittedGraphs":
@@ -110,15 +89,9 @@ class FittedGraphs:
         reporter: Reporter = SILENT,
         also: np.ndarray | None = None,
     ) -> Sampled:
-        """The outcome's means at settings: of its counts, and of other numbers of its levels.
+        """The outcome's means at settings: of its counts, and of further numbers of its levels, (levels, q − 1).
 
-        Args:
-            paths: by graph (`Graphs.paths`).
-            settings: the values in question, of the same nodes.
-            outcome: its number.
-            draws: number of draws.
-            reporter: called before every fit and draw.
-            also: the other numbers, (levels, q − 1).
+        Paths are by graph (`Graphs.paths`).
         """
         self.nodes.fit((key for path in paths for key in path), reporter)
         of = self.nodes.grids[outcome].astype(float)[:, None]
@@ -148,10 +121,8 @@ class FittedGraphs:
     def _of_draws(self, path_numbers: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
         """The graph of every draw, in proportion to their shares, and the weights of the draws.
 
-        Most are of graphs in which a path leads to the outcome, however few these are.
-
-        Args:
-            alike: a number by graph, the same for graphs with the same path, (graphs,).
+        Most are of graphs in which a path leads to the outcome, however few these are. `path_numbers`, (graphs,), are
+        equal for graphs with the same path.
         """
         shares, graphs, weights = self.graphs.shares, [], []
         share = float(shares @ reached)
@@ -167,7 +138,7 @@ class FittedGraphs:
         return np.concatenate(graphs), np.concatenate(weights)
 
     def _often(self, graphs: int, draws: int) -> Over:
-        """The rows for the means at the fits: each as often as the others, or some of them if there are many graphs."""
+        """The rows for the means at the fits: all equally often, or a sample of them if there are many graphs."""
         rows, random = self.nodes.rows, np.random.default_rng([self.seed, 31])
         total = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
         rows = np.repeat(rows, max(1, min(total, 4 * _MOST_ROWS) // len(rows)))

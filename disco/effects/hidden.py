@@ -1,19 +1,16 @@
-"""Signs of hidden causes: what ties columns beyond the graph, and how strong a cause would have to be to make an edge.
+"""Signs of hidden causes: correlation beyond the graph, and how strong a cause would have to be to make an edge.
 
 *Residuals.* A node's residual in a row is P(X < x) − P(X > x) under its fitted distribution given its parents: 0 on
 average if the model holds, the mean of the randomised quantile residual 2 U − 1 (Li and Shepherd, Biometrika 2012). If
 the graph has all common causes, a node's residual is uncorrelated with that of any node that is not adjacent to it. The
 test sums the products of two residuals over the rows, and over the rows of a group first; its variance is that of these
-sums, and its false discovery rate that of Benjamini and Hochberg over the pairs that are not adjacent. What joins an
-adjacent pair beside its edge leaves no trace there, since the edge explains it.
+sums, and its false discovery rate that of Benjamini and Hochberg over the pairs that are not adjacent. A hidden cause
+of an adjacent pair leaves no trace there, since the edge explains it.
 
 *One factor.* Depth, effort or a batch acts on all columns. The largest eigenvalue of the residuals' correlations is
 compared with that of residuals whose signs are drawn anew, by column and row or group.
 
-*Strength.* A hidden cause of both nodes of an edge, normal, acts on either with k times the effect of the node's
-strongest measured cause, in standard deviations of its canonical parameter. The table is drawn anew without the edge,
-and with this cause. The k at which the child then seems to depend on the parent as much as it does in the table is how
-strong a hidden cause would have to be (after Cinelli and Hazlett, JRSS B 2020, for counts).
+*Strength.* `disco.effects.strength` measures how strong a hidden cause of both nodes of an edge would have to be.
 """
 
 from collections.abc import Sequence
@@ -37,19 +34,12 @@ _SMALL = 1e-12
 
 
 class Factor(NamedTuple):
-    """One factor behind all residuals.
+    """One factor behind all residuals."""
 
-    Attributes:
-        explained: its share of the residuals' variance.
-        chance: the same share if the residuals were independent, exceeded once in `FLIPS` + 1 tables.
-        with_totals: the correlation of its scores with the logarithm of the rows' totals.
-        columns: in how many it is, 1 / Σ v⁴ of its direction v: 2 if it is but what ties a pair.
-    """
-
-    explained: float
-    chance: float
-    with_totals: float
-    columns: float
+    explained: float  # share of the residuals' variance
+    chance: float  # the same share for independent residuals, exceeded once in `FLIPS` + 1 tables
+    with_totals: float  # correlation of its scores with the logarithm of the rows' totals
+    columns: float  # effective number of columns, 1 / Σ v⁴ of its direction v: 2 if it only ties a pair
 
     @property
     def is_there(self) -> bool:
@@ -63,7 +53,6 @@ class Signs(NamedTuple):
     Attributes:
         ties: one row per pair of nodes that are not adjacent, columns one, other (names), correlation, p_value,
             q_value, tied; the smallest p-value first.
-        factor: one factor behind all residuals.
     """
 
     ties: pd.DataFrame
@@ -90,12 +79,7 @@ class Signs(NamedTuple):
 
 
 def signs(fitted: FittedGraphs, reporter: Reporter = SILENT) -> Signs:
-    """The signs of hidden causes in a table, given the graph that was found.
-
-    Args:
-        fitted: the graphs and the table.
-        reporter: called before every draw.
-    """
+    """The signs of hidden causes in a table, given its estimated graph."""
     nodes, dag, names = fitted.nodes, fitted.graphs.dags[0], np.array(fitted.names, dtype=object)
     adjacent = np.zeros((len(names),) * 2, dtype=bool)
     for node, parents in enumerate(dag.parents):
@@ -122,12 +106,7 @@ def residuals(nodes: Nodes, parents: Sequence[tuple[int, ...]]) -> np.ndarray:
 
 
 def ties(node_residuals: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:
-    """The correlations of the residuals of pairs that are not adjacent.
-
-    Args:
-        left: residuals, (n, d).
-        adjacent: (d, d) bool, symmetric.
-        group: every row's group number, (n,), or None.
+    """The correlations of the residuals, (n, d), of pairs that are not adjacent, (d, d) bool.
 
     Returns:
         Columns one, other (numbers), correlation, p_value, q_value; the smallest p-value first.
@@ -154,15 +133,7 @@ def factor(
     seed: int = 0,
     reporter: Reporter = SILENT,
 ) -> Factor:
-    """One factor behind the residuals.
-
-    Args:
-        left: residuals, (n, d).
-        totals: of the rows, (n,).
-        group: every row's group number, (n,), or None.
-        seed: of the signs.
-        reporter: called before every draw.
-    """
+    """One factor behind the residuals, (n, d), of rows with these totals, (n,); the seed is that of the signs."""
     random, scaled = (
         np.random.default_rng([seed, 37]),
         node_residuals / np.maximum(np.sqrt((node_residuals**2).sum(0)), _SMALL),

@@ -1,8 +1,8 @@
 """Means of an outcome if nodes are set, in one graph: ancestral sampling from the fits.
 
-Nodes that the set ones do not act on keep what they have in the rows, as do covariates and exposure. Nodes between are
-drawn, along the order; of the outcome itself the distribution given its parents is taken, which needs no draw. Every
-value in question uses the same random numbers, so that differences have little error.
+Nodes that do not depend on the set nodes have their values in the rows, as do covariates and exposure. Nodes between
+are drawn, along the order. For the outcome itself, its distribution given its parents needs no draw. All values in
+question use the same random numbers, so that differences have little error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,7 @@ Settings = Sequence[Mapping[int, float]]  # the values in question: of every set
 
 
 class Over:
-    """The rows over which means are taken, and every node's random numbers at them.
-
-    Attributes:
-        rows: their numbers, (m,).
-    """
+    """The rows over which means are taken, (m,) numbers, and every node's random numbers at them."""
 
     def __init__(self, rows: np.ndarray, random: np.random.Generator) -> None:
         self.rows, self._random = rows, random
@@ -39,10 +35,7 @@ class OutcomeMeans:
     A node is drawn once for all graphs in which it and all drawn nodes before it have the same parents.
 
     Args:
-        nodes: the fits.
-        settings: the values in question.
-        of: what means are taken of: numbers of the outcome's levels, such as their counts, (levels, q).
-        over: the rows.
+        of: numbers of the outcome's levels whose means are taken, such as their counts, (levels, q).
         number: of the draw of the coefficients; −1: those of the fit.
     """
 
@@ -57,9 +50,7 @@ class OutcomeMeans:
     def along(self, path: Sequence[Key]) -> np.ndarray:
         """The means in one graph, (q · k): of the first number at all settings, then of the next.
 
-        Args:
-            path: the nodes changed by the set ones that act on the outcome, each with its parents, causes first; the
-                outcome comes last.
+        The path has the nodes that the set nodes change and that act on the outcome, with their parents, causes first.
         """
         drawn = dict[int, tuple[int, np.ndarray]]()  # by node: its number among all draws, and its levels as a parent
         for key in path[:-1]:

@@ -1,7 +1,7 @@
 """The fits of nodes given parents that effects need: each made once, with draws of its coefficients.
 
 Every node is the semiparametric GLM of `disco.likelihood.rank_design`, fitted to all rows. Its coefficients are
-uncertain: normal around the fit, with the inverse information as covariance (Laplace), H⁻¹. If rows form groups, what a
+uncertain: normal around the fit, with the inverse information H⁻¹ as covariance (Laplace). If rows form groups, what a
 group's rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H⁻¹, with the sum over the groups'
 scores s, the sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
 """
@@ -30,11 +30,7 @@ Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
 
 
 class NodeAtRows(Distribution):
-    """A node's distribution given its parents at the rows of a table.
-
-    Attributes:
-        shift: the canonical parameter at the rows without the parents' part, (n,).
-    """
+    """A node's distribution given its parents at the rows of a table; `shift`, (n,), is η without the parents' part."""
 
     def __init__(self, table: "Nodes", key: Key, theta: np.ndarray) -> None:
         node, parents = key
@@ -52,13 +48,7 @@ class NodeAtRows(Distribution):
         return result
 
     def mean(self, of: np.ndarray, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The means of numbers of its levels over rows with these numbers, (m,); (k, …).
-
-        Args:
-            of: the numbers, such as the levels' counts, (levels, …).
-            index: sums of effects, (k, m).
-            rows: the rows.
-        """
+        """The means, (k, …), of numbers of its levels, (levels, …), at sums of effects, (k, m), over rows, (m,)."""
         shares, chances = drawing.on_grid(index, self.shift[rows], self.bend, self.value, self.weight)
         return shares @ (chances @ of)
 
@@ -77,8 +67,6 @@ class NodeAtRows(Distribution):
 
 
 class _Fit:
-    """One fit: its coefficients, and draws of them."""
-
     def __init__(self, theta: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> None:
         self.theta, self._covariance, self._random = theta, covariance, random
         self._draws = np.empty((0, len(theta)))
@@ -100,8 +88,6 @@ class Nodes:
     """A table and the fits to it.
 
     Attributes:
-        given: the table.
-        adjustment: its covariates, contexts among them, exposure, groups and interventions, or None.
         grids, parent_grids, design: as in `disco.likelihood.model.Model`.
         unset: the numbers of the rows in which nothing was set.
         rows: those over which means are taken; all of them, or some (`over`).
@@ -183,7 +169,7 @@ class Nodes:
         return None if logarithm is None else np.exp(logarithm)
 
     def _clustered(self, key: Key, fits: Fits, number: int, covariance: np.ndarray) -> np.ndarray:
-        """The covariance of a fit's coefficients, if the rows of a group are not independent."""
+        """The covariance of a fit's coefficients if the rows of a group are dependent."""
         node, parents = key
         design, theta = self.design, fits.theta[number]
         distribution = NodeAtRows(self, key, theta)

@@ -77,7 +77,6 @@ def _sure(effect: Effect) -> str:
 
 
 def _no_path(effect: Effect) -> str:
-    """Why there is no effect in the graphs without one."""
     names = series(list(effect.do))
     if effect.is_reversed > 0 and effect.is_reversed > effect.total.graphs.none - _SAME:
         return f"{effect.on} comes before {names}"
@@ -100,12 +99,7 @@ def arrow(edge: tuple[str, str]) -> str:
 
 
 def short(edges: Sequence[tuple[str, str]], is_none: bool) -> str:
-    """What a case stands for, in a few words: its first direction.
-
-    Args:
-        edges: its directions.
-        is_none: whether no path leads to the outcome in its graphs.
-    """
+    """A case in a few words: its first direction, or whether a path leads to the outcome in its graphs."""
     return f"if {arrow(edges[0])}" if edges else f"if {'no' if is_none else 'a'} path leads there"
 
 

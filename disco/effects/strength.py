@@ -95,7 +95,7 @@ def _seems(
     times: float,
     values: tuple[float, float],
 ) -> float:
-    """The absolute log ratio that the child seems to have if a hidden cause is this strong and there is no edge."""
+    """The absolute log ratio that the child seems to have without the edge, given a hidden cause of this strength."""
     (parent, child), random = edge, np.random.default_rng([41, *edge])
     hidden = random.standard_normal(nodes.design.rows)
     drawn = nodes.given.counts.copy()

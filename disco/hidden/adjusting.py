@@ -18,12 +18,7 @@ ROLE = ("covariate", CATEGORICAL)
 def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: Callback | None = None) -> AddKinds:
     """The change of a table that adds the kind of every row as a column; its role is `ROLE`.
 
-    Columns that `disco.table.artefacts` advises to leave out are not looked at.
-
-    Args:
-        table: counts, one column per node, and the columns with other roles.
-        roles: roles of the columns that are not counts.
-        callback: receives the events; False stops.
+    Columns that `disco.table.artefacts` advises to leave out are ignored.
 
     Raises:
         InputError: the table or its roles cannot be used, or its rows do not fall into kinds.

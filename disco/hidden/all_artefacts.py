@@ -43,16 +43,14 @@ class Artefacts:
     """The artefacts of a table.
 
     Attributes:
-        plain: those of `disco.table.artefacts.plain_artefacts`, dismissed or not.
-        hidden: what each of `SEARCHES` found that was made.
-        reasons: why some kinds are none, by kind; also of what is not looked for at present.
-        doubts: what else weakens results, from `disco.table.quality.doubts`.
+        hidden: the findings of the searches made, by name from `SEARCHES`.
+        reasons: why some kinds are dismissed; also of kinds that are not searched for at present.
     """
 
-    plain: tuple[Finding, ...]
+    plain: tuple[Finding, ...]  # those of `disco.table.artefacts.plain_artefacts`, dismissed or not
     hidden: Mapping[str, Finding | None] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    doubts: tuple[Finding, ...] = ()
+    doubts: tuple[Finding, ...] = ()  # what else weakens results, from `disco.table.quality.doubts`
 
     @cached_property
     def found(self) -> tuple[Finding, ...]:
@@ -91,16 +89,11 @@ class Artefacts:
 
 
 def _hidden(plain: Sequence[Finding], dismissed: Collection[str], find: Search) -> Iterator[Finding]:
-    """What is hidden, as far as it is looked for: the one place that decides this.
+    """The hidden artefacts that are searched for: the one place that decides this.
 
-    Where rows depend on each other, share a total or differ in depth, nothing is looked for until that is dismissed.
-    Beside a shared total only kinds of rows count. Readings are looked for if there is no common cause, or if it is
-    dismissed.
-
-    Args:
-        plain: the other findings, dismissed or not.
-        dismissed: kinds that are none in this table.
-        find: asked only for searches that are due.
+    If rows depend on each other, share a total or differ in depth, nothing is searched for until that is dismissed.
+    With a shared total, only kinds of rows count. Readings are searched for if there is no common cause, or if it is
+    dismissed. `find` is called only for searches that are due.
     """
     standing = {finding.kind for finding in plain} - {*dismissed}
     if standing & _SHARED:
@@ -122,12 +115,9 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size that stand, worst first.
+    """The artefacts of a table of any size that are not dismissed, worst first.
 
-    Args:
-        dismissed: those of `ARTEFACTS` that are none in this table.
-
-    Other arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
+    Arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
     """
     check_kinds(dismissed)
     if not {*ARTEFACTS} - {*dismissed}:
@@ -146,12 +136,9 @@ def looked_for(
     callback: Callback | None = None,
     left_out: Stretches = (),
 ) -> Artefacts:
-    """The artefacts of a table, why some are none, and its doubts; a reason for what is not found has no effect.
+    """The artefacts of a table, why some are dismissed, and its doubts; a reason without its finding has no effect.
 
-    Args:
-        table, roles, aside, callback: as for `artefacts`.
-        reasons: by kind.
-        left_out: rows of the loaded table that were left out; the others keep their numbers.
+    Rows left out of the loaded table are passed as `left_out`; the others keep their numbers.
 
     Raises:
         InputError: the table or its roles cannot be used.
@@ -176,11 +163,9 @@ def _looked_for(
 
 
 def search(prepared: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
-    """What one of `SEARCHES` finds in a table.
+    """The finding of one of `SEARCHES`, whose name is also the stage of the progress.
 
-    Args:
-        given, plain: the table, and its other findings, dismissed or not.
-        reporter: receives the progress, in a stage of the same name.
+    The other findings in `plain` may be dismissed or not.
     """
     look = {COMMON: _of_common, READINGS: _of_readings}[which]
     return look(without_advised(prepared, plain), reporter)
@@ -196,10 +181,6 @@ def kinds(prepared: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCa
     """The common cause of a table, and the kind of every row, (n,), if adjusting for it leaves nothing in common.
 
     Where most edges remain, kinds of rows may differ in their graphs, which no adjustment for their means cures.
-
-    Args:
-        given: a table.
-        reporter, stage: receive the progress.
     """
     from disco.hidden.common import common_cause  # these import torch
     from disco.hidden.row_kinds import kinds_of_rows
@@ -226,7 +207,6 @@ def _adjusted(prepared: Prepared, kind: np.ndarray) -> Adjustment:
 
 
 def _of_common(prepared: Prepared, reporter: Reporter) -> Finding | None:
-    """The finding of a common cause; None without one."""
     cause, kind = kinds(prepared, reporter, COMMON)
     if cause is None:
         return None

@@ -40,19 +40,15 @@ class CommonCause:
     """Something hidden that many columns follow.
 
     Attributes:
-        columns: those that follow it, by position.
-        gain: by how much the graph with it is more likely, nats after costs.
-        edges, edges_left: number of edges without and with it.
-        kinds: number of kinds of rows; 0 for a factor or a cycle.
-        fitted, search: the fit, and the search with the columns it is of.
-        rows, varied: the rows looked at, and the columns that vary in them, by position.
+        search: with the columns that `fitted` uses.
+        rows, varied: the rows used, and the columns that vary in them, by position.
     """
 
-    columns: tuple[int, ...]
-    gain: float
-    edges: int
-    edges_left: int
-    kinds: int
+    columns: tuple[int, ...]  # columns that follow it, by position
+    gain: float  # in log-likelihood minus cost over the graph without it, nats
+    edges: int  # without it
+    edges_left: int  # with it
+    kinds: int  # number of kinds of rows; 0 for a factor or a cycle
     fitted: HiddenFit
     search: Search
     rows: np.ndarray
@@ -62,13 +58,7 @@ class CommonCause:
 def common_cause(
     values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT, stage: str = ""
 ) -> CommonCause | None:
-    """The common cause of many columns that stands out most; None without one.
-
-    Args:
-        values: counts, (rows, columns).
-        adjustment: what the rows are adjusted for.
-        reporter, stage: receive every comparison.
-    """
+    """The clearest common cause of many columns, (rows, columns), given an adjustment; None without one."""
     random = np.random.default_rng(0)
     max_rows = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
     rows = np.sort(random.permutation(len(values))[:max_rows])
@@ -104,7 +94,7 @@ def common_cause(
 
 
 def _most_related(values: np.ndarray) -> np.ndarray:
-    """The columns whose ranks are correlated most with those of the others, by position."""
+    """The columns whose ranks correlate most with those of the others, by position."""
     ranks = rankdata(values, axis=0)
     standard = (ranks - ranks.mean(0)) / ranks.std(0)
     squares = (standard.T @ standard / len(standard)) ** 2
@@ -134,7 +124,7 @@ def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Hidden
 
 
 def _core(joined: np.ndarray) -> np.ndarray:
-    """The nodes among which most pairs are joined per node: those left when the least joined one is taken away."""
+    """The nodes with the most joined pairs per node, found by repeatedly removing the least joined one."""
     alive, best, densest = np.ones(len(joined), dtype=bool), np.arange(0), -1.0
     while alive.sum() > 2:
         degrees = (joined & alive).sum(1)

@@ -1,12 +1,12 @@
-"""The likelihood of counts given a mean, compiled: what graphs with and without something hidden are compared by.
+"""The likelihood of counts given a mean, compiled: it compares graphs with and without something hidden.
 
 A node's level l, given a mean μ of its normal score, has the probability
 
     p(l | μ) ∝ h(l) exp(η(μ) s(l)),    η(μ) = a μ + b μ²,
 
 with its levels' normal scores or their counts as statistic s, whichever fits the node better. The base shape h is free,
-as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean do not speak for something hidden.
-The means are put into bins, and a, b and h are fitted to the table of bins × levels.
+as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean are no evidence of something
+hidden. The means are put into bins, and a, b and h are fitted to the table of bins × levels.
 """
 
 from typing import NamedTuple
@@ -28,65 +28,38 @@ _RIDGE = 1e-6
 
 
 class Seen(NamedTuple):
-    """What is seen of n rows and d nodes.
+    """The data of n rows and d nodes."""
 
-    Attributes:
-        columns: of all nodes, (n, m).
-        codes: levels, (n, d).
-        scores: both statistics of the levels, (2, d, levels).
-    """
-
-    columns: np.ndarray
-    codes: np.ndarray
-    scores: np.ndarray
+    columns: np.ndarray  # of all nodes, (n, m)
+    codes: np.ndarray  # levels, (n, d)
+    scores: np.ndarray  # both statistics of the levels, (2, d, levels)
 
 
 class PointMeans(NamedTuple):
-    """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point.
+    """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point."""
 
-    Attributes:
-        of_rows: (n, d).
-        of_points: (G, d); 0 for nodes that do not follow what is hidden.
-        following: whether a node does, (d,).
-        weights: posterior of every row's points, (n, G).
-    """
-
-    of_rows: np.ndarray
-    of_points: np.ndarray
-    following: np.ndarray
-    weights: np.ndarray
+    of_rows: np.ndarray  # (n, d)
+    of_points: np.ndarray  # (G, d); 0 for nodes that do not follow what is hidden
+    following: np.ndarray  # whether a node does, (d,)
+    weights: np.ndarray  # posterior of every row's points, (n, G)
 
 
 class Laws(NamedTuple):
-    """The conditional distributions, changed in place.
+    """The conditional distributions, changed in place."""
 
-    Attributes:
-        slopes: a and b with either statistic, (2, d, 2).
-        bases: log h with either, (2, d, levels).
-        chosen: which one fits better, (d,).
-        logs: log p(level | bin) with it, (d, bins, levels).
-    """
-
-    slopes: np.ndarray
-    bases: np.ndarray
-    chosen: np.ndarray
-    logs: np.ndarray
+    slopes: np.ndarray  # a and b with either statistic, (2, d, 2)
+    bases: np.ndarray  # log h with either, (2, d, levels)
+    chosen: np.ndarray  # which one fits better, (d,)
+    logs: np.ndarray  # log p(level | bin) with it, (d, bins, levels)
 
 
 class Coefficients(NamedTuple):
-    """The coefficients of every node's mean, changed in place.
+    """The coefficients of every node's mean, changed in place."""
 
-    Attributes:
-        parents: its columns, and then functions of the point as m, m + 1, …, (d, p), padded.
-        sizes: their number, (d,).
-        values: (d, p).
-        losses: the predicted loss of likelihood without each, nats, (d, p).
-    """
-
-    parents: np.ndarray
-    sizes: np.ndarray
-    values: np.ndarray
-    losses: np.ndarray
+    parents: np.ndarray  # its columns, and then functions of the point as m, m + 1, …, (d, p), padded
+    sizes: np.ndarray  # their number, (d,)
+    values: np.ndarray  # (d, p)
+    losses: np.ndarray  # the predicted loss of likelihood without each, nats, (d, p)
 
 
 @in_order
@@ -163,13 +136,12 @@ def fit_tables(tables, scores, laws):
 
 @in_order
 def _middles():
-    """The means in the middle of the bins."""
     return (np.arange(BINS) + 0.5) / BINS * 2 * _RANGE - _RANGE
 
 
 @in_order
 def _fit(table, scores, middle, slopes, base, sizes, rows, logs):
-    """Fit one node with one statistic; returns its log likelihood."""
+    """Fit one node with one statistic; returns its log-likelihood."""
     reached = -np.inf
     for _ in range(_STEPS):
         total = _probabilities(table, scores, middle, slopes, base, rows, logs, False)
@@ -184,7 +156,7 @@ def _fit(table, scores, middle, slopes, base, sizes, rows, logs):
 
 @in_order
 def _probabilities(table, scores, middle, slopes, base, rows, logs, everywhere):
-    """Write log p(level | bin), where there are rows or everywhere; returns the log likelihood of the table."""
+    """Write log p(level | bin), in bins with rows or everywhere; returns the log-likelihood of the table."""
     total = 0.0
     for b in range(BINS):
         if rows[b] <= 0 and not everywhere:
@@ -247,7 +219,7 @@ def _step(table, scores, middle, slopes, rows, logs):
 
 @in_order
 def _reshape(base, sizes, rows, logs, levels):
-    """One step of the base shape: as many rows expected at every level as there are."""
+    """One step of the base shape towards as many expected as observed rows at every level."""
     expected = np.zeros(levels)
     for b in range(BINS):
         if rows[b] > 0:
@@ -292,7 +264,7 @@ def improve(seen, functions, means, laws, coefficients):
 
 @in_order
 def _scoring(seen, functions, means, node, statistic, bins, parents, from_columns, values, losses):
-    """The step of one node's coefficients, of which the first `own` are those of columns."""
+    """The step of one node's coefficients, of which the first `from_columns` are those of columns."""
     size, size_of_columns = len(parents), seen.columns.shape[1]
     of_rows, of_point = means.of_rows[:, node].copy(), means.of_points[:, node].copy()
     codes, weights = seen.codes[:, node].copy(), means.weights

@@ -35,27 +35,16 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class HiddenFit:
-    """A fitted graph.
+    """A fitted graph."""
 
-    Attributes:
-        shape: of what is hidden.
-        graph: the graph.
-        nats: its log likelihood minus its cost.
-        posterior: of every row's points, (n, G).
-        means: by what is not hidden, (n, d).
-        effects: of the points, (G, d).
-        logs: log p(level | bin of the mean), (d, bins, levels).
-        losses: the predicted loss of likelihood without each of a node's columns, nats, (d, p), padded with ∞.
-    """
-
-    shape: HiddenShape
+    shape: HiddenShape  # of what is hidden
     graph: Sparse
-    nats: float
-    posterior: np.ndarray
-    means: np.ndarray
-    effects: np.ndarray
-    logs: np.ndarray
-    losses: np.ndarray
+    nats: float  # its log-likelihood minus its cost
+    posterior: np.ndarray  # of every row's points, (n, G)
+    means: np.ndarray  # by what is not hidden, (n, d)
+    effects: np.ndarray  # of the points, (G, d)
+    logs: np.ndarray  # log p(level | bin of the mean), (d, bins, levels)
+    losses: np.ndarray  # the predicted loss of likelihood without each of a node's columns, nats, (d, p), padded with ∞
 
     @property
     def shares(self) -> np.ndarray:
@@ -69,13 +58,10 @@ def without_hidden(search: Search, graph: Sparse) -> HiddenFit:
 
 
 def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, threshold: float) -> HiddenFit | None:
-    """The best graph with something hidden, from a first posterior; None if nothing follows it, or it falls far behind.
+    """The best graph with something hidden, from a first posterior, (n, G); None if nothing follows it.
 
-    Args:
-        search: after that for graphs without anything hidden.
-        shape: of what is hidden.
-        posterior: a first guess of every row's points, (n, G).
-        least: the nats of the best graph without anything hidden.
+    None also if it falls far behind `threshold`, the nats of the best graph without anything hidden, for which
+    `search` has run.
     """
     order, best, reached, begun = search.best[0].order, None, -np.inf, posterior
     for number in range(_SEARCHES):
@@ -115,7 +101,7 @@ def _pruned(search: Search, fit: HiddenFit) -> HiddenFit:
 
 
 def _without(search: Search, fit: HiddenFit, chosen: np.ndarray) -> HiddenFit:
-    """The fit in which some nodes, (d,), lack the column whose loss is the smallest."""
+    """The fit in which the chosen nodes, (d,), lack the column with the smallest loss."""
     columns, weakest = fit.graph.parents, fit.losses.argmin(1)
     parents = [
         np.delete(parent_columns, at) if is_chosen else parent_columns

@@ -54,7 +54,7 @@ def along(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> np.n
 
 
 def _expected(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> tuple[np.ndarray, float]:
-    """One round: least squares given the posterior, then the new posterior and the log likelihood."""
+    """One round: least squares given the posterior, then the new posterior and the log-likelihood."""
     shares = posterior.mean(0)
     centred = shape.functions - shares @ shape.functions
     spread = (centred.T * shares) @ centred

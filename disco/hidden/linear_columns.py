@@ -22,25 +22,15 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """The columns of n rows and d nodes.
+    """The columns of n rows and d nodes."""
 
-    Attributes:
-        values: standardised columns without what the adjustment explains, (n, m).
-        moments: their correlations, (m, m).
-        parents: every node's columns as a parent.
-        children: every node's column as a child, (d,).
-        offset: what the adjustment explains of the children, in their units, (n, d).
-        codes: every count's level, (n, d).
-        scores: the levels' mean normal scores and mean standardised counts, (2, d, levels), padded with 0.
-    """
-
-    values: np.ndarray
-    moments: np.ndarray
-    parents: tuple[tuple[int, ...], ...]
-    children: np.ndarray
-    offset: np.ndarray
-    codes: np.ndarray
-    scores: np.ndarray
+    values: np.ndarray  # standardised columns without what the adjustment explains, (n, m)
+    moments: np.ndarray  # their correlations, (m, m)
+    parents: tuple[tuple[int, ...], ...]  # every node's columns as a parent
+    children: np.ndarray  # every node's column as a child, (d,)
+    offset: np.ndarray  # what the adjustment explains of the children, in their units, (n, d)
+    codes: np.ndarray  # every count's level, (n, d)
+    scores: np.ndarray  # the levels' mean normal scores and mean standardised counts, (2, d, levels), padded with 0
 
     @property
     def rows(self) -> int:
@@ -67,12 +57,7 @@ class LinearColumns:
 
 
 def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> LinearColumns:
-    """The columns of counts that vary.
-
-    Args:
-        counts: (n, d).
-        adjustment: what the rows are adjusted for: free parents of every node.
-    """
+    """The columns of counts that vary, (n, d); an adjustment has free parents of every node."""
     n, nodes = counts.shape
     free, random = basis(explained(adjustment, n)), np.random.default_rng(0)
     columns, parents = list[np.ndarray](), list[tuple[int, ...]]()

@@ -31,28 +31,16 @@ _SEARCHES = 4
 
 @dataclass(frozen=True)
 class Readings:
-    """A table whose counts are readings of rates.
+    """A table whose counts are readings of rates."""
 
-    Attributes:
-        gain: by how much the graph of the rates is more likely, nats after costs.
-        edges, edges_left: number of edges among counts and among rates.
-        pairs: columns that an edge joins among counts, and none among rates, by position.
-    """
-
-    gain: float
-    edges: int
-    edges_left: int
-    pairs: tuple[tuple[int, int], ...]
+    gain: float  # in log-likelihood minus cost of the graph of rates, nats
+    edges: int  # among counts
+    edges_left: int  # among rates
+    pairs: tuple[tuple[int, int], ...]  # joined by an edge among counts but not among rates, by position
 
 
 def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT) -> Readings | None:
-    """Whether counts are readings of rates; None if not.
-
-    Args:
-        values: counts, (rows, columns).
-        adjustment: what the rows are adjusted for.
-        reporter: asked whether to continue.
-    """
+    """Whether counts, (rows, columns), are readings of rates, given an adjustment; None if not."""
     random = np.random.default_rng(0)
     rows = np.sort(random.permutation(len(values))[:MOST_ROWS])
     varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows

@@ -13,7 +13,7 @@ _BLOCK = 10_000  # rows at a time
 
 
 class _Known(NamedTuple):
-    """A column in the rows looked at: its values, each once, with their normal scores and levels."""
+    """A column in the searched rows: its distinct values, with their normal scores and levels."""
 
     values: np.ndarray
     normal: np.ndarray
@@ -21,12 +21,7 @@ class _Known(NamedTuple):
 
 
 def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: CommonCause) -> np.ndarray:
-    """The most likely kind of every row, (rows,), from 0.
-
-    Args:
-        values, adjustment: the table, as for `common_cause`.
-        cause: kinds of rows that it found there.
-    """
+    """The most likely kind of every row of a table, (rows,), from 0, given its common cause."""
     fit = cause.fitted
     if len(cause.rows) == len(values):
         return fit.posterior.argmax(1)
@@ -53,7 +48,7 @@ def _known_column(values: np.ndarray, codes: np.ndarray) -> _Known:
 
 
 def _codes(values: np.ndarray, column: _Known) -> np.ndarray:
-    """Every count's level: that of the nearest lower one known."""
+    """Every count's level: that of the nearest lower known value."""
     return column.codes[np.maximum(np.searchsorted(column.values, values, side="right") - 1, 0)]
 
 

@@ -23,23 +23,14 @@ _LEAST = 1e-3  # of the variance that is left in a child
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A graph.
+    """A graph."""
 
-    Attributes:
-        order: nodes, sources first, (d,).
-        parents: every node's columns; numbers from m on are functions of what is hidden.
-        joined: pairs that an edge joins, (d, d).
-        following: whether each node follows what is hidden, (d,).
-        size: number of columns among the parents.
-        score: under normal linear models, nats.
-    """
-
-    order: np.ndarray
-    parents: tuple[np.ndarray, ...]
-    joined: np.ndarray
-    following: np.ndarray
-    size: int
-    score: float
+    order: np.ndarray  # nodes, sources first, (d,)
+    parents: tuple[np.ndarray, ...]  # every node's columns; numbers from m on are functions of what is hidden
+    joined: np.ndarray  # pairs that an edge joins, (d, d)
+    following: np.ndarray  # whether each node follows what is hidden, (d,)
+    size: int  # number of columns among the parents
+    score: float  # under normal linear models, nats
 
     @property
     def edges(self) -> int:
@@ -48,10 +39,9 @@ class Sparse:
 
 
 class Search:
-    """The best graphs without anything hidden, found when it is made; then searches with something hidden.
+    """The best graphs without anything hidden, found on construction; then searches with something hidden.
 
     Attributes:
-        columns: of the table.
         cost: of a column, nats.
         best: the best graphs, best first; none if no columns are correlated.
     """
@@ -83,11 +73,9 @@ class Search:
             self.best = sorted([*self.best, graph], key=lambda candidate: -candidate.score)[:_BEST]
 
     def with_functions(self, moments: np.ndarray, order: np.ndarray) -> Sparse:
-        """The graph from an order, with the functions of what is hidden as possible parents of every node.
+        """The graph from an order, with the hidden functions as possible parents of every node.
 
-        Args:
-            moments: correlations of all columns and then the functions, (m + q, m + q).
-            order: nodes, sources first.
+        The moments are correlations of all columns and then the functions, (m + q, m + q).
         """
         always = range(len(self.columns.moments), len(moments))
         return self._read(searched(self._of(moments, always), order.copy(), self._reporter).graph)

@@ -15,15 +15,10 @@ from disco.likelihood.rank_design import WIDTH, RankDesign
 
 @dataclass(frozen=True)
 class Problems:
-    """Nodes, each with its parents.
+    """Nodes, each with its parents."""
 
-    Attributes:
-        node: (B,).
-        parents: node numbers, (B, k), padded with −1.
-    """
-
-    node: np.ndarray
-    parents: np.ndarray
+    node: np.ndarray  # (B,)
+    parents: np.ndarray  # node numbers, (B, k), padded with −1
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[int, Sequence[int]]]) -> "Problems":
@@ -39,20 +34,15 @@ class Problems:
 class Derivatives:
     """One evaluation at some θ.
 
-    Attributes:
-        log_likelihood: without the penalty, (B,).
-        gradient: the gradient of the penalised log-likelihood, (B, P).
-        information: the information with the penalty, (B, P, P).
-        slopes: row weights w, (B, 3 + q, n): Σ w · x is the gradient of a parent's column x, then its information with
-            the intercept, base measure and bend.
-        curvature: row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z.
+    With row weights w, Σ w · x over the rows is, for each of the `slopes`, a parent column x's gradient, then its
+    information with the intercept, base measure and bend.
     """
 
-    log_likelihood: np.ndarray
-    gradient: np.ndarray
-    information: np.ndarray
-    slopes: np.ndarray
-    curvature: np.ndarray
+    log_likelihood: np.ndarray  # without the penalty, (B,)
+    gradient: np.ndarray  # the gradient of the penalised log-likelihood, (B, P)
+    information: np.ndarray  # the information with the penalty, (B, P, P)
+    slopes: np.ndarray  # row weights, (B, 3 + q, n)
+    curvature: np.ndarray  # row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z
 
 
 class BatchDesign:

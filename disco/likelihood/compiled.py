@@ -43,21 +43,13 @@ CAP = 6.0  # largest change of the index in one step, and of the link's bend in 
 
 
 class NewtonResult(NamedTuple):
-    """The end of Newton's method.
+    """The end of Newton's method."""
 
-    Attributes:
-        theta: (B, P).
-        step: the next step, not taken, (B, P).
-        predicted: the gain of that step, in nats, (B,).
-        log_determinant: log determinant of the information at `theta`, (B,).
-        moments: at `theta`.
-    """
-
-    theta: np.ndarray
-    step: np.ndarray
-    predicted: np.ndarray
-    log_determinant: np.ndarray
-    moments: Derivatives
+    theta: np.ndarray  # (B, P)
+    step: np.ndarray  # the next step, not taken, (B, P)
+    predicted: np.ndarray  # the gain of that step, in nats, (B,)
+    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
+    moments: Derivatives  # at `theta`
 
 
 class BatchArrays(NamedTuple):
@@ -92,7 +84,7 @@ class Results(NamedTuple):
 
 
 class ProblemArrays(NamedTuple):
-    """The inputs of one problem: the columns of all blocks, its rows, and its part of a `BatchArrays`.
+    """One problem: the columns of all blocks, its rows, and its slice of a `BatchArrays`.
 
     The first `outside` of its blocks are the rows' own; `cells` is the smallest number of cells of a table over η.
     """
@@ -111,10 +103,9 @@ class ProblemArrays(NamedTuple):
 
 
 def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> NewtonResult:
-    """Newton's method from a start, until the next step predicts less than `tolerance` nats or after `most` steps.
+    """Newton's method, until the next step predicts less than `tolerance` nats or after `max_steps` steps.
 
-    A problem with a start that is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and a
-    predicted gain of NaN.
+    A start that is not finite is returned, with log-likelihood −∞, gradient 0, information 1 and predicted gain NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = np.empty((batch, 0), design.columns.dtype)
@@ -205,7 +196,7 @@ def _climb(problem, theta, step, evaluations, tolerance, max_steps):
     indefinite. In a precise fit it is used after the first steps anyway: near the maximum it converges faster.
     `_evaluate` is called in one place only, because it is compiled again for every call.
 
-    Returns the number of the `kept` evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
+    Returns the number of the evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
     """
     current, reached, predicted, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
     # Whether a step was too long; whether `now` uses the observed information; what is evaluated next.
@@ -248,7 +239,6 @@ def _climb(problem, theta, step, evaluations, tolerance, max_steps):
 
 @within
 def _nothing(evaluation):
-    """The stored evaluation for a start that is not finite."""
     evaluation.slopes[:], evaluation.curvature[:], evaluation.gradient[:], evaluation.information[:] = (
         0.0,
         0.0,
@@ -269,10 +259,9 @@ def _prior(problem, theta):
 
 @written_out
 def _evaluate(problem, theta, observed, evaluation):
-    """One evaluation of one problem at `theta`, into `found`; returns the log-likelihood.
+    """Evaluate one problem at `theta`; returns the log-likelihood, −∞ with `evaluation` unchanged if η is not finite.
 
-    If η is not finite, it is −∞ and `found` is unchanged. If `observed` is true, the information is the observed one,
-    and so is its part in slopes and curvature.
+    If `observed` is true, the information is the observed one, and so is its part in slopes and curvature.
     """
     columns, parents, outside = problem.columns, problem.parents, problem.outside
     value, exists, measure = problem.value, problem.exists, problem.measure
@@ -306,7 +295,7 @@ def _evaluate(problem, theta, observed, evaluation):
 
 @within
 def _assemble(problem, theta, table, shape, width, index, sums, evaluation):
-    """Gradient and information, from the sums over the rows, into `found`; returns the log-likelihood."""
+    """Write gradient and information from the sums over the rows; returns the log-likelihood."""
     gradient, information, plain, bending, products = (
         evaluation.gradient,
         evaluation.information,
@@ -344,7 +333,7 @@ def _assemble(problem, theta, table, shape, width, index, sums, evaluation):
 
 @within
 def _step(problem, evaluation, step):
-    """Newton's capped step into `step`; returns its predicted gain, and whether a pivot was raised."""
+    """Write Newton's capped step; returns its predicted gain, and whether a pivot was raised."""
     gradient, change, head = evaluation.gradient, problem.rows.index, problem.measure.shape[1] + 2
     factor = np.empty(evaluation.information.shape)
     _, raised = factorise(evaluation.information, problem.penalty, factor)

@@ -17,9 +17,8 @@ class Distribution:
     """A node's distribution.
 
     Attributes:
-        parents: their numbers, ascending.
-        value, weight: of every level: v / s, and the log base measure, (levels,).
-        effects: of every parent on its levels, in the order of the parents.
+        value, weight: v / s and the log base measure of every level, (levels,).
+        effects: of each parent on its levels.
         bend: of the link.
     """
 
@@ -32,15 +31,7 @@ class Distribution:
         levels: int,
         bases: Sequence[np.ndarray],
     ) -> None:
-        """Take the coefficients apart.
-
-        Args:
-            design: the table.
-            node, parents: numbers.
-            theta: the coefficients.
-            levels: number of the node's levels.
-            bases: the columns of every node's levels as a parent, (its levels, WIDTH) each.
-        """
+        """Split the coefficients `theta`; `bases` are every node's columns as a parent, (its levels, WIDTH)."""
         width = design.measure.shape[-1]
         self.parents = parents
         self.value = design.value[node, :levels]

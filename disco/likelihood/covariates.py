@@ -28,17 +28,11 @@ _DEPENDENT = 1e-8  # a column with a smaller squared residual counts as dependen
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """The columns of one covariate.
-
-    Attributes:
-        name: the covariate's name.
-        kinds: each column's kind: 0, or 1 for the bends of a smooth, (columns,).
-        at: columns at the rows of an adjustment, (rows, columns).
-    """
+    """The columns of one covariate."""
 
     name: str
-    kinds: np.ndarray
-    at: Callable[[Adjustment], np.ndarray]
+    kinds: np.ndarray  # each column's kind: 0, or 1 for the bends of a smooth, (columns,)
+    at: Callable[[Adjustment], np.ndarray]  # columns at the rows of an adjustment, (rows, columns)
 
 
 def bases(adjustment: Adjustment) -> list[Basis]:
@@ -61,7 +55,7 @@ def bases(adjustment: Adjustment) -> list[Basis]:
 
 
 def _of_number(covariate: Covariate, index: int) -> Basis:
-    """The smooth of the covariate at a position; without columns if its values are constant."""
+    """The smooth of covariate `index`; without columns if its values are constant."""
     scale = covariate.scale
     if np.ptp(scale) == 0:  # in a part of the rows
         return Basis(covariate.name, np.empty(0, dtype=int), lambda new_rows: np.empty((new_rows.rows, 0)))
@@ -75,7 +69,7 @@ def _of_number(covariate: Covariate, index: int) -> Basis:
 
 
 def _of_levels(covariate: Covariate, index: int) -> Basis:
-    """The effects of a covariate's levels, one fewer, because their mean is 0; 0 for other levels."""
+    """The effects of a covariate's levels, one fewer because their mean is 0; 0 for unseen levels."""
     levels = np.eye(len(covariate.levels))
     seen = np.bincount(covariate.values, minlength=len(levels)) > 0
     transform = _orthonormal(levels[covariate.values])
@@ -93,7 +87,6 @@ def _straight_first(columns: int) -> np.ndarray:
 
 
 def _knots(values: np.ndarray) -> np.ndarray:
-    """Knots at quantiles of the distinct values, ascending; fewer if there are few."""
     distinct = np.unique(values)
     return np.unique(np.quantile(distinct, np.linspace(0, 1, min(_KNOTS, len(distinct)))))
 
@@ -139,13 +132,10 @@ def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | Non
 
 
 def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
-    """count / exposure, rounded to about a quarter of one count's rate in the row.
+    """count / exposure, (rows, …), rounded to about a quarter of one count's rate in the row.
 
-    That is at most 1/4 and at least 1/64: finer than a count's information, with few more levels than the counts.
-
-    Args:
-        counts: (rows, …).
-        exposure: about 1 on average, (rows, …).
+    Exposures average about 1. The step is between 1/64 and 1/4: finer than a count's information, with few more levels
+    than the counts.
     """
     steps = 4 * np.round(exposure).clip(1, 16)
     return np.round(steps * counts / exposure) / steps
@@ -154,7 +144,7 @@ def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
 def ranks_of(rates: np.ndarray) -> np.ndarray:
     """Rates on their own rank grid, (rows, nodes): linear between the ranks of the neighbouring whole numbers.
 
-    With equal exposures in all rows, these are the counts' own ranks.
+    With equal exposures, these are the counts' own ranks.
     """
     ranks = np.empty(rates.shape)
     for node, column in enumerate(rates.T):
@@ -168,8 +158,8 @@ def seen(
 ) -> tuple[pd.DataFrame, Adjustment | None]:
     """The likelihood's view of a table: its counts, or their quantile levels.
 
-    With an exposure, the levels are those of the rates, since levels do not grow in proportion to an exposure, which is
-    then one of the covariates.
+    With an exposure, the levels are those of the rates, and the exposure is a covariate: levels do not grow in
+    proportion to it.
     """
     if settings.transform != "quantile":
         return counts, adjustment

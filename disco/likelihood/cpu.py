@@ -27,7 +27,7 @@ def compiled(function: Callable) -> Callable:
 
 
 def in_order(function: Callable) -> Callable:
-    """Compile a function without reordering its sums, for calls from Python or from another such function.
+    """Compile a function without reordering its sums, for calls from Python or another such function.
 
     It compiles faster than one with parts that are `within` it, and runs more slowly.
     """
@@ -54,19 +54,19 @@ def within(function: Callable) -> Callable:
 
 
 def written_out(function: Callable) -> Callable:
-    """The same, written into its caller before anything is compiled: for a large function that is called once.
+    """As `within`, but inlined before compilation: for a large function that is called once.
 
-    Otherwise its machine code is optimised alone and again in its caller, and its caller's caller.
+    Otherwise its machine code is optimised alone and again in each caller up the chain.
     """
     return numba.njit(inline="always", **_OPTIONS)(function)
 
 
 @contextmanager
 def threads_at_the_rows() -> Iterator[None]:
-    """Keep all threads for `side_by_side`, and limit the libraries' own sums to one.
+    """Reserve all threads for `side_by_side`, and limit the libraries' own sums to one.
 
-    Between the many small calls of a search, their waiting threads keep the processors busy: with 50 columns a search
-    took three times the processor time, and more elapsed time too.
+    Between the many small calls of a search, the libraries' waiting threads keep the processors busy: with 50 columns a
+    search took three times the processor time, and more elapsed time too.
     """
     with threadpool_limits(1):
         yield

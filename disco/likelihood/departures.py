@@ -26,14 +26,9 @@ _LEAST = 1e-9  # smallest expected count of a level
 
 
 def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Base measure columns supported by a column's own distribution.
+    """Base measure columns supported by a column's own distribution, (levels, 0 to 3).
 
-    Args:
-        counts: number of rows at each level, (levels,), none 0.
-        shapes: the columns of every base measure, (levels, q).
-
-    Returns:
-        (levels, 0 to 3).
+    `counts` are rows at each level, (levels,), none 0; `shapes` the columns of every base measure, (levels, q).
     """
     level = np.arange(len(counts), dtype=float)
     root, columns = np.sqrt(level), []
@@ -72,8 +67,8 @@ def _log_likelihood(counts: np.ndarray, expected: np.ndarray) -> float:
 def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The counts expected by a log-linear model, (levels,).
 
-    Newton's method with halved steps, in coordinates in which the information is the identity if all counts are as
-    expected, so that nearly dependent columns do not lose digits.
+    Newton's method with halved steps. Its coordinates make the information at the expected counts the identity, so that
+    nearly dependent columns do not lose digits.
     """
     levels, root = len(counts), np.sqrt(counts)[:, None]
     scaled = np.column_stack([np.ones(levels), columns / np.abs(columns).max(axis=0)])

@@ -123,8 +123,7 @@ def _add_times(sums, factor, values, first, last):
 def coefficients_of(table, width, dtype):
     """Polynomials of the position in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (G − 1, 6 + 2 q).
 
-    All second moments are interpolated linearly, so that the information of a row is a mixture of covariances and never
-    indefinite.
+    With linear second moments, the information of a row is a mixture of covariances and never indefinite.
     """
     lines = 1 + (len(table) - 3) // 2
     coefficients = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)

@@ -18,12 +18,9 @@ _MOST_LISTED = 1 << 22  # combinations of parents' levels that are numbered by a
 
 
 def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: float = 1e-3) -> Fits:
-    """Fit one node given parents, as `newton.fit` with all rows; its columns at the rows are not needed.
+    """Fit one node given ascending parents, as `newton.fit` with all rows; the design needs no columns at the rows.
 
-    Args:
-        design: a table without offset and rows' own columns.
-        node, parents: numbers, the parents ascending.
-        tolerance: as in `newton.fit`.
+    It must have neither an offset nor the rows' own columns.
     """
     cell, cells = _numbered([design.parent_ranks[:, parent] for parent in parents], design.rows)
     value = design.value[node][design.ranks[:, node]]
@@ -40,7 +37,7 @@ def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: 
 
 
 def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int]:
-    """Every row's cell, (n,), and the number of cells: the combinations of levels that there are."""
+    """Every row's cell, (n,), and the number of cells: the combinations of levels that occur."""
     cell, cells = np.zeros(rows, np.int64), 1
     for column in columns:
         levels = int(column.max()) + 1
@@ -57,7 +54,7 @@ def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int
 
 
 def _restricted(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
-    """The design of some nodes, the first of them not as a parent, with these rows alone at its columns, in double."""
+    """The design of some nodes, the first not as a parent, with columns at these rows only, in double precision."""
     columns = np.zeros((len(nodes), WIDTH, len(rows)))
     for number, parent in enumerate(nodes[1:], start=1):
         columns[number] = design.basis[parent][design.parent_ranks[rows, parent]].T

@@ -48,11 +48,7 @@ def misfits(
 ) -> np.ndarray:
     """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
-    Args:
-        design: the table.
-        pairs: nodes, each with its parents.
-        group: every row's group number, (n,), or None; the halves keep the rows of a group together.
-        reporter: called before every node.
+    The halves of the rows do not divide a group of `group`, (n,).
 
     Raises:
         FitStopped: the reporter's callback stopped the work.
@@ -81,7 +77,6 @@ def misfits(
 
 
 def _groups(design: RankDesign, node: int) -> np.ndarray:
-    """The group of each level, (levels,)."""
     counts = design.counts[node][design.exists[node]]
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
@@ -168,11 +163,9 @@ def _gain(
     learnt: np.ndarray,
     held: np.ndarray,
 ) -> float:
-    """The gain of a more flexible model, fitted to the rows `learnt`, on the rows `held`, nats.
+    """The gain of a more flexible model, fitted to the rows `learnt` with the best ridge, on the rows `held`, nats.
 
-    Args:
-        contrasts: functions of the groups, (functions, groups); a constant one would have no effect.
-        ridges: the best of these precisions is used.
+    `contrasts` are functions of the groups, (functions, groups); a constant one would have no effect.
     """
     groups, size = expected.shape[1], columns.shape[1]
     rows, offset, target = columns[learnt], expected[learnt], np.eye(groups)[seen[learnt]]
@@ -198,7 +191,6 @@ def _gain(
 
 
 def _log_softmax(values: np.ndarray) -> np.ndarray:
-    """Log-probabilities along the second axis, (n, groups)."""
     centred = values - values.max(1, keepdims=True)
     return centred - np.log(np.exp(centred).sum(1, keepdims=True))
 
@@ -221,7 +213,6 @@ def _information(rows: np.ndarray, probability: np.ndarray, contrasts: np.ndarra
 
 
 def _solved(information: np.ndarray, gradient: np.ndarray, ridge: float) -> np.ndarray:
-    """Newton's step, (size, contrasts)."""
     size, count = gradient.shape
     system = information + np.diag(np.tile(_penalty(size, ridge), count))
     return np.linalg.solve(system, gradient.T.ravel()).reshape(count, size).T

@@ -36,43 +36,25 @@ _POINTS = 1024  # number of canonical parameters for interpolating a curve
 
 
 class _GridRows(NamedTuple):
-    """Rows on a model's grids.
+    """Rows on a model's grids."""
 
-    Attributes:
-        ranks: levels, (rows, nodes).
-        parents: levels as parents, (rows, nodes).
-        beside: the rows' own columns, (rows, WIDTH · m).
-        offset: (rows,), or None.
-    """
-
-    ranks: np.ndarray
-    parents: np.ndarray
-    beside: np.ndarray
-    offset: np.ndarray | None
+    ranks: np.ndarray  # levels, (rows, nodes)
+    parents: np.ndarray  # levels as parents, (rows, nodes)
+    beside: np.ndarray  # the rows' own columns, (rows, WIDTH · m)
+    offset: np.ndarray | None  # (rows,), or None
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted DAG.
-
-    Attributes:
-        names: columns, in the table's order.
-        grids: the distinct counts of every column, ascending; level v is grids[j][v].
-        parent_grids: its distinct rates if there is an exposure, its counts otherwise.
-        parents: of every node, ascending node numbers.
-        design: the table on its levels.
-        fits: every node's fit, one problem each.
-        order: node numbers, sources first.
-        adjustment: covariates and exposure of the rows, or None.
-    """
+    """A fitted DAG; its adjustment has contexts as covariates."""
 
     names: tuple[str, ...]
-    grids: tuple[np.ndarray, ...]
-    parent_grids: tuple[np.ndarray, ...]
-    parents: tuple[tuple[int, ...], ...]
+    grids: tuple[np.ndarray, ...]  # the distinct counts of every column, ascending; level v is grids[j][v]
+    parent_grids: tuple[np.ndarray, ...]  # its distinct rates if there is an exposure, its counts otherwise
+    parents: tuple[tuple[int, ...], ...]  # of every node, ascending node numbers
     design: RankDesign
     fits: tuple[Fits, ...]
-    order: tuple[int, ...]
+    order: tuple[int, ...]  # node numbers, sources first
     adjustment: Adjustment | None = None
 
     @classmethod
@@ -89,9 +71,6 @@ class Model:
         """Fit a DAG to a table of counts.
 
         Args:
-            table: counts, (rows, nodes).
-            parents: parents of every node that has any.
-            adjustment: covariates and exposure of the rows; contexts count as covariates.
             prior: as in `RankDesign.of`; the default is outweighed by some hundred rows.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: receives the number of finished nodes before every fit.
@@ -136,15 +115,11 @@ class Model:
         return float(self.log_likelihood.sum()) - np.log(self.design.rows) / 2 * counted
 
     def held_out(self, table: Table, adjustment: Adjustment | None = None) -> pd.Series:
-        """Every node's log-likelihood on other rows, nats; a count off the grid gets one of its ranks.
-
-        Raises:
-            InputError: the table does not contain counts, or a column of the model is missing.
-        """
+        """Every node's log-likelihood on other rows, nats; errors as for `row_log_likelihood`."""
         return pd.Series(self.row_log_likelihood(table, adjustment).sum(0), index=list(self.names))
 
     def row_log_likelihood(self, table: Table, adjustment: Adjustment | None = None) -> np.ndarray:
-        """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
+        """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid gets one of its ranks.
 
         Raises:
             InputError: the table does not contain counts, or a column of the model is missing.
@@ -159,7 +134,7 @@ class Model:
         return log_likelihood
 
     def sample(self, rows: int, seed: int = 0, adjustment: Adjustment | None = None) -> pd.DataFrame:
-        """A new table drawn from the model, node by node along the order, with the given adjustment.
+        """A new table drawn node by node along the order, with the given adjustment.
 
         Raises:
             InputError: an adjustment is missing, not needed, or has another length.
@@ -184,12 +159,10 @@ class Model:
     def curve(self, parent: str, child: str, level: float = 0.95) -> pd.DataFrame:
         """The child's mean at each count of a parent, averaged over the other parents' values in the rows.
 
-        The pointwise band is by the delta method, from the information of the child's coefficients, conditional on the
-        graph.
+        The pointwise band is by the delta method, from the information of the child's coefficients, given the graph.
 
         Returns:
-            Columns count (of the parent; its rate if there is an exposure), rows (their number), mean, low and high (of
-            the child's count).
+            Columns count (of the parent; its rate if there is an exposure), rows, and mean, low and high of the child.
 
         Raises:
             InputError: there is no such edge.
@@ -205,13 +178,13 @@ class Model:
         return pd.DataFrame({"count": self.parent_grids[cause], "rows": seen, "mean": means, "low": low, "high": high})
 
     def covariate_curve(self, covariate: str, child: str, level: float = 0.95) -> pd.DataFrame:
-        """A covariate's part of the child's canonical parameter, 0 on average over the rows, with pointwise bands.
+        """A covariate's part of the child's canonical parameter, 0 on average over the rows, with bands as in `curve`.
 
-        For a Poisson child on its counts, this is the change in the logarithm of its mean. Bands as in `curve`.
+        For a Poisson child on its counts, this is the change in the logarithm of its mean.
 
         Returns:
-            Columns value (of the covariate; its level if it is categorical), rows, effect, low and high; one row per
-            distinct value. For the exposure, value is the exposure, and the effect is additional to its logarithm.
+            Columns value, rows, effect, low and high; one row per distinct value or level. For the exposure, value is
+            the exposure, and the effect is additional to its logarithm.
 
         Raises:
             InputError: there is no such covariate or node.
@@ -236,8 +209,7 @@ class Model:
         """The node's distributions given its parents, in groups of rows with similar canonical parameters.
 
         Returns:
-            Each group's share of the rows, (groups,), and log p of every level at the group's mean canonical parameter,
-            (groups, levels).
+            Each group's share of the rows, (groups,), and log p at its mean canonical parameter, (groups, levels).
 
         Raises:
             InputError: there is no such node.
@@ -260,7 +232,7 @@ class Model:
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
     def _row_blocks(self, node: int, rows: int) -> list[slice]:
-        """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
+        """Blocks of rows whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
         size = max(1, _ENTRIES // len(self.grids[node]))
         return [slice(first, first + size) for first in range(0, rows, size)]
 
@@ -270,13 +242,11 @@ class Model:
         return self.names.index(node)
 
     def _fit_rows(self) -> _GridRows:
-        """The rows of the fit."""
         design = self.design
         row_columns = design.columns[design.nodes :].reshape(-1, design.rows).T
         return _GridRows(design.ranks, design.parent_ranks, row_columns, design.offset)
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _GridRows:
-        """Other rows on its grids."""
         if isinstance(table, pd.DataFrame):  # its other columns are arbitrary
             table = table.loc[:, [name in self.names for name in names_of(table)]]
         prepared = prepare(table, adjustment, folds=None)
@@ -317,7 +287,6 @@ class Model:
 
     @cached_property
     def _distributions(self) -> list[Distribution]:
-        """Every node's distribution given its parents."""
         bases = [basis[: len(grid)] for basis, grid in zip(self.design.basis, self.parent_grids, strict=True)]
         return [
             Distribution(self.design, node, nodes, self.fits[node].theta[0], len(self.grids[node]), bases)
@@ -325,7 +294,6 @@ class Model:
         ]
 
     def _eta(self, node: int, rows: _GridRows) -> np.ndarray:
-        """The canonical parameter at rows, (rows,)."""
         distribution = self._distributions[node]
         return (
             distribution.shift_of(rows.beside, rows.offset) + distribution.bent(distribution.index_of(rows.parents))[0]

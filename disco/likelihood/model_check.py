@@ -39,13 +39,11 @@ class Check:
     Attributes:
         columns: one row per column and statistic: node, statistic (mean, ratio of variance to mean, share of zeros),
             observed, low, middle, high, outside.
-        pairs: one row per pair of columns: first, second, observed (Spearman's correlation), low, middle, high,
-            outside.
+        pairs: one row per pair: first, second, observed (Spearman's correlation), low, middle, high, outside.
         margins: one row per column and count: node, count, observed (rows), low, middle, high.
         scores: one row per graph: graph, mean (held-out log-likelihood, nats per row).
         differences: one row per pair of graphs: graph, against, difference (nats per row), error (its standard error).
         unseen: the share of held-out counts that do not occur in their training rows.
-        simulations: number of simulated tables.
         note: why no rows were held out; empty otherwise.
     """
 
@@ -83,13 +81,8 @@ def check(
     """Check the last of several graphs by simulation, and compare all on held-out rows.
 
     Args:
-        table: counts, (rows, nodes).
-        graphs: every node's parents, by the graph's name; tables are simulated from the last one.
-        adjustment: covariates, exposure and groups of the rows; the folds keep groups together.
-        prior: as in `Model.of`.
-        simulations: number of tables to simulate.
-        folds: number of parts of the rows, left out in turn.
-        seed: seed of the tables and the folds.
+        graphs: every node's parents, by the graph's name.
+        adjustment: covariates, exposure and groups of the rows; the folds do not divide groups.
         callback: receives the events of the stages fit, simulate and held-out; returning False stops.
 
     Raises:
@@ -134,17 +127,11 @@ def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: i
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The compared numbers of one table.
+    """The compared numbers of one table."""
 
-    Attributes:
-        columns: one number per statistic and column, (3, nodes).
-        pairs: Spearman's correlations above the diagonal, (pairs,).
-        margins: rows at each count of every column, one column after another, (counts,).
-    """
-
-    columns: np.ndarray
-    pairs: np.ndarray
-    margins: np.ndarray
+    columns: np.ndarray  # one number per statistic and column, (3, nodes)
+    pairs: np.ndarray  # Spearman's correlations above the diagonal, (pairs,)
+    margins: np.ndarray  # rows at each count of every column, one column after another, (counts,)
 
 
 def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
@@ -173,7 +160,6 @@ def _drawn(model: Model, seed: int) -> _Numbers:
 
 
 def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Columns, pairs and margins of `Check`."""
     seen, names = _numbers(model, model.design.ranks), np.array(model.names, dtype=object)
     first, second = np.triu_indices(len(names), 1)
     heads = (
@@ -224,7 +210,6 @@ def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Every graph compared with each previous one."""
     names, differences = list(rows), []
     for index, name in enumerate(names):
         for earlier in names[:index]:

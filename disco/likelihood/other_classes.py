@@ -62,7 +62,7 @@ def positive_parts(design: RankDesign) -> RankDesign:
 def normal_scores(design: RankDesign, prior: Prior) -> RankDesign:
     """The design of a Gaussian copula, under a prior that keeps effects and link linear.
 
-    An exposure acts through the rows' own columns alone, since an offset has no meaning on this scale.
+    An exposure acts only through the rows' own columns, since an offset has no meaning on this scale.
     """
     nodes = []
     basis, columns = np.zeros_like(design.basis), np.zeros_like(design.columns)
@@ -83,7 +83,7 @@ def normal_scores(design: RankDesign, prior: Prior) -> RankDesign:
 
 
 def exactness(design: RankDesign) -> np.ndarray:
-    """How every column's normal scores show a normal variable of which its levels are intervals, (d, k).
+    """How closely every column's normal scores follow a normal variable whose intervals are its levels, (d, k).
 
     They are a step function of it; these are its coefficients on Hermite's polynomials of degree 1, 2, …, of which the
     first is the correlation of the two.

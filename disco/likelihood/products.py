@@ -20,12 +20,12 @@ def of_candidates(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Products of every candidate's columns, summed over the rows: with `slopes`, the parents' columns, and themselves.
 
+    Products of two columns are multiplied by the curvature, those with a row's own column by the variance and the slope
+    of the link.
+
     Args:
         columns: of all blocks, (d + m, WIDTH, n).
-        parents: block numbers, (B, k), padded with −1.
-        outside: number of initial ones that are the rows' own.
-        slopes, curvature: of `batch.Derivatives`; products of two columns are multiplied by the curvature, those
-            with a row's own column by the variance and the slope of the link.
+        parents: block numbers, (B, k), padded with −1; the first `outside` are the rows' own.
         candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
 
     Returns:

@@ -48,22 +48,20 @@ _DEPENDENT = 1e-8  # a basis column with a smaller squared residual counts as de
 
 
 class Prior(NamedTuple):
-    """The normal prior of the coefficients.
+    """The normal prior of the coefficients, by precision.
 
-    A bending link needs a prior on the effects too: without one, an effect can grow without bound where the link is
-    flat.
+    A bending link needs a prior on the effects too: without one, an effect can grow without bound where it is flat.
 
     Attributes:
-        linear: precision of a parent's linear coefficient.
-        bends: precision of its other coefficients, whose mean is 0.
-        link: precision of the link's bend, whose mean is 0.
-        mean: mean of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with
-            a different effect needs more evidence.
+        linear: a parent's linear coefficient, with mean `mean`.
+        bends: a parent's other coefficients, with mean 0.
+        link: the link's bend, with mean 0.
+        mean: if most effects of a table have one sign and similar sizes, a parent with a different effect needs more
+            evidence.
         power: the unit in which effects are similar: the ratio of the parent's standard deviation to the child's, to
             this power (`RankDesign.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
-        beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. Further kinds have
-            `BESIDE`.
+        beside: coefficients of the rows' own columns, by kind, with mean 0; further kinds have `BESIDE`.
     """
 
     linear: float
@@ -80,15 +78,10 @@ FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive
 
 
 class RowTerms(NamedTuple):
-    """Columns of the rows in every node's model.
+    """Columns of the rows in every node's model."""
 
-    Attributes:
-        columns: centred and orthonormal within a covariate, (n, columns).
-        kinds: kind of each coefficient, from 0; a kind shares one precision, (columns,).
-    """
-
-    columns: np.ndarray
-    kinds: np.ndarray
+    columns: np.ndarray  # centred and orthonormal within a covariate, (n, columns)
+    kinds: np.ndarray  # kind of each coefficient, from 0; a kind shares one precision, (columns,)
 
 
 @dataclass(frozen=True)
@@ -96,41 +89,28 @@ class RankDesign:
     """A table on its rank grid, with every node's columns as a parent and as a child.
 
     Attributes:
-        ranks: levels from 0, (n, d).
-        value: v / s_i of every level, (d, V), padded with 0; V is the largest number of levels.
-        exists: mask of a node's levels, (d, V).
-        counts: number of rows at each level, (d, V).
-        measure: columns of the log base measure on the levels, (d, V, q), padded with 0.
-        measure_width: number of them without padding, (d,).
-        parent_ranks: every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates.
         columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
-            padded with 0; (d + m, WIDTH, 0) if they are not kept.
-        basis: the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH).
-        width: number of columns without padding, (d + m,).
-        kinds: kinds of the rows' own columns, (m, WIDTH), −1 for padding.
-        prior: the normal prior.
+            padded with 0; (d + m, WIDTH, 0) if they are not stored.
         spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
-        measure_precision: prior precision of the base measure's coefficients, (d, q), 1 for padding.
-        offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
         own_rows: 1 where a node's own distribution is fitted, 0 where it was set from outside, (d, n); or None.
     """
 
-    ranks: np.ndarray
-    value: np.ndarray
-    exists: np.ndarray
-    counts: np.ndarray
-    measure: np.ndarray
-    measure_width: np.ndarray
-    parent_ranks: np.ndarray
+    ranks: np.ndarray  # levels from 0, (n, d)
+    value: np.ndarray  # v / s_i of every level, (d, V), padded with 0; V is the largest number of levels
+    exists: np.ndarray  # mask of a node's levels, (d, V)
+    counts: np.ndarray  # number of rows at each level, (d, V)
+    measure: np.ndarray  # columns of the log base measure on the levels, (d, V, q), padded with 0
+    measure_width: np.ndarray  # number of them without padding, (d,)
+    parent_ranks: np.ndarray  # every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates
     columns: np.ndarray
-    basis: np.ndarray
-    width: np.ndarray
-    kinds: np.ndarray
+    basis: np.ndarray  # the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH)
+    width: np.ndarray  # number of columns without padding, (d + m,)
+    kinds: np.ndarray  # kinds of the rows' own columns, (m, WIDTH), −1 for padding
     prior: Prior
     spread: np.ndarray
     parent_spread: np.ndarray
-    measure_precision: np.ndarray
-    offset: np.ndarray | None
+    measure_precision: np.ndarray  # prior precision of the base measure's coefficients, (d, q), 1 for padding
+    offset: np.ndarray | None  # added to the canonical parameter of every node, usually log exposure, (n,) or None
     own_rows: np.ndarray | None = None
 
     @classmethod
@@ -151,12 +131,10 @@ class RankDesign:
 
         Args:
             ranks: whole numbers 0 … K_j, every level present, (n, d).
-            offset: added to the canonical parameter, for instance log library size, (n,).
-            beside, prior, was_set: the rows' own columns, the normal prior, where a node was set from outside, (n, d).
-            positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
+            beside, was_set: the rows' own columns, where a node was set from outside, (n, d).
+            positions: nonnegative numbers on which the effects of parents depend, (n, d); by default the ranks.
             dtype: type of the columns at the rows; everything on the levels is double.
-            names: column names for errors.
-            at_rows: whether to keep the columns at the rows, which `cells.fit_cells` does not need.
+            at_rows: whether to store the columns at the rows, which `merged_rows.fit_cells` does not need.
 
         Raises:
             InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
@@ -239,11 +217,9 @@ class RankDesign:
         return np.array(precisions)[self.kinds]
 
     def expected(self, nodes: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
+        """Prior means and precisions of parents' coefficients, (B, k, WIDTH) each, 0 and 1 for padding.
 
-        Args:
-            nodes: (B,).
-            parents: node numbers, (B, k), padded with −1.
+        The parents, (B, k), are padded with −1.
         """
         unit, there = self.unit(nodes, parents)[..., None], self.there[parents]
         of_columns = np.array([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])
@@ -259,7 +235,6 @@ class RankDesign:
 
 
 def _offset(offset: np.ndarray, rows: int) -> np.ndarray:
-    """The offset, checked, (n,) double."""
     checked = np.array(offset, dtype=float)
     if checked.shape != (rows,) or not np.isfinite(checked).all():
         raise InputError(f"The offset must be {rows} finite numbers, one per row.")
@@ -298,7 +273,7 @@ def _named(ranks: np.ndarray, names: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Scaled levels and base measure columns of one node; one row per level."""
+    """Scaled levels and base measure columns of one node, one row per level."""
     share = np.bincount(ranks) / len(ranks)
     if len(share) < 2:
         raise InputError(f'"{name}" is constant; leave it out.')
@@ -311,7 +286,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Effects(NamedTuple):
-    """Nodes as parents: levels at the rows (n, d), columns on the levels (d, U, WIDTH), and their number (d,)."""
+    """Nodes as parents: levels at the rows, (n, d), columns on the levels, (d, U, WIDTH), and their number, (d,)."""
 
     ranks: np.ndarray
     basis: np.ndarray
@@ -319,7 +294,6 @@ class _Effects(NamedTuple):
 
 
 def _parents(positions: np.ndarray) -> _Effects:
-    """The columns of nodes as parents, whose effects depend on positions (n, d)."""
     bases, ranks = [], np.empty(positions.shape, dtype=np.int64)
     for node, column in enumerate(positions.T):
         ranks[:, node], level = pd.factorize(column, sort=True)
@@ -376,13 +350,7 @@ def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
-    """The columns, orthonormal under a distribution over the levels and orthogonal to `first`, without dependent ones.
-
-    Args:
-        columns: (levels, columns).
-        share: the distribution, (levels,).
-        first: columns to be orthogonal to, each (levels,).
-    """
+    """The columns, (levels, columns), orthonormal under `share` and orthogonal to `first`, without dependent ones."""
     selected: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
         residual = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0

@@ -22,43 +22,26 @@ _EXP = np.array([1 / math.factorial(k) for k in range(14)])
 
 
 class Rows(NamedTuple):
-    """One problem's values at the rows, each (n,); the first four are overwritten by every evaluation.
+    """One problem's values at the rows, each (n,); the first four are overwritten by every evaluation."""
 
-    Attributes:
-        index: s, the sum of the parents' effects.
-        eta: canonical parameter.
-        slope, along: ∂g/∂s and ∂g/∂κ.
-        own: x̂, the node's own value.
-        weights: row weights; empty if all are 1.
-        offset: empty without one.
-        beside: h(z), written by every evaluation; empty without covariates.
-    """
-
-    index: np.ndarray
-    eta: np.ndarray
-    slope: np.ndarray
-    along: np.ndarray
-    own: np.ndarray
-    weights: np.ndarray
-    offset: np.ndarray
-    beside: np.ndarray
+    index: np.ndarray  # s, the sum of the parents' effects
+    eta: np.ndarray  # canonical parameter
+    slope: np.ndarray  # ∂g/∂s
+    along: np.ndarray  # ∂g/∂κ
+    own: np.ndarray  # x̂, the node's own value
+    weights: np.ndarray  # row weights; empty if all are 1
+    offset: np.ndarray  # empty without one
+    beside: np.ndarray  # h(z), written by every evaluation; empty without covariates
 
 
 class Grid(NamedTuple):
-    """A table over η.
+    """A table over η."""
 
-    Attributes:
-        low: η at its first point.
-        width: width of a cell.
-        lowest, highest: v̂ of the only remaining level below and above the grid.
-        coefficients: coefficients of the powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q).
-    """
-
-    low: float
-    width: float
-    lowest: float
-    highest: float
-    coefficients: np.ndarray
+    low: float  # η at its first point
+    width: float  # width of a cell
+    lowest: float  # v̂ of the only remaining level below the grid
+    highest: float  # and above it
+    coefficients: np.ndarray  # coefficients of the powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q)
 
 
 class Evaluation(NamedTuple):
@@ -76,25 +59,19 @@ class Sums(NamedTuple):
     With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows:
 
     Attributes:
-        powers: sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
-        plain: Σ r, (2 + q,).
-        bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2).
         products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
             columns times the curvature, each pair of blocks once, then those of the slopes.
     """
 
-    powers: np.ndarray
-    plain: np.ndarray
-    bending: np.ndarray
+    powers: np.ndarray  # sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6)
+    plain: np.ndarray  # Σ r, (2 + q,)
+    bending: np.ndarray  # Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2)
     products: np.ndarray
 
 
 @within
 def index_at_rows(columns, parents, beta, s, first, last):
-    """s = Σ f_k at the rows over a problem's blocks from `first` to before `last`, from the columns of all blocks.
-
-    `beta` has the coefficients of all its blocks.
-    """
+    """s = Σ f_k over the blocks from `first` to before `last`; `columns` and `beta` are those of all blocks."""
     number = columns.dtype.type
     s[:] = 0
     for k in range(first, last):
@@ -123,7 +100,6 @@ def exp(x):
 
 @within
 def _series(order, t):
-    """`link.SERIES` at a small t."""
     total = 0.0
     for k in range(SERIES.shape[1] - 1, -1, -1):
         total = total * t + SERIES[order, k]
@@ -167,8 +143,8 @@ def bend_at_rows(rows, bend, intercept):
 def read_at_rows(columns, parents, outside, rows, bend, observed, grid, evaluation, sums):
     """Slopes, curvature and sums over the rows, from a table over η; returns Σ x̂ η minus A's increase beyond the grid.
 
-    Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, the information is the
-    observed one: the residuals times the second derivatives of η are subtracted.
+    Slopes and curvature of `evaluation` are overwritten, `sums` are added to. If `observed` is true, the information is
+    the observed one: the residuals times the second derivatives of η are subtracted.
     """
     slope, along, slopes, curvature = rows.slope, rows.along, evaluation.slopes, evaluation.curvature
     plain, bending, products = sums.plain, sums.bending, sums.products
@@ -211,10 +187,7 @@ def read_at_rows(columns, parents, outside, rows, bend, observed, grid, evaluati
 
 @within
 def _own_products(columns, parents, outside, turn, start, size, times, weighted, products):
-    """Add the products of the rows' own columns, which enter η outside the link, and so without its slope.
-
-    `left` is overwritten.
-    """
+    """Add the products of the rows' own columns, which enter η outside the link; `weighted` is overwritten."""
     wide, moments = WIDTH * len(parents), len(times)
     variance, sloped, bent = times[1, :size], weighted[wide + 1, :size].copy(), weighted[wide + moments]
     for k in range(len(parents)):
@@ -252,7 +225,7 @@ def _residuals(rows, start, size, grid, times, powers):
 
 @within
 def _located(rows, start, size, grid, cells, offsets):
-    """The cell of a table over η of each row in a block, and the position in it."""
+    """The cell of each row of a block in a table over η, and the position in it."""
     eta = rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)

@@ -24,43 +24,24 @@ _LEAST = 1e-6  # a column counts as spanned by θ if less than this share of its
 
 
 class Additions(NamedTuple):
-    """The predicted gains of candidates.
+    """The predicted gains of candidates."""
 
-    Attributes:
-        gain: gain in penalised log-likelihood, nats, (B, c).
-        evidence: gain in `Fits.evidence`, nats, (B, c).
-        own: the candidate's coefficients after the step, (B, c, WIDTH).
-        others: the accompanying step of θ, (B, c, P).
-    """
-
-    gain: np.ndarray
-    evidence: np.ndarray
-    own: np.ndarray
-    others: np.ndarray
+    gain: np.ndarray  # gain in penalised log-likelihood, nats, (B, c)
+    evidence: np.ndarray  # gain in `Fits.evidence`, nats, (B, c)
+    own: np.ndarray  # the candidate's coefficients after the step, (B, c, WIDTH)
+    others: np.ndarray  # the accompanying step of θ, (B, c, P)
 
 
 class Removals(NamedTuple):
-    """The predicted losses without each parent.
+    """The predicted losses without each parent."""
 
-    Attributes:
-        loss: loss in penalised log-likelihood, nats, (B, k).
-        evidence: loss in `Fits.evidence`, nats, (B, k).
-        others: the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P).
-    """
-
-    loss: np.ndarray
-    evidence: np.ndarray
-    others: np.ndarray
+    loss: np.ndarray  # loss in penalised log-likelihood, nats, (B, k)
+    evidence: np.ndarray  # loss in `Fits.evidence`, nats, (B, k)
+    others: np.ndarray  # the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P)
 
 
 def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
-    """The predicted gain of every candidate parent.
-
-    Args:
-        design: the table.
-        problems, fits: B fitted nodes.
-        candidates: node numbers, (B, c), padded with −1.
-    """
+    """The predicted gain of every candidate parent, (B, c), padded with −1, of B fitted nodes."""
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
     sums, pairs = products.of_candidates(
         design.columns, design.blocks(problems.parents), design.own, moments.slopes, moments.curvature, candidates
@@ -79,23 +60,16 @@ def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np
 
 
 class _Candidates(NamedTuple):
-    """The data of B fits and their candidates.
-
-    Attributes:
-        information, penalty, gradient, converged: those of the fits.
-        sums: the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P).
-        pairs: information of each candidate's pairs of columns, (B, c, WIDTH, WIDTH).
-        centre, prior: means and precisions of their coefficients, (B, c, WIDTH).
-    """
+    """B fits and their candidates, whose coefficients have prior means `centre` and precisions `prior`."""
 
     information: np.ndarray
     penalty: np.ndarray
     gradient: np.ndarray
     converged: np.ndarray
-    sums: np.ndarray
-    pairs: np.ndarray
-    centre: np.ndarray
-    prior: np.ndarray
+    sums: np.ndarray  # the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P)
+    pairs: np.ndarray  # information of each candidate's pairs of columns, (B, c, WIDTH, WIDTH)
+    centre: np.ndarray  # (B, c, WIDTH)
+    prior: np.ndarray  # (B, c, WIDTH)
 
 
 @compiled
@@ -156,7 +130,7 @@ def removals(design: RankDesign, problems: Problems, fits: Fits) -> Removals:
 
 
 class _Parents(NamedTuple):
-    """The data of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
+    """B fits and their parents; `centre` and `prior` as in `_Candidates`."""
 
     information: np.ndarray
     penalty: np.ndarray

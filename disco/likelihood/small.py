@@ -26,7 +26,7 @@ def dot(first, second):
 
 @within
 def factorise(matrix, floors, factor):
-    """Write the Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
+    """Write the Cholesky factor into the lower triangle of `factor`, no pivot below `floors`.
 
     Returns log det of the factorised matrix, and whether a pivot was raised.
     """
@@ -60,13 +60,7 @@ def backward(factor, right):
 
 
 def solve(matrices: np.ndarray, floors: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric matrices whose pivots are at least `least`.
-
-    Args:
-        matrices: (B, P, P).
-        least: (B, P).
-        right: (B, P).
-    """
+    """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric A, (B, P, P), with pivots ≥ `floors`, (B, P)."""
     solution, logarithm = np.array(right, order="C"), np.empty(len(right))
     inputs = (*arrays(matrices, floors), solution, logarithm)
     side_by_side(len(matrices), lambda problems: _solve(*(array[problems] for array in inputs)))
@@ -83,12 +77,7 @@ def _solve(matrices, floors, solutions, logarithm):
 
 
 def inverse(matrices: np.ndarray, floors: np.ndarray) -> np.ndarray:
-    """The inverses of symmetric matrices whose pivots are at least `least`.
-
-    Args:
-        matrices: (B, P, P).
-        least: (B, P).
-    """
+    """The inverses of symmetric matrices, (B, P, P), whose pivots are at least `floors`, (B, P)."""
     inverses = np.empty(matrices.shape)
     inputs = (*arrays(matrices, floors), inverses)
     side_by_side(len(matrices), lambda problems: _inverse(*(array[problems] for array in inputs)))

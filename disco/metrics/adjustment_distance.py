@@ -20,10 +20,10 @@ from disco.metrics.edges import Edges, Pairs, both, names
 
 
 def sid(truth: Edges, estimate: Edges) -> int:
-    """The structural intervention distance (Peters and Bühlmann, 2015).
+    """The structural intervention distance (Peters and Bühlmann, 2015), from 0 to d (d - 1); not symmetric.
 
     The number of ordered pairs of nodes (i, j) for which adjusting for the parents of i in the estimate gives a wrong
-    effect of i on j in the true graph. From 0 to d (d - 1); not symmetric.
+    effect of i on j in the true graph.
 
     Raises:
         InputError: the nodes of the two differ, or one of the two has a cycle.
@@ -33,13 +33,10 @@ def sid(truth: Edges, estimate: Edges) -> int:
 
 
 def ancestor_aid(truth: Edges, estimate: Edges) -> int:
-    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024).
+    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024); errors as for `sid`.
 
     As `sid`, but adjusting for all ancestors of i in the estimate, and assuming no effect on any j that is not a
     descendant of i there. Both distances are 0 for an estimate that only adds edges to an acyclic truth.
-
-    Raises:
-        InputError: as for `sid`.
     """
     true, estimated = _adjacencies(truth, estimate)
     ancestors = _flags(_Passes(estimated).up(_bits(np.eye(len(estimated)))))
@@ -68,12 +65,12 @@ def cycle(pairs: Pairs) -> str:
 
 
 def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -> int:
-    """The number of pairs (t, y) with a wrong effect of t on y.
+    """The number of pairs (t, y) with a wrong effect of t on y, from matrices (nodes, nodes).
 
     Args:
-        true: adjacency[parent, child] of the true graph, (nodes, nodes).
-        adjusted: [z, t], whether z is adjusted for in the effects of t, (nodes, nodes).
-        denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y; (nodes, nodes).
+        true: adjacency[parent, child] of the true graph.
+        adjusted: [z, t], whether z is adjusted for in the effects of t.
+        denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y.
     """
     graph, itself = _Passes(true), _bits(np.eye(len(true)))
     in_set = _bits(adjusted)

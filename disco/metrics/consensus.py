@@ -25,24 +25,15 @@ FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Results side by side, on their common nodes; read only.
+    """Results side by side, on their common nodes; read only."""
 
-    Attributes:
-        found: the results by name, on the common nodes.
-        nodes: the common nodes; their order breaks ties between pairs joined by equally many results.
-        alone: by name, the nodes that some other result lacks.
-    """
-
-    found: dict[str, GraphResult]
-    nodes: list[str]
-    alone: dict[str, list[str]]
+    found: dict[str, GraphResult]  # the results by name, on the common nodes
+    nodes: list[str]  # the common nodes; their order breaks ties between pairs joined by equally many results
+    alone: dict[str, list[str]]  # by name, the nodes that some other result lacks
 
     @classmethod
     def of(cls, results: Mapping[str, GraphResult], nodes: Sequence[str] | None = None) -> "Comparison":
-        """Compare results.
-
-        Args:
-            nodes: their order; by default that of the first result.
+        """Compare results, with the nodes in this order, by default that of the first result.
 
         Raises:
             InputError: they have no node in common.
@@ -69,7 +60,7 @@ class Comparison:
     def edge_agreements(self) -> pd.DataFrame:
         """For every two results, the number of edges in both divided by the number in either, (results, results).
 
-        An open edge beside a directed one counts one half. NaN if neither has an edge.
+        An open edge counts one half where the other is directed. NaN if neither has an edge.
         """
         return self._every_two({name: result.pairs for name, result in self.found.items()}, edge_jaccard)
 
@@ -165,7 +156,6 @@ def _pairs(edges: pd.DataFrame) -> Pairs:
 
 
 def _row(pair: tuple[str, str], pairs_of: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:
-    """The row of one pair, in the order of the nodes."""
     words = {name: _word(pair, pairs) for name, pairs in pairs_of.items()}
     counted = Counter(words.values())
     if counted[BACKWARD] > counted[FORWARD]:

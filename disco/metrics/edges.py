@@ -86,14 +86,11 @@ def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
 
 
 def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
-    """Each edge of either graph with a verdict: columns parent, child, verdict.
+    """Each edge of either graph with a verdict: columns parent, child, verdict; errors as for `counts`.
 
     The verdict is true, either way, extra, reversed or missing. "Either way" is a found true edge whose direction
     cannot be known. The estimate's edges come first, in its order. A reversed edge has one row, in the estimate's
     direction.
-
-    Raises:
-        InputError: the nodes of the two differ.
     """
     pairs, found_pairs = met(truth, estimate)
     free = undirected(truth)
@@ -118,10 +115,8 @@ def changes(first: Edges, second: Edges) -> pd.DataFrame:
     """Every pair of nodes adjacent in one of two graphs, and its change: columns parent, child, change.
 
     The change is kept, new, reversed, opened (one of the two leaves its direction open) or dropped. The pairs of the
-    second graph come first, in its order. The direction is the second's if it has one, otherwise the first's.
-
-    Raises:
-        InputError: the nodes of the two differ.
+    second graph come first, in its order. The direction is the second's if it has one, otherwise the first's. Errors
+    as for `counts`.
     """
     was, current = (dict.fromkeys(pairs) for pairs in both(first, second, ("the first graph", "the second graph")))
     rows: dict[frozenset[str], tuple[str, str, str]] = {}
@@ -135,7 +130,7 @@ def changes(first: Edges, second: Edges) -> pd.DataFrame:
 
 
 def _change(sides: list[tuple[bool, bool]]) -> str:
-    """The change of a pair, from its presence in two graphs in its direction and in the other."""
+    """The change of a pair, from its presence in each graph in its direction and in the reverse."""
     was, current = sides
     if was == current:
         return "kept"
@@ -182,7 +177,6 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
 
 
 def _pairs(edges: object) -> Pairs:
-    """The pairs of a list of pairs, each once."""
     refused = InputError(f"Edges must be a table, a graph, or pairs (parent, child) of names; got {a_thing(edges)}.")
     if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
         raise refused

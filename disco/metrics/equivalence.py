@@ -26,10 +26,8 @@ def skeleton_f1(truth: Edges, estimate: Edges) -> float:
 def class_shd(truth: Edges, estimate: Edges) -> int:
     """The number of pairs on which the classes of two graphs differ: no edge, one direction, the other, or none.
 
-    Every pair counts at most once. The truth's `unknown` directions are ignored: the class includes them.
-
-    Raises:
-        InputError: the nodes of the two differ.
+    Every pair counts at most once. The truth's `unknown` directions are ignored: the class includes them. Errors as for
+    `skeleton_f1`.
     """
     true, estimated = (equivalence_class(pairs) for pairs in both(truth, estimate))
     return sum(
@@ -38,10 +36,9 @@ def class_shd(truth: Edges, estimate: Edges) -> int:
 
 
 def equivalence_class(pairs: Pairs) -> dict[frozenset[str], Mark]:
-    """The adjacent pairs, each with its direction (parent, child) in the class, or None.
+    """The adjacent pairs of a DAG, each with its direction (parent, child) in the class, or None.
 
-    Args:
-        pairs: (parent, child) of a DAG. With a cycle, or a pair in both directions, they are returned unchanged.
+    Pairs with a cycle, or in both directions, are returned unchanged.
     """
     graph = nx.DiGraph(pairs)
     if nx.is_directed_acyclic_graph(graph):

@@ -15,11 +15,7 @@ from disco.table.prepared import Prepared, Table, finite
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
-    """The share of reference edges (u, v) with u before v in the order.
-
-    Args:
-        order: all nodes, sources first.
-        edges: the reference, at least one edge.
+    """The share of reference edges (u, v) with u before v in an order of all nodes, sources first.
 
     Raises:
         InputError: there is no edge, an edge names a node that is not in the order, or a node appears twice there.
@@ -31,11 +27,7 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges (columns parent, child); unknown directions are oriented along the order.
-
-    Raises:
-        InputError: as for `order_errors`.
-    """
+    """The true edges, unknown directions oriented along the order: columns parent, child; errors as for `order_errors`."""
     pairs, _ = _placed(order, truth)
     return truth.assign(parent=[parent for parent, _ in pairs], child=[child for _, child in pairs])
 
@@ -52,13 +44,10 @@ def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 
 
 def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
-    """The removals of nodes that were not sinks: columns step, node, children.
+    """The removals of nodes that were not sinks: columns step, node, children; errors as for `order_errors`.
 
     Sinks are removed one by one from the end of the order, so step 1 removes its last node. `children` lists the
     remaining true children, in causal order.
-
-    Raises:
-        InputError: as for `order_errors`.
     """
     pairs, position = _placed(order, truth)
     remaining: dict[str, list[str]] = {}
@@ -92,20 +81,12 @@ def order_by_mean(table: Table) -> list[str]:
 
 
 def order_by_variance(table: Table) -> list[str]:
-    """The columns sorted by rising variance: a control.
-
-    Raises:
-        InputError: as for `order_by_mean`.
-    """
+    """The columns sorted by rising variance: a control. Errors as for `order_by_mean`."""
     return _sorted_by(table, pd.Series.var)
 
 
 def order_by_excess(table: Table) -> list[str]:
-    """The columns sorted by rising variance - mean, which is 0 for a Poisson source: a control.
-
-    Raises:
-        InputError: as for `order_by_mean`.
-    """
+    """The columns sorted by rising variance - mean, 0 for a Poisson source: a control. Errors as for `order_by_mean`."""
     return _sorted_by(table, lambda column: column.var() - column.mean())
 
 
@@ -122,7 +103,6 @@ def controls(table: Table, truth: Edges) -> dict[str, float]:
 
 
 def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[str]:
-    """Column names by a rising statistic; ties keep the order of the columns."""
     numbers = finite(table)
     values = np.array([statistic(column) for _, column in numbers.items()])
     return [numbers.columns[k] for k in values.argsort(kind="stable")]

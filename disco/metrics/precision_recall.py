@@ -15,10 +15,8 @@ from disco.metrics.orders import order_errors
 def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
     """Precision and recall at every score as a threshold: columns threshold (falling), precision, recall.
 
-    A true edge without a score, such as one that runs against the order, is never found.
-
-    Args:
-        scores: columns parent, child, score, one row per candidate; a higher score makes an edge more likely.
+    Scores have columns parent, child, score, one row per candidate; a higher score makes an edge more likely. A true
+    edge without a score, such as one that runs against the order, is never found.
 
     Raises:
         InputError: names differ, a score is missing, or a candidate appears twice.
@@ -33,12 +31,9 @@ def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
-    """The area under the steps of `precision_recall`: the sum of precision times the rise of recall.
+    """The area under the steps of `precision_recall`: the sum of precision times the rise of recall; errors as there.
 
     For uninformative scores it is the share of true edges among the candidates, not one half.
-
-    Raises:
-        InputError: as for `precision_recall`.
     """
     pairs, _ = read(truth)
     curve = precision_recall(truth, scores)
@@ -49,10 +44,7 @@ def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
 def random_precision(order: Sequence[str], truth: Edges) -> float:
     """The share of true edges among all pairs along an order: the precision of a random choice of pairs.
 
-    NaN for an order with one node.
-
-    Raises:
-        InputError: as for `order_errors`.
+    NaN for an order with one node. Errors as for `order_errors`.
     """
     pairs, _ = read(truth := again(truth))
     return share(len(pairs) - len(order_errors(order, truth)), len(order) * (len(order) - 1) // 2)
@@ -101,7 +93,7 @@ def _scored(truth: Edges, scores: pd.DataFrame, column: str) -> tuple[set[tuple[
 
 
 def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> pd.DataFrame:
-    """Accuracy of the kept edges at each threshold: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
+    """Accuracy of the selected edges at each threshold: columns tau_z, pi_min (1/B, …, 1), precision, recall, f1.
 
     Args:
         ocs: columns fold, parent, child, ocs, z; every candidate edge.
