@@ -55,8 +55,8 @@ class Dag:
     def adjusting(self, set_nodes: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
 
-        The parents of the nodes `between`, the outcome last, that neither these nor the set nodes change. For several set
-        nodes it need not be valid; then no valid set exists, and the result is None.
+        The parents of the nodes `between`, the outcome last, that neither these nor the set nodes change. For several
+        set nodes it need not be valid; then no valid set exists, and the result is None.
         """
         changed = bits(between) | bits(set_nodes) | self.descendants(between)
         adjustment = tuple(

@@ -40,16 +40,11 @@ Search: TypeAlias = Callable[[str], Finding | None]  # what one of `SEARCHES` fi
 
 @dataclass(frozen=True)
 class Artefacts:
-    """The artefacts of a table.
-
-    Attributes:
-        hidden: the findings of the searches made, by name from `SEARCHES`.
-        reasons: why some kinds are dismissed; also of kinds that are not searched for at present.
-    """
+    """The artefacts of a table."""
 
     plain: tuple[Finding, ...]  # those of `disco.table.artefacts.plain_artefacts`, dismissed or not
-    hidden: Mapping[str, Finding | None] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    hidden: Mapping[str, Finding | None] = field(default_factory=dict)  # by search, of `SEARCHES`, that was made
+    reasons: Mapping[str, str] = field(default_factory=dict)  # for dismissed kinds, searched for at present or not
     doubts: tuple[Finding, ...] = ()  # what else weakens results, from `disco.table.quality.doubts`
 
     @cached_property

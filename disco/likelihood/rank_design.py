@@ -91,8 +91,6 @@ class RankDesign:
     Attributes:
         columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
             padded with 0; (d + m, WIDTH, 0) if they are not stored.
-        spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
-        own_rows: 1 where a node's own distribution is fitted, 0 where it was set from outside, (d, n); or None.
     """
 
     ranks: np.ndarray  # levels from 0, (n, d)
@@ -107,11 +105,11 @@ class RankDesign:
     width: np.ndarray  # number of columns without padding, (d + m,)
     kinds: np.ndarray  # kinds of the rows' own columns, (m, WIDTH), −1 for padding
     prior: Prior
-    spread: np.ndarray
-    parent_spread: np.ndarray
+    spread: np.ndarray  # log standard deviation of every node's levels as a child, (d,)
+    parent_spread: np.ndarray  # and as a parent, (d,)
     measure_precision: np.ndarray  # prior precision of the base measure's coefficients, (d, q), 1 for padding
     offset: np.ndarray | None  # added to the canonical parameter of every node, usually log exposure, (n,) or None
-    own_rows: np.ndarray | None = None
+    own_rows: np.ndarray | None = None  # 1 where a node's own distribution is fitted, 0 where it was set, (d, n)
 
     @classmethod
     def of(

@@ -54,19 +54,16 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows; k includes the rows' own blocks.
+    """Sums over the rows of r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)); k includes the rows' own blocks.
 
-    With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows:
-
-    Attributes:
-        products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
-            columns times the curvature, each pair of blocks once, then those of the slopes.
+    `products` has r times the columns of each block: first with the blocks' columns times the curvature, each pair of
+    blocks once, then with the slopes.
     """
 
     powers: np.ndarray  # sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6)
     plain: np.ndarray  # Σ r, (2 + q,)
     bending: np.ndarray  # Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2)
-    products: np.ndarray
+    products: np.ndarray  # (k, WIDTH · k + 3 + q, padded, WIDTH)
 
 
 @within

@@ -27,7 +27,7 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges, unknown directions oriented along the order: columns parent, child; errors as for `order_errors`."""
+    """The true edges, columns parent, child, with unknown directions along the order; errors as for `order_errors`."""
     pairs, _ = _placed(order, truth)
     return truth.assign(parent=[parent for parent, _ in pairs], child=[child for _, child in pairs])
 
@@ -86,7 +86,11 @@ def order_by_variance(table: Table) -> list[str]:
 
 
 def order_by_excess(table: Table) -> list[str]:
-    """The columns sorted by rising variance - mean, 0 for a Poisson source: a control. Errors as for `order_by_mean`."""
+    """The columns sorted by rising variance - mean, 0 for a Poisson source: a control.
+
+    Raises:
+        InputError: as for `order_by_mean`.
+    """
     return _sorted_by(table, lambda column: column.var() - column.mean())
 
 
