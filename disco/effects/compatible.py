@@ -67,7 +67,7 @@ class Dag:
         return adjustment
 
     def _is_valid(self, adjustment: Sequence[int], set_nodes: Collection[int], between: Sequence[int]) -> bool:
-        """Whether the set blocks all paths from the set nodes to the outcome but the edges into the nodes between."""
+        """Whether these nodes d-separate outcome and set nodes, without the edges from set nodes to nodes between."""
         graph = nx.DiGraph([(parent, node) for node, nodes in enumerate(self.parents) for parent in nodes])
         graph.add_nodes_from(range(len(self.parents)))
         graph.remove_edges_from([(parent, node) for parent in set_nodes for node in between])

@@ -16,7 +16,7 @@ def in_words(effect: Effect) -> str:
 
 
 def in_parts(effect: Effect) -> tuple[str, list[str], str]:
-    """The same in parts: the first sentence, one line per case, and what follows from them."""
+    """The same divided: the first sentence, one line per case, and what follows from them."""
     if effect.cases:
         case_sentences = [
             f"if {_when(effect, case)} ({_graphs(case.share)}), {_in_case(effect, case)}" for case in effect.cases

@@ -110,9 +110,9 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size that are not dismissed, worst first.
+    """The artefacts of a table of any size, worst first, without the `dismissed` kinds of `ARTEFACTS`.
 
-    Arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
+    Other arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
     """
     check_kinds(dismissed)
     if not {*ARTEFACTS} - {*dismissed}:
@@ -133,7 +133,7 @@ def looked_for(
 ) -> Artefacts:
     """The artefacts of a table, why some are dismissed, and its doubts; a reason without its finding has no effect.
 
-    Rows left out of the loaded table are passed as `left_out`; the others keep their numbers.
+    `left_out` are rows left out of the loaded table; the others keep their numbers.
 
     Raises:
         InputError: the table or its roles cannot be used.
@@ -158,10 +158,7 @@ def _looked_for(
 
 
 def search(prepared: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
-    """The finding of one of `SEARCHES`, whose name is also the stage of the progress.
-
-    The other findings in `plain` may be dismissed or not.
-    """
+    """The finding of one of `SEARCHES`, given the other findings, dismissed or not; its stage has the same name."""
     look = {COMMON: _of_common, READINGS: _of_readings}[which]
     return look(without_advised(prepared, plain), reporter)
 

@@ -48,20 +48,20 @@ _DEPENDENT = 1e-8  # a basis column with a smaller squared residual counts as de
 
 
 class Prior(NamedTuple):
-    """The normal prior of the coefficients, by precision.
+    """The normal prior of the coefficients; `linear`, `bends`, `link` and `beside` are precisions.
 
     A bending link needs a prior on the effects too: without one, an effect can grow without bound where it is flat.
 
     Attributes:
-        linear: a parent's linear coefficient, with mean `mean`.
-        bends: a parent's other coefficients, with mean 0.
-        link: the link's bend, with mean 0.
-        mean: if most effects of a table have one sign and similar sizes, a parent with a different effect needs more
-            evidence.
+        linear: of a parent's linear coefficient.
+        bends: of a parent's other coefficients, whose mean is 0.
+        link: of the link's bend, whose mean is 0.
+        mean: mean of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with
+            a different effect needs more evidence.
         power: the unit in which effects are similar: the ratio of the parent's standard deviation to the child's, to
             this power (`RankDesign.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
-        beside: coefficients of the rows' own columns, by kind, with mean 0; further kinds have `BESIDE`.
+        beside: of the coefficients of the rows' own columns, by kind, whose mean is 0; further kinds have `BESIDE`.
     """
 
     linear: float
@@ -217,7 +217,7 @@ class RankDesign:
     def expected(self, nodes: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Prior means and precisions of parents' coefficients, (B, k, WIDTH) each, 0 and 1 for padding.
 
-        The parents, (B, k), are padded with −1.
+        Nodes are (B,), parents (B, k), padded with −1.
         """
         unit, there = self.unit(nodes, parents)[..., None], self.there[parents]
         of_columns = np.array([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])

@@ -54,10 +54,10 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows of r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)); k includes the rows' own blocks.
+    """Sums over the rows, with r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at each; k includes the rows' own blocks.
 
-    `products` has r times the columns of each block: first with the blocks' columns times the curvature, each pair of
-    blocks once, then with the slopes.
+    `products` are those with the columns of each block: first of the blocks' columns times the curvature, each pair of
+    blocks once, then of the slopes.
     """
 
     powers: np.ndarray  # sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6)

@@ -41,7 +41,7 @@ class Removals(NamedTuple):
 
 
 def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
-    """The predicted gain of every candidate parent, (B, c), padded with −1, of B fitted nodes."""
+    """The predicted gain of every candidate parent of B fitted nodes; candidates are (B, c), padded with −1."""
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
     sums, pairs = products.of_candidates(
         design.columns, design.blocks(problems.parents), design.own, moments.slopes, moments.curvature, candidates

@@ -44,7 +44,7 @@ def average_precision(truth: Edges, scores: pd.DataFrame) -> float:
 def random_precision(order: Sequence[str], truth: Edges) -> float:
     """The share of true edges among all pairs along an order: the precision of a random choice of pairs.
 
-    NaN for an order with one node. Errors as for `order_errors`.
+    NaN for an order with one node; errors as for `order_errors`.
     """
     pairs, _ = read(truth := again(truth))
     return share(len(pairs) - len(order_errors(order, truth)), len(order) * (len(order) - 1) // 2)
