@@ -16,70 +16,62 @@ Extremes = Callable[[int], Iterable[tuple[tuple[int, ...], float]]]  # see `Grap
 
 @dataclass(frozen=True)
 class Dag:
-    """A DAG by the numbers of its nodes.
+    """A DAG by the numbers of its nodes."""
 
-    Attributes:
-        children: every node's, as the bits of an integer.
-        parents: every node's, ascending.
-        share: its weight; those of all graphs sum to 1.
-        is_near: whether it is one of the whole table's, not of drawn rows.
-    """
+    children: tuple[int, ...]  # of every node, as the bits of an integer
+    parents: tuple[tuple[int, ...], ...]  # of every node, ascending
+    share: float  # its weight; the weights of all graphs sum to 1
+    is_near: bool  # whether it is a graph of the whole table, not of resampled rows
 
-    children: tuple[int, ...]
-    parents: tuple[tuple[int, ...], ...]
-    share: float
-    is_near: bool
-
-    def path(self, done: Collection[int], outcome: int) -> Path:
+    def path(self, set_nodes: Collection[int], outcome: int) -> Path:
         """The nodes between, as in `Graphs.paths`."""
-        return tuple((node, self.parents[node]) for node in self.between(done, outcome))
+        return tuple((node, self.parents[node]) for node in self.between(set_nodes, outcome))
 
-    def direct(self, done: Collection[int], outcome: int) -> Path:
+    def direct(self, set_nodes: Collection[int], outcome: int) -> Path:
         """The outcome with its parents, if a set node is one of them; otherwise empty."""
         parents = self.parents[outcome]
-        return ((outcome, parents),) if set(parents) & set(done) else ()
+        return ((outcome, parents),) if set(parents) & set(set_nodes) else ()
 
-    def between(self, done: Collection[int], outcome: int) -> list[int]:
-        """The nodes that the set ones change and that act on the outcome, it among them, causes first; or none."""
-        changed = self.after(done, ~bits(done))  # not through a set node
+    def between(self, set_nodes: Collection[int], outcome: int) -> list[int]:
+        """The nodes that the set nodes change and that act on the outcome, including it, causes first; or none."""
+        changed = self.descendants(set_nodes, ~bits(set_nodes))  # not through a set node
         if not changed >> outcome & 1:
             return []
-        ahead = self.before(outcome, changed) | 1 << outcome
-        found = list(members(ahead))
-        place = {node: at for at, node in enumerate(found)}
-        below = descendants([bits(place[one] for one in members(self.children[node] & ahead)) for node in found])
+        ahead = self.ancestors(outcome, changed) | 1 << outcome
+        nodes = list(members(ahead))
+        position = {node: at for at, node in enumerate(nodes)}
+        below = descendants([bits(position[child] for child in members(self.children[node] & ahead)) for node in nodes])
         # A cause has more nodes below it than what it acts on.
-        return sorted(found, key=lambda node: -below[place[node]].bit_count())
+        return sorted(nodes, key=lambda node: -below[position[node]].bit_count())
 
-    def after(self, nodes: Iterable[int], among: int = -1) -> int:
+    def descendants(self, nodes: Iterable[int], among: int = -1) -> int:
         """The descendants of nodes along paths among some, as bits; −1 for all."""
         return reached(nodes, self.children.__getitem__, among)
 
-    def before(self, node: int, among: int = -1) -> int:
+    def ancestors(self, node: int, among: int = -1) -> int:
         """The ancestors of a node along paths among some, as bits; −1 for all."""
-        return reached([node], lambda one: bits(self.parents[one]), among)
+        return reached([node], lambda child: bits(self.parents[child]), among)
 
-    def adjusting(self, done: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
+    def adjusting(self, set_nodes: Collection[int], between: Sequence[int]) -> tuple[int, ...] | None:
         """The valid adjustment set of least variance (Henckel, Perković and Maathuis, JRSS B 2022), ascending.
 
-        The parents of the nodes between that neither these nor the set nodes change. For several set nodes it need not
-        be valid; then there is no valid set, and the result is None.
-
-        Args:
-            between: the nodes between, the outcome last; at least one.
+        The parents of the nodes `between`, the outcome last, that neither these nor the set nodes change. For several
+        set nodes it need not be valid; then no valid set exists, and the result is None.
         """
-        changed = bits(between) | bits(done) | self.after(between)
-        found = tuple(sorted({one for node in between for one in self.parents[node]} - set(members(changed))))
-        if len(done) > 1 and not self._is_valid(found, done, between):
+        changed = bits(between) | bits(set_nodes) | self.descendants(between)
+        adjustment = tuple(
+            sorted({parent for node in between for parent in self.parents[node]} - set(members(changed)))
+        )
+        if len(set_nodes) > 1 and not self._is_valid(adjustment, set_nodes, between):
             return None
-        return found
+        return adjustment
 
-    def _is_valid(self, others: Sequence[int], done: Collection[int], between: Sequence[int]) -> bool:
-        """Whether others separate the outcome from the set nodes without the edges from these to the nodes between."""
-        graph = nx.DiGraph([(one, node) for node, nodes in enumerate(self.parents) for one in nodes])
+    def _is_valid(self, adjustment: Sequence[int], set_nodes: Collection[int], between: Sequence[int]) -> bool:
+        """Whether these nodes d-separate outcome and set nodes, without the edges from set nodes to nodes between."""
+        graph = nx.DiGraph([(parent, node) for node, nodes in enumerate(self.parents) for parent in nodes])
         graph.add_nodes_from(range(len(self.parents)))
-        graph.remove_edges_from([(one, node) for one in done for node in between])
-        return bool(nx.is_d_separator(graph, set(done), {between[-1]}, set(others)))
+        graph.remove_edges_from([(parent, node) for parent in set_nodes for node in between])
+        return bool(nx.is_d_separator(graph, set(set_nodes), {between[-1]}, set(adjustment)))
 
 
 @dataclass(frozen=True)
@@ -87,16 +79,13 @@ class Graphs:
     """Weighted DAGs.
 
     Attributes:
-        dags: the graphs, among them one that was found, or is given: the first.
-        open: the pairs of nodes whose edge has no known direction.
-        is_exact: whether these are all graphs left; otherwise they were drawn.
         extremes: by node, the graphs in which open edges point away from it, and towards it, with their weights
             compared with that of the first graph (`disco.refine.left.Left.extremes`).
     """
 
-    dags: tuple[Dag, ...]
-    open: tuple[tuple[int, int], ...] = ()
-    is_exact: bool = True
+    dags: tuple[Dag, ...]  # the first is the estimated or given graph
+    open: tuple[tuple[int, int], ...] = ()  # pairs of nodes whose edge has no known direction
+    is_exact: bool = True  # whether these are all compatible graphs; otherwise a sample of them
     extremes: Extremes | None = None
 
     @classmethod
@@ -107,7 +96,7 @@ class Graphs:
         is_exact: bool = True,
         extremes: Extremes | None = None,
     ) -> "Graphs":
-        """Graphs by every node's children as bits, their weights, and whether they are of the whole table.
+        """Graphs from each node's children as bits, their weights, and whether they are of the whole table.
 
         Most nodes have the same neighbours in most graphs: each set is in memory once.
         """
@@ -119,22 +108,24 @@ class Graphs:
         return cls(dags, tuple(open), is_exact, extremes)
 
     def about(self, nodes: Iterable[int]) -> "Graphs":
-        """The same, and the graphs in which the open edges point away from any of some nodes, or towards it.
+        """These graphs, and those in which the open edges all point away from one of the nodes, or towards it.
 
-        They are among the whole table's. So what all of these graphs say of the nodes' descendants holds whichever way
+        They are among the whole table's. So what holds in all of them for the nodes' descendants holds whichever way
         open edges point.
         """
         if self.extremes is None or not self.open:
             return self
-        near, share = {one.children for one in self.dags if one.is_near}, self.dags[0].share
-        found = {children: weight for node in nodes for children, weight in self.extremes(node)}
-        more = [(children, weight * share, True) for children, weight in found.items() if children not in near]
-        whole = self.shares.sum() + sum(weight for _, weight, _ in more)
-        every = (*self.dags, *Graphs.of(more).dags)
-        return replace(self, dags=tuple(replace(one, share=one.share / whole) for one in every))
+        near, share = {dag.children for dag in self.dags if dag.is_near}, self.dags[0].share
+        weight_of = {children: weight for node in nodes for children, weight in self.extremes(node)}
+        extreme_graphs = [
+            (children, weight * share, True) for children, weight in weight_of.items() if children not in near
+        ]
+        total = self.shares.sum() + sum(weight for _, weight, _ in extreme_graphs)
+        every = (*self.dags, *Graphs.of(extreme_graphs).dags)
+        return replace(self, dags=tuple(replace(dag, share=dag.share / total) for dag in every))
 
     @classmethod
-    def one(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
+    def single(cls, graph: nx.DiGraph, names: Sequence[str]) -> "Graphs":
         """A single graph, known to be a DAG, with nodes from `names`."""
         index = {name: number for number, name in enumerate(names)}
         children = [0] * len(names)
@@ -145,18 +136,20 @@ class Graphs:
     @cached_property
     def shares(self) -> np.ndarray:
         """The weights, (graphs,)."""
-        return np.array([one.share for one in self.dags])
+        return np.array([dag.share for dag in self.dags])
 
     @cached_property
     def near(self) -> np.ndarray:
         """Whether they are of the whole table, (graphs,) bool."""
-        return np.array([one.is_near for one in self.dags])
+        return np.array([dag.is_near for dag in self.dags])
 
-    def paths(self, done: Collection[int], outcome: int) -> list[Path]:
+    def paths(self, set_nodes: Collection[int], outcome: int) -> list[Path]:
         """By graph, the nodes between with their parents (`Dag.between`); empty if no path leads to the outcome."""
-        return [one.path(done, outcome) for one in self.dags]
+        return [dag.path(set_nodes, outcome) for dag in self.dags]
 
     def turned(self, pair: tuple[int, int]) -> np.ndarray:
         """By graph, 1 if its edge joins a pair in this direction, −1 in the other, 0 if it has none, (graphs,)."""
-        one, other = pair
-        return np.array([(dag.children[one] >> other & 1) - (dag.children[other] >> one & 1) for dag in self.dags])
+        first, second = pair
+        return np.array(
+            [(dag.children[first] >> second & 1) - (dag.children[second] >> first & 1) for dag in self.dags]
+        )

@@ -28,15 +28,12 @@ def curve(
     also: Iterable[float] = (),
     is_direct: bool = False,
 ) -> pd.DataFrame:
-    """The outcome's mean at values of a node that spread evenly over its rows, and a few evenly over its levels.
+    """The outcome's mean at values of a node spread evenly over its rows, and a few spread evenly over its levels.
 
     Args:
-        fitted: the graphs and the table.
         on: the outcome.
-        node: the node that is set.
-        reporter: called before every fit and draw.
         also: further values.
-        is_direct: let the nodes between keep what they have in the rows.
+        is_direct: hold the nodes between at their values in the rows.
 
     Returns:
         Columns case and when (`cases.by_case`), value, mean, low and high. The cases are those of the node's whole
@@ -46,27 +43,27 @@ def curve(
         InputError: there is no such node.
         FitStopped: the reporter's callback stopped the work.
     """
-    outcome, one = effect_question.node(fitted, on), effect_question.node(fitted, node)
-    fitted = fitted.about((one,))
-    grid = fitted.nodes.parent_grids[one]
+    outcome, cause = effect_question.node(fitted, on), effect_question.node(fitted, node)
+    fitted = fitted.about((cause,))
+    grid = fitted.nodes.parent_grids[cause]
     few = grid[np.linspace(0, len(grid) - 1, _LEVELS).round().astype(int)]  # also where rows are few
     evenly = sorted(
-        {*few.tolist(), *(effect_question.typical(fitted, one, share) for share in np.linspace(0, 1, _POINTS))}
+        {*few.tolist(), *(effect_question.typical(fitted, cause, share) for share in np.linspace(0, 1, _POINTS))}
     )
-    ends = [evenly[-1], evenly[0]]  # the cases are those of these two
+    extremes = [evenly[-1], evenly[0]]  # the cases are those of these two
     values = sorted({*evenly, *also})
-    settings = [{one: value} for value in (*ends, *(value for value in values if value not in ends))]
+    settings = [{cause: value} for value in (*extremes, *(value for value in values if value not in extremes))]
     dags = fitted.graphs.dags
-    paths = [dag.direct((one,), outcome) for dag in dags] if is_direct else fitted.graphs.paths((one,), outcome)
+    paths = [dag.direct((cause,), outcome) for dag in dags] if is_direct else fitted.graphs.paths((cause,), outcome)
     sampled = fitted.sampled(paths, settings, outcome, _DRAWS, reporter)
-    places = [settings.index({one: value}) for value in values]
+    positions = [settings.index({cause: value}) for value in values]
 
     def of_case(among: np.ndarray) -> pd.DataFrame:
-        means = pd.DataFrame([mean_of(fitted, sampled, at, among) for at in places], columns=["mean", "low", "high"])
+        means = pd.DataFrame([mean_of(fitted, sampled, at, among) for at in positions], columns=["mean", "low", "high"])
         means.insert(0, "value", values)
         return means
 
-    return by_case(fitted, paths, (one,), sampled, of_case)
+    return by_case(fitted, paths, (cause,), sampled, of_case)
 
 
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:
@@ -75,18 +72,18 @@ def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ..
     Raises:
         InputError: there is no such node.
     """
-    outcome, one = effect_question.node(fitted, on), effect_question.node(fitted, node)
-    found = Counter[tuple[int, ...]]()
-    for dag in fitted.graphs.about((one,)).dags:
-        for path in _paths(dag, one, outcome):
-            found[path] += dag.share  # type: ignore[assignment] # a weight
-    ranked = sorted(found.items(), key=lambda item: (-round(item[1], 12), len(item[0]), item[0]))
+    outcome, cause = effect_question.node(fitted, on), effect_question.node(fitted, node)
+    weight_of_path = Counter[tuple[int, ...]]()
+    for dag in fitted.graphs.about((cause,)).dags:
+        for path in _paths(dag, cause, outcome):
+            weight_of_path[path] += dag.share  # type: ignore[assignment] # a weight
+    ranked = sorted(weight_of_path.items(), key=lambda item: (-round(item[1], 12), len(item[0]), item[0]))
     return [(tuple(fitted.names[at] for at in path), float(share)) for path, share in ranked]
 
 
-def _paths(dag: Dag, one: int, outcome: int) -> list[tuple[int, ...]]:
-    between = [one, *dag.between((one,), outcome)]
+def _paths(dag: Dag, cause: int, outcome: int) -> list[tuple[int, ...]]:
+    between = [cause, *dag.between((cause,), outcome)]
     graph = nx.DiGraph([(parent, node) for node in between for parent in dag.parents[node] if parent in between])
-    if one not in graph or outcome not in graph:
+    if cause not in graph or outcome not in graph:
         return []
-    return [tuple(path) for path in islice(nx.all_simple_paths(graph, one, outcome), _MOST_PATHS)]
+    return [tuple(path) for path in islice(nx.all_simple_paths(graph, cause, outcome), _MOST_PATHS)]

@@ -28,31 +28,24 @@ def distribution(
 ) -> pd.DataFrame:
     """The probability that the outcome has at least a count, at the values in question and those compared with.
 
-    The probability of one count is the difference to the next.
-
-    Args:
-        fitted, on, do, against: as for `disco.effects.effect.effect`.
-        reporter: called before every fit and draw.
+    The probability of one count is the difference to the next. Arguments and errors are those of `effect.effect`.
 
     Returns:
         Columns `COLUMNS`, ascending counts by case: case and when (`cases.by_case`), the count, then the probability
         with its 90 % interval if `do` is set, and if `against` is.
-
-    Raises:
-        InputError, FitStopped: as for `disco.effects.effect.effect`.
     """
-    question = effect_question.asked(fitted, on, do, against)
+    question = effect_question.checked_question(fitted, on, do, against)
     fitted = fitted.about(question.do)
-    grid, done = fitted.nodes.grids[question.on], tuple(question.do)
+    grid, set_nodes = fitted.nodes.grids[question.on], tuple(question.do)
     counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST).round().astype(int))]
-    settings, paths = [question.do, question.against], fitted.graphs.paths(done, question.on)
+    settings, paths = [question.do, question.against], fitted.graphs.paths(set_nodes, question.on)
     reach = (grid[:, None] >= counts).astype(float)
     sampled = fitted.sampled(paths, settings, question.on, _DRAWS, reporter, reach)
 
     def of_case(among: np.ndarray) -> pd.DataFrame:
         columns = [mean_of(fitted, sampled, at, among) for at in range(2, sampled.points.shape[1])]  # after the means
-        found = pd.DataFrame(np.array(columns).reshape(len(counts), -1).clip(0, 1), columns=list(COLUMNS[3:]))
-        found.insert(0, "count", counts)
-        return found
+        frame = pd.DataFrame(np.array(columns).reshape(len(counts), -1).clip(0, 1), columns=list(COLUMNS[3:]))
+        frame.insert(0, "count", counts)
+        return frame
 
-    return by_case(fitted, paths, done, sampled, of_case)
+    return by_case(fitted, paths, set_nodes, sampled, of_case)

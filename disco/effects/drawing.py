@@ -1,9 +1,9 @@
 """Levels drawn from a fitted node, and its distribution over many rows: compiled for the CPU.
 
-The node's distribution is computed on a grid of canonical parameters, and interpolated between its points. The grid
-ends where one level has all the probability: at a value that few rows have, the parameter may be a thousand times as
-far away, and a grid up to there would be too coarse for all others. A level is found from its cumulative probabilities,
-starting at the one that its part of the unit interval begins with.
+The distribution is computed on a grid of canonical parameters and interpolated between its points. The grid ends where
+one level has all the probability: in a few rows the parameter may be a thousand times as large, and a grid up to there
+would be too coarse for all others. A level is found from its cumulative probabilities, starting at the first level of
+its part of the unit interval.
 """
 
 import math
@@ -22,15 +22,15 @@ _PARTS = 32  # of the unit interval
 _LOW, _HIGH = BENT
 
 
-def spread(many: int, random: np.random.Generator) -> np.ndarray:
+def spread(count: int, random: np.random.Generator) -> np.ndarray:
     """Random numbers between 0 and 1, one in each of so many equal parts, so that means of draws have little error."""
-    return (random.permutation(many) + random.random(many)) / many
+    return (random.permutation(count) + random.random(count)) / count
 
 
 @within
 def _eta(index, shift, bend):
     """The canonical parameter at sums of effects (`disco.likelihood.link`), (k, m)."""
-    found = np.empty(index.shape)
+    eta = np.empty(index.shape)
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
             t = bend * index[k, row]
@@ -40,13 +40,13 @@ def _eta(index, shift, bend):
                 within_bounds = min(max(t, _LOW), _HIGH)
                 risen = math.expm1(within_bounds)
                 value = (risen + (risen + 1.0) * (t - within_bounds)) / bend
-            found[k, row] = value + shift[row]
-    return found
+            eta[k, row] = value + shift[row]
+    return eta
 
 
 @within
 def _points(eta, value, weight):
-    """The first point, the last one, and how many."""
+    """The first point, the last one, and their number."""
     last = len(value) - 1
     low, high = np.inf, -np.inf
     for level in range(last):
@@ -61,25 +61,25 @@ def _points(eta, value, weight):
 def _chances(low, step, points, value, weight):
     """The probability of every level at every point, (points, levels)."""
     levels = len(value)
-    found, growth = np.empty((points, levels)), step * (value - value[0])
+    chances, growth = np.empty((points, levels)), step * (value - value[0])
     anew, ratio = 1 if growth[-1] > _GROWTH else _ANEW, np.exp(growth)
     for point in range(points):
         total = 0.0
         if point % anew:
             for level in range(levels):
-                found[point, level] = found[point - 1, level] * ratio[level]
-                total += found[point, level]
+                chances[point, level] = chances[point - 1, level] * ratio[level]
+                total += chances[point, level]
         else:
-            eta, most = low + step * point, -np.inf
+            eta, largest = low + step * point, -np.inf
             for level in range(levels):
-                found[point, level] = eta * value[level] + weight[level]
-                most = max(most, found[point, level])
+                chances[point, level] = eta * value[level] + weight[level]
+                largest = max(largest, chances[point, level])
             for level in range(levels):
-                found[point, level] = math.exp(found[point, level] - most)
-                total += found[point, level]
+                chances[point, level] = math.exp(chances[point, level] - largest)
+                total += chances[point, level]
         for level in range(levels):
-            found[point, level] /= total
-    return found
+            chances[point, level] /= total
+    return chances
 
 
 @compiled
@@ -87,13 +87,12 @@ def on_grid(index, shift, bend, value, weight):
     """The rows' probabilities of the levels on a grid of canonical parameters.
 
     Args:
-        index: the sums of its parents' effects, (k, m).
+        index: sums of the parents' effects, (k, m).
         shift: the canonical parameter without them, (m,).
-        bend: of the link.
-        value, weight: of the levels: v / s, and the log base measure, (levels,).
+        value, weight: v / s and the log base measure of the levels, (levels,).
 
     Returns:
-        The share of the rows that each point stands for, (k, points), and the probabilities there, (points, levels).
+        Each point's share of the rows, (k, points), and the probabilities there, (points, levels).
     """
     eta = _eta(index, shift, bend)
     low, high, points = _points(eta, value, weight)
@@ -102,46 +101,44 @@ def on_grid(index, shift, bend, value, weight):
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
             at = (min(max(eta[k, row], low), high) - low) / step
-            left = min(int(at), points - 2)
-            shares[k, left] += left + 1 - at
-            shares[k, left + 1] += at - left
+            lower = min(int(at), points - 2)
+            shares[k, lower] += lower + 1 - at
+            shares[k, lower + 1] += at - lower
     return shares / index.shape[1], _chances(low, step, points, value, weight)
 
 
 @compiled
 def drawn(index, shift, bend, value, weight, uniform):
-    """A level of a node at every row, (k, m), with the same random number for all k.
+    """A level of a node at every row, (k, m), with the same random number from 0 to 1, (m,), for all k.
 
-    Args:
-        index, shift, bend, value, weight: as for `on_grid`.
-        uniform: from 0 to 1, (m,).
+    The other arguments are those of `on_grid`.
     """
     eta, levels = _eta(index, shift, bend), len(value)
     low, high, points = _points(eta, value, weight)
     step = (high - low) / (points - 1)
-    whole = _chances(low, step, points, value, weight)
+    cumulative = _chances(low, step, points, value, weight)
     first = np.zeros((points, _PARTS), np.int64)  # the level with which a part of the unit interval begins
     for point in range(points):
-        part = 0
+        interval = 0
         for level in range(levels):
             if level:
-                whole[point, level] += whole[point, level - 1]
-            while part < _PARTS and whole[point, level] > part / _PARTS:
-                first[point, part] = level
-                part += 1
-        for other in range(part, _PARTS):
-            first[point, other] = levels - 1
-    found = np.empty(index.shape, np.int64)
+                cumulative[point, level] += cumulative[point, level - 1]
+            while interval < _PARTS and cumulative[point, level] > interval / _PARTS:
+                first[point, interval] = level
+                interval += 1
+        for later in range(interval, _PARTS):
+            first[point, later] = levels - 1
+    drawn_levels = np.empty(index.shape, np.int64)
     for k in range(index.shape[0]):
         for row in range(index.shape[1]):
             at = (min(max(eta[k, row], low), high) - low) / step
-            left = min(int(at), points - 2)
-            share, part = at - left, int(uniform[row] * _PARTS)
-            level = min(first[left, part], first[left + 1, part])
+            lower = min(int(at), points - 2)
+            share, interval = at - lower, int(uniform[row] * _PARTS)
+            level = min(first[lower, interval], first[lower + 1, interval])
             while level < levels - 1:
-                below = (1.0 - share) * whole[left, level] + share * whole[left + 1, level]
+                below = (1.0 - share) * cumulative[lower, level] + share * cumulative[lower + 1, level]
                 if below > uniform[row]:
                     break
                 level += 1
-            found[k, row] = level
-    return found
+            drawn_levels[k, row] = level
+    return drawn_levels

@@ -24,38 +24,33 @@ _STOPPED = "the effects were stopped."
 
 
 def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> pd.DataFrame:
-    """The effects of all nodes on one.
-
-    Args:
-        fitted: the graphs and the table.
-        on: the outcome.
-        callback: receives the events of the stage effects; returning False stops.
+    """The effects of all nodes on the outcome `on`; a callback for the stage effects that returns False stops.
 
     Returns:
-        One row per node from which a path leads to the outcome in some graph, the one of the largest ratio first;
-        columns `COLUMNS`: the node's 10 % and 90 % quantiles (see `asking.between`), the mean at either, their
-        difference and ratio with a 90 % interval, and the shares of the graphs left (`answers.Shares`).
+        One row per node from which a path leads to the outcome in some graph, the largest ratio first; columns
+        `COLUMNS`: the node's 10 % and 90 % quantiles (see `effect_question.between`), the mean at either, their
+        difference and ratio with a 90 % interval, and the shares of the compatible graphs (`effect_records.Shares`).
 
     Raises:
         InputError: there is no such node.
         FitStopped: the callback stopped the work.
     """
     require_types(fitted=(fitted, FittedGraphs))
-    outcome, found = effect_question.node(fitted, on), list[tuple[object, ...]]()
+    outcome, effects = effect_question.node(fitted, on), list[tuple[object, ...]]()
     reporter = Reporter(callback, {"effects": 1.0}, _STOPPED)
-    wanted = reduce(or_, (dag.before(outcome) for dag in fitted.graphs.about((outcome,)).dags))
-    for number, node in enumerate(members(wanted)):
-        reporter.step("effects", number, wanted.bit_count(), message=f"effects: {fitted.names[node]}")
+    ancestors = reduce(or_, (dag.ancestors(outcome) for dag in fitted.graphs.about((outcome,)).dags))
+    for number, node in enumerate(members(ancestors)):
+        reporter.step("effects", number, ancestors.bit_count(), message=f"effects: {fitted.names[node]}")
         low, high = effect_question.between(fitted, node)
         settings = [{node: high}, {node: low}]
-        asked = fitted.about((node,))
-        sampled = asked.sampled(asked.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
-        found.append((fitted.names[node], low, high, *_numbers(answer(asked, sampled))))
-    frame = pd.DataFrame(found, columns=list(COLUMNS))
+        fitted_about = fitted.about((node,))
+        sampled = fitted_about.sampled(fitted_about.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
+        effects.append((fitted.names[node], low, high, *_numbers(answer(fitted_about, sampled))))
+    frame = pd.DataFrame(effects, columns=list(COLUMNS))
     size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
     return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)
 
 
-def _numbers(found: Answer) -> tuple[float, ...]:
-    means = found.mean_against.estimate, found.mean.estimate
-    return *means, found.difference.estimate, *found.rate_ratio, *found.graphs
+def _numbers(effect: Answer) -> tuple[float, ...]:
+    means = effect.mean_against.estimate, effect.mean.estimate
+    return *means, effect.difference.estimate, *effect.rate_ratio, *effect.graphs

@@ -6,7 +6,7 @@ import numpy as np
 
 from disco.bitsets import bits
 from disco.effects import effect_question, sentences
-from disco.effects.cases import OpenCase, parts
+from disco.effects.cases import OpenCase, open_cases
 from disco.effects.compatible import Dag, Path
 from disco.effects.effect_records import Answer, Case, Effect, Interval, Shares
 from disco.effects.graph_fits import DRAWS, FittedGraphs, Sampled
@@ -30,12 +30,9 @@ def effect(
     """What happens to an outcome if nodes are set.
 
     Args:
-        fitted: the graphs and the table.
-        on: the outcome.
         do: the value of every set node: a count, or with an exposure the rate at an average exposure.
         against: the values compared with; by default the medians.
         draws: number of draws of graph, coefficients and rows.
-        reporter: called before every fit and draw.
 
     Raises:
         InputError: a node is unknown, is the outcome or comes after it, or no row is near a value.
@@ -43,47 +40,45 @@ def effect(
     """
     require_types(fitted=(fitted, FittedGraphs))
     require("draws", draws, whole_from(20))
-    question = effect_question.asked(fitted, on, do, against)
-    outcome, done, fitted = question.on, tuple(question.do), fitted.about(question.do)
+    question = effect_question.checked_question(fitted, on, do, against)
+    outcome, set_nodes, fitted = question.on, tuple(question.do), fitted.about(question.do)
     dags = fitted.graphs.dags
 
     def sampled(paths: list[Path]) -> Sampled:
         return fitted.sampled(paths, [question.do, question.against], outcome, draws, reporter)
 
-    paths = fitted.graphs.paths(done, outcome)
+    paths = fitted.graphs.paths(set_nodes, outcome)
     total = sampled(paths)
-    direct = sampled([dag.direct(done, outcome) for dag in dags])
-    adjusted = [_adjusted(dag, done, path) if path else () for dag, path in zip(dags, paths, strict=True)]
-    whole, beside = answer(fitted, total), None
+    direct = sampled([dag.direct(set_nodes, outcome) for dag in dags])
+    adjusted = [_adjusted(dag, set_nodes, path) if path else () for dag, path in zip(dags, paths, strict=True)]
+    total_answer, by_adjustment = answer(fitted, total), None
     if None not in adjusted and any(adjusted):
-        beside = answer(fitted, sampled([path or () for path in adjusted]))
-    found = parts(fitted.graphs, paths, done, total)
-    before = [bool(dag.after([outcome]) & bits(done)) for dag in dags]
+        by_adjustment = answer(fitted, sampled([path or () for path in adjusted]))
+    cases = open_cases(fitted.graphs, paths, set_nodes, total)
+    is_reversed = [bool(dag.descendants([outcome]) & bits(set_nodes)) for dag in dags]
     return Effect(
         on,
         {fitted.names[node]: value for node, value in question.do.items()},
         {fitted.names[node]: value for node, value in question.against.items()},
-        whole,
+        total_answer,
         answer(fitted, direct),
-        beside,
-        tuple(_case(fitted, total, part) for part in found) if len(found) > 1 else (),
-        float(fitted.graphs.shares @ before),
-        (*question.notes, *sentences.apart(whole, beside), *fitted.notes),
+        by_adjustment,
+        tuple(_case(fitted, total, case) for case in cases) if len(cases) > 1 else (),
+        float(fitted.graphs.shares @ is_reversed),
+        (*question.notes, *sentences.disagreement(total_answer, by_adjustment), *fitted.notes),
     )
 
 
-def _adjusted(dag: Dag, done: tuple[int, ...], path: Path) -> Path | None:
+def _adjusted(dag: Dag, set_nodes: tuple[int, ...], path: Path) -> Path | None:
     """The outcome with the set nodes and the adjustment set as parents; None if no set is valid."""
-    others = dag.adjusting(done, [node for node, _ in path])
-    return None if others is None else ((path[-1][0], tuple(sorted({*others, *done}))),)
+    adjustment = dag.adjusting(set_nodes, [node for node, _ in path])
+    return None if adjustment is None else ((path[-1][0], tuple(sorted({*adjustment, *set_nodes}))),)
 
 
 def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = None) -> Answer:
-    """The answer of sampled means at two settings.
+    """The answer of sampled means at two settings, over all graphs or those of a case, (graphs,) bool.
 
-    Args:
-        among: the graphs of a case, (graphs,) bool; by default all. The intervals hold the effect in every graph of the
-            whole table among them.
+    The intervals hold the effect in every one of these graphs that is of the whole table.
     """
     shares = _shares(fitted, among)
     change = sampled.points[:, 0] - sampled.points[:, 1]
@@ -112,7 +107,7 @@ def mean_of(fitted: FittedGraphs, sampled: Sampled, column: int, among: np.ndarr
 
 
 def _shares(fitted: FittedGraphs, among: np.ndarray | None) -> np.ndarray:
-    """The weights of some graphs, (graphs,), with sum 1."""
+    """The weights of some graphs, (graphs,), normalised."""
     shares = fitted.graphs.shares if among is None else fitted.graphs.shares * among
     return shares / shares.sum()
 
@@ -125,22 +120,23 @@ def _interval(
     among: np.ndarray | None,
 ) -> Interval:
     """The interval of a number computed from means, (…, settings)."""
-    kept = sampled if among is None else sampled.of_graphs(among)
-    drawn, points = number(kept.drawn), number(sampled.points)
+    selected = sampled if among is None else sampled.of_graphs(among)
+    drawn, points = number(selected.drawn), number(sampled.points)
     near = fitted.graphs.near if among is None else fitted.graphs.near & among
-    ends = [estimate, *points[near]]
-    if len(kept.weights):
-        ends += _quantiles(drawn, kept.weights).tolist()
-    if among is not None and near.any() and len(kept.weights):  # all graphs together differ too much in what is unsure
-        around = _quantiles(drawn - points[kept.of], kept.weights)
-        ends += [points[near].min() + around[0], points[near].max() + around[1]]
-    return Interval(float(estimate), float(min(ends)), float(max(ends)))
+    bounds = [estimate, *points[near]]
+    if len(selected.weights):
+        bounds += _quantiles(drawn, selected.weights).tolist()
+    # Draws from all graphs together would differ by more than their uncertainty.
+    if among is not None and near.any() and len(selected.weights):
+        around = _quantiles(drawn - points[selected.of], selected.weights)
+        bounds += [points[near].min() + around[0], points[near].max() + around[1]]
+    return Interval(float(estimate), float(min(bounds)), float(max(bounds)))
 
 
 def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.quantile(drawn, TAILS, weights=weights, method="inverted_cdf")
 
 
-def _case(fitted: FittedGraphs, total: Sampled, part: OpenCase) -> Case:
-    edges = tuple((fitted.names[parent], fitted.names[child]) for parent, child in part.edges)
-    return Case(edges, float(fitted.graphs.shares @ part.graphs), answer(fitted, total, part.graphs))
+def _case(fitted: FittedGraphs, total: Sampled, case: OpenCase) -> Case:
+    edges = tuple((fitted.names[parent], fitted.names[child]) for parent, child in case.edges)
+    return Case(edges, float(fitted.graphs.shares @ case.graphs), answer(fitted, total, case.graphs))

@@ -19,16 +19,10 @@ _NEAR = 0.5  # standard deviations of the square roots of a column
 
 
 class Question(NamedTuple):
-    """A question that can be answered.
+    """A valid question."""
 
-    Attributes:
-        on: the number of the outcome.
-        do, against: the values by the numbers of the set nodes.
-        notes: caveats, as sentences.
-    """
-
-    on: int
-    do: dict[int, float]
+    on: int  # the outcome's number
+    do: dict[int, float]  # values by the numbers of the set nodes
     against: dict[int, float]
     notes: tuple[str, ...]
 
@@ -42,14 +36,10 @@ class Usual(NamedTuple):
     after: float
 
 
-def asked(
+def checked_question(
     fitted: FittedGraphs, on: str, do: Mapping[str, float], against: Mapping[str, float] | None = None
 ) -> Question:
-    """The question.
-
-    Raises:
-        InputError: see `disco.effects.effect.effect`.
-    """
+    """The question, checked; errors as for `disco.effects.effect.effect`."""
     if not isinstance(do, Mapping) or not do:
         raise InputError("Nothing is set: give `do` as a mapping of nodes to values, such as {'x': 3}.")
     outcome = node(fitted, on)
@@ -58,32 +48,36 @@ def asked(
         raise InputError(f'"{on}" cannot be set and be the outcome at once: choose another outcome.')
     if against is not None and (not isinstance(against, Mapping) or set(against) != set(do)):
         raise InputError(f"Both sides must set the same nodes: give `against` for {listed(list(map(str, do)), 8)}.")
-    other = {
-        one: typical(fitted, one) if against is None else _value(fitted.names[one], against[fitted.names[one]])
-        for one in values
+    reference = {
+        number: typical(fitted, number)
+        if against is None
+        else _value(fitted.names[number], against[fitted.names[number]])
+        for number in values
     }
-    if other == values:
+    if reference == values:
         raise InputError("Both sides set the same values: choose others to compare.")
-    if not any(bits(values) & ~dag.after([outcome]) for dag in fitted.graphs.about(values).dags):
+    if not any(bits(values) & ~dag.descendants([outcome]) for dag in fitted.graphs.about(values).dags):
         first = fitted.names[next(iter(values))]
         raise InputError(
             f'"{on}" comes before "{first}" whichever way open edges point, so setting "{first}" cannot change it: '
             f'ask for the effect of "{on}" on "{first}".'
         )
-    notes = [words for side in (values, other) for one, value in side.items() if (words := _near(fitted, one, value))]
+    notes = [
+        words
+        for side in (values, reference)
+        for number, value in side.items()
+        if (words := _near(fitted, number, value))
+    ]
     seen = fitted.nodes.given.counts.iloc[fitted.nodes.rows, outcome]
     if (seen == seen.iloc[0]).all():
         notes.append(f'"{on}" is {seen.iloc[0]:g} in all these rows: they hardly tell what changes it.')
-    return Question(outcome, values, other, tuple(dict.fromkeys(notes)))
+    return Question(outcome, values, reference, tuple(dict.fromkeys(notes)))
 
 
 def among(fitted: FittedGraphs, where: Mapping[str, Any] | None) -> FittedGraphs:
     """The same graphs and fits, with means over the rows that have a level of a covariate or context.
 
-    Args:
-        fitted: the graphs and the table.
-        where: by covariate or context, a level, or a number that rows are near, as for the values of nodes; all rows
-            without any.
+    `where` has a level by covariate or context, or a number that rows must be near, as for the values of nodes.
 
     Raises:
         InputError: it is not such a mapping, there is no such covariate or level, or no row has all of them.
@@ -91,17 +85,17 @@ def among(fitted: FittedGraphs, where: Mapping[str, Any] | None) -> FittedGraphs
     require_types(where=(where, Mapping | None))
     if not where:
         return fitted
-    adjustment, rows, told = fitted.nodes.adjustment, fitted.nodes.rows, list[str]()
-    beside = {} if adjustment is None else {one.name: one for one in adjustment.covariates}
+    adjustment, rows, conditions = fitted.nodes.adjustment, fitted.nodes.rows, list[str]()
+    covariates = {} if adjustment is None else {covariate.name: covariate for covariate in adjustment.covariates}
     for name, level in where.items():
-        if name not in beside:
-            has = f"the table has {listed(list(beside), 20)}." if beside else "the table has none."
+        if name not in covariates:
+            has = f"the table has {listed(list(covariates), 20)}." if covariates else "the table has none."
             raise InputError(f'There is no covariate or context "{name}": {has}')
-        rows = rows[_has(beside[name], level)[rows]]
-        told.append(f"{name} = {level}")
+        rows = rows[_has(covariates[name], level)[rows]]
+        conditions.append(f"{name} = {level}")
     if not len(rows):
-        raise InputError(f"No row has {' and '.join(told)}: choose another level.")
-    return fitted.over(rows, f"Over the {how_many(len(rows), 'row')} with {' and '.join(told)}.")
+        raise InputError(f"No row has {' and '.join(conditions)}: choose another level.")
+    return fitted.over(rows, f"Over the {how_many(len(rows), 'row')} with {' and '.join(conditions)}.")
 
 
 def _has(covariate: Covariate, level: Any) -> np.ndarray:
@@ -124,24 +118,24 @@ def node(fitted: FittedGraphs, name: Any) -> int:
     """The number of a node.
 
     Raises:
-        InputError: there is none of this name; a covariate is none.
+        InputError: there is no node of this name; covariates are not nodes.
     """
     require_types(node=(name, str))
     if name in fitted.names:
         return fitted.names.index(name)
     adjustment = fitted.nodes.given.adjustment
-    beside = () if adjustment is None else (*adjustment.covariates, *adjustment.contexts)
-    if name in [one.name for one in beside]:
+    columns = () if adjustment is None else (*adjustment.covariates, *adjustment.contexts)
+    if name in [column.name for column in columns]:
         raise InputError(
             f'"{name}" is a covariate or a context, not a node: give it the role of a count, or ask for a node.'
         )
     raise InputError(f'There is no node "{name}": the table has {listed(fitted.names, 20)}.')
 
 
-def typical(fitted: FittedGraphs, one: int, share: float = 0.5) -> float:
+def typical(fitted: FittedGraphs, number: int, share: float = 0.5) -> float:
     """A quantile of a node's values as a parent, over the rows in which nothing was set; by default the median."""
-    levels = np.quantile(fitted.nodes.levels[fitted.nodes.unset, one], share, method="lower")
-    return float(fitted.nodes.parent_grids[one][int(levels)])
+    levels = np.quantile(fitted.nodes.levels[fitted.nodes.unset, number], share, method="lower")
+    return float(fitted.nodes.parent_grids[number][int(levels)])
 
 
 def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
@@ -151,31 +145,31 @@ def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
         return low, high
     values = fitted.nodes.parent_grids[node][fitted.nodes.levels[:, node]]
     unset = values[fitted.nodes.unset]
-    others = values if (unset == low).all() else unset  # a node may vary only where it is set
-    other = float(np.quantile(others[others != low], 0.5, method="lower"))
-    return min(low, other), max(low, other)
+    candidates = values if (unset == low).all() else unset  # a node may vary only where it is set
+    second = float(np.quantile(candidates[candidates != low], 0.5, method="lower"))
+    return min(low, second), max(low, second)
 
 
 def usual(fitted: FittedGraphs, name: str) -> Usual:
-    """What to ask about a node unless the reader chooses: from its median to twice that, if rows are near.
+    """The default question about a node: from its median to twice that, if rows are near.
 
     Otherwise to its high value, or if that is the median too, to its low one (`between`).
 
     Raises:
         InputError: there is no such node.
     """
-    one = node(fitted, name)
-    grid = fitted.nodes.parent_grids[one]
-    lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, one)
-    after = 2 * middle
-    if after > highest or after == middle or _rows_near(fitted, one, after) < _FEW:
-        low, high = between(fitted, one)
-        after = high if high != middle else low
-    return Usual(lowest, highest, _short(middle), _short(after))
+    number = node(fitted, name)
+    grid = fitted.nodes.parent_grids[number]
+    lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, number)
+    compared = 2 * middle
+    if compared > highest or compared == middle or _rows_near(fitted, number, compared) < _FEW:
+        low, high = between(fitted, number)
+        compared = high if high != middle else low
+    return Usual(lowest, highest, _short(middle), _short(compared))
 
 
 def _short(value: float) -> float:
-    """A rate with three significant digits; a count as it is."""
+    """A rate with three significant digits; a count unchanged."""
     return value if value == round(value) else float(f"{value:.3g}")
 
 
@@ -187,14 +181,10 @@ def _value(name: str, value: Any) -> float:
     return float(value)
 
 
-def _near(fitted: FittedGraphs, one: int, value: float) -> str:
-    """A sentence if few rows are near a value; empty if there are enough.
-
-    Raises:
-        InputError: there are none.
-    """
-    grid, name, rows = fitted.nodes.parent_grids[one], fitted.names[one], _rows_near(fitted, one, value)
-    low, high, at = (f"{part:.6g}" for part in (grid[0], grid[-1], value))
+def _near(fitted: FittedGraphs, number: int, value: float) -> str:
+    """A sentence if few rows are near a value; empty if there are enough; an InputError if there are none."""
+    grid, name, rows = fitted.nodes.parent_grids[number], fitted.names[number], _rows_near(fitted, number, value)
+    low, high, at = (f"{shown_value:.6g}" for shown_value in (grid[0], grid[-1], value))
     if not rows:
         raise InputError(
             f'No row has a "{name}" near {at}: choose a value between {low} and {high} that rows are near.'
@@ -206,9 +196,9 @@ def _near(fitted: FittedGraphs, one: int, value: float) -> str:
     return ""
 
 
-def _rows_near(fitted: FittedGraphs, one: int, value: float) -> int:
-    grid = fitted.nodes.parent_grids[one]
-    seen = np.bincount(fitted.nodes.levels[fitted.nodes.unset, one], minlength=len(grid))
+def _rows_near(fitted: FittedGraphs, number: int, value: float) -> int:
+    grid = fitted.nodes.parent_grids[number]
+    seen = np.bincount(fitted.nodes.levels[fitted.nodes.unset, number], minlength=len(grid))
     roots = np.sqrt(grid)
     middle = seen @ roots / seen.sum()
     spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())

@@ -15,9 +15,9 @@ class Interval(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """The shares of the graphs left in which the outcome's mean becomes larger, smaller, or stays.
+    """The shares of the compatible graphs in which the outcome's mean becomes larger, smaller, or stays.
 
-    They count graphs and are no probabilities: rows cannot weigh open directions.
+    They count graphs and are not probabilities: rows cannot weigh open directions.
     """
 
     more: float
@@ -26,16 +26,10 @@ class Shares(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What happens to the outcome.
+    """What happens to the outcome."""
 
-    Attributes:
-        mean, mean_against: its mean at the values in question, and at those compared with.
-        difference, rate_ratio: of these means.
-        graphs: the shares of the graphs.
-    """
-
-    mean: Interval
-    mean_against: Interval
+    mean: Interval  # the outcome's mean at the values in question
+    mean_against: Interval  # at the values compared with
     difference: Interval
     rate_ratio: Interval
     graphs: Shares
@@ -45,15 +39,12 @@ class Case(NamedTuple):
     """The answer if open directions point in one way.
 
     Attributes:
-        edges: the directions, (parent, child), that its graphs have in common, but not with the others; there may be
-            none.
-        share: of the graphs left, by number; no probability.
-        answer: over these graphs.
+        edges: the directions, (parent, child), that its graphs share, but not the others; there may be none.
     """
 
     edges: tuple[tuple[str, str], ...]
-    share: float
-    answer: Answer
+    share: float  # of the compatible graphs, by number: not a probability
+    answer: Answer  # over the graphs of this case
 
     @property
     def is_none(self) -> bool:
@@ -68,13 +59,11 @@ class Effect:
     Attributes:
         on: the outcome.
         do, against: the values in question and those compared with, by set node.
-        total: the answer over all graphs.
-        direct: the same if everything between keeps what it has in the rows.
-        by_adjustment: the same by a fit of the outcome to the set nodes and a valid adjustment set; None if nothing
-            leads to the outcome, or no set is valid.
+        direct: if all nodes between are held at their values in the rows.
+        by_adjustment: from a fit of the outcome to the set nodes and a valid adjustment set; None if no path leads to
+            the outcome, or no set is valid.
         cases: the likeliest first, if an open direction decides the answer; empty otherwise.
         is_reversed: the share of the graphs in which the outcome comes before one of the set nodes.
-        notes: caveats, as sentences.
     """
 
     on: str

@@ -25,72 +25,51 @@ _ONE = "One graph is taken for granted: what is unsure of it is not in the inter
 
 
 class Sampled(NamedTuple):
-    """An outcome's means at k settings, of q numbers: of the first at all settings, then of the next.
+    """An outcome's means at k settings, of q numbers: of the first at all settings, then of the next."""
 
-    Attributes:
-        points: of every graph, at the fits, (graphs, q · k).
-        reached: whether a path leads to the outcome in it, (graphs,).
-        drawn: of every draw of graph, coefficients and rows, (draws, q · k).
-        of: the number of the graph of every draw, (draws,).
-        weights: of every draw; they sum to 1, (draws,).
-    """
-
-    points: np.ndarray
-    reached: np.ndarray
-    drawn: np.ndarray
-    of: np.ndarray
-    weights: np.ndarray
+    points: np.ndarray  # at the fitted coefficients of each graph, (graphs, q · k)
+    reached: np.ndarray  # whether a path leads to the outcome, (graphs,)
+    drawn: np.ndarray  # each with a draw of graph, coefficients and rows, (draws, q · k)
+    of: np.ndarray  # each draw's graph number, (draws,)
+    weights: np.ndarray  # of the draws, with sum 1, (draws,)
 
     def of_graphs(self, among: np.ndarray) -> "Sampled":
         """The draws of some graphs only, (graphs,) bool; the points of all."""
-        kept = among[self.of]
-        return self._replace(drawn=self.drawn[kept], of=self.of[kept], weights=self.weights[kept])
+        selected = among[self.of]
+        return self._replace(drawn=self.drawn[selected], of=self.of[selected], weights=self.weights[selected])
 
 
 @dataclass(frozen=True, eq=False)
 class FittedGraphs:
-    """Graphs fitted to a table.
-
-    Attributes:
-        names: the nodes, by number.
-        graphs: the weighted DAGs.
-        nodes: the table, and the fits made so far.
-        notes: what a reader of any effect must know, as sentences.
-        seed: of all draws.
-    """
+    """Graphs fitted to a table."""
 
     names: tuple[str, ...]
     graphs: Graphs
-    nodes: Nodes
-    notes: tuple[str, ...] = ()
+    nodes: Nodes  # the table and its fits
+    notes: tuple[str, ...] = ()  # caveats of every effect, as sentences
     seed: int = 0
 
     @classmethod
-    def of(cls, graphs: Graphs, given: Prepared, notes: tuple[str, ...] = (), seed: int = 0) -> "FittedGraphs":
+    def of(cls, graphs: Graphs, prepared: Prepared, notes: tuple[str, ...] = (), seed: int = 0) -> "FittedGraphs":
         """Graphs over the columns of a table, with the table."""
-        return cls(tuple(given.counts.columns), graphs, Nodes(given, seed), notes, seed)
+        return cls(tuple(prepared.counts.columns), graphs, Nodes(prepared, seed), notes, seed)
 
     @classmethod
     def of_dag(cls, graph: nx.DiGraph, table: Table, *, roles: Given | None = None, seed: int = 0) -> "FittedGraphs":
         """One DAG, taken for granted.
 
-        Args:
-            graph: its nodes are columns of the table.
-            table, roles: counts, and the columns with other roles.
-            seed: of the draws.
-
         Raises:
-            InputError: the table or the roles cannot be used, or the graph is no DAG of the table's columns.
+            InputError: the table or the roles cannot be used, or the graph is not a DAG of the table's columns.
         """
         require_types(graph=(graph, nx.DiGraph))
         require("seed", seed, whole_from(0))
-        given = prepare(table, roles)
-        names = list(given.counts.columns)
+        prepared = prepare(table, roles)
+        names = list(prepared.counts.columns)
         require_dag(graph, names)
-        return cls.of(Graphs.one(graph, names), given, (_ONE,), seed)
+        return cls.of(Graphs.single(graph, names), prepared, (_ONE,), seed)
 
     def afresh(self) -> "FittedGraphs":
-        """The same graphs without the fits made so far: for whoever must not wait for other questions."""
+        """A copy without fits, for concurrent callers."""
         return FittedGraphs.of(self.graphs, self.nodes.given, self.notes, self.seed)
 
     def about(self, nodes: Iterable[int]) -> "FittedGraphs":
@@ -110,15 +89,9 @@ class FittedGraphs:
         reporter: Reporter = SILENT,
         also: np.ndarray | None = None,
     ) -> Sampled:
-        """The outcome's means at settings: of its counts, and of other numbers of its levels.
+        """The outcome's means at settings: of its counts, and of further numbers of its levels, (levels, q − 1).
 
-        Args:
-            paths: by graph (`Graphs.paths`).
-            settings: the values in question, of the same nodes.
-            outcome: its number.
-            draws: number of draws.
-            reporter: called before every fit and draw.
-            also: the other numbers, (levels, q − 1).
+        Paths are by graph (`Graphs.paths`).
         """
         self.nodes.fit((key for path in paths for key in path), reporter)
         of = self.nodes.grids[outcome].astype(float)[:, None]
@@ -133,8 +106,8 @@ class FittedGraphs:
         at_fit = {path: means.along(path) if path else unchanged(self.nodes.rows) for path in distinct}
         points = np.array([at_fit[path] for path in paths])
         reached = np.array([bool(path) for path in paths])
-        place = {path: at for at, path in enumerate(distinct)}
-        chosen, weights = self._of_draws(np.array([place[path] for path in paths]), reached, draws)
+        number_of_path = {path: at for at, path in enumerate(distinct)}
+        chosen, weights = self._of_draws(np.array([number_of_path[path] for path in paths]), reached, draws)
         drawn = np.empty((draws, points.shape[1]))
         for number, graph in enumerate(chosen):
             reporter.check()
@@ -145,38 +118,36 @@ class FittedGraphs:
             )
         return Sampled(points, reached, drawn, chosen, weights)
 
-    def _of_draws(self, alike: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    def _of_draws(self, path_numbers: np.ndarray, reached: np.ndarray, draws: int) -> tuple[np.ndarray, np.ndarray]:
         """The graph of every draw, in proportion to their shares, and the weights of the draws.
 
-        Most are of graphs in which a path leads to the outcome, however few these are.
-
-        Args:
-            alike: a number by graph, the same for graphs with the same path, (graphs,).
+        Most are of graphs in which a path leads to the outcome, however few these are. `path_numbers`, (graphs,), are
+        equal for graphs with the same path.
         """
         shares, graphs, weights = self.graphs.shares, [], []
         share = float(shares @ reached)
-        many = draws if reached.all() else int(np.clip(share, *_REACHED) * draws) if reached.any() else 0
-        for among, count in ((reached, many), (~reached, draws - many)):
+        with_path = draws if reached.all() else int(np.clip(share, *_REACHED) * draws) if reached.any() else 0
+        for among, count in ((reached, with_path), (~reached, draws - with_path)):
             if not count:
                 continue
-            order = np.flatnonzero(among)[np.argsort(alike[among], kind="stable")]
-            whole = np.cumsum(shares[order])
-            at = np.searchsorted(whole, (np.arange(count) + 0.5) / count * whole[-1])
+            order = np.flatnonzero(among)[np.argsort(path_numbers[among], kind="stable")]
+            cumulative = np.cumsum(shares[order])
+            at = np.searchsorted(cumulative, (np.arange(count) + 0.5) / count * cumulative[-1])
             graphs.append(order[at.clip(max=len(order) - 1)])
-            weights.append(np.full(count, whole[-1] / count))
+            weights.append(np.full(count, cumulative[-1] / count))
         return np.concatenate(graphs), np.concatenate(weights)
 
     def _often(self, graphs: int, draws: int) -> Over:
-        """The rows for the means at the fits: each as often as the others, or some of them if there are many graphs."""
+        """The rows for the means at the fits: all equally often, or a sample of them if there are many graphs."""
         rows, random = self.nodes.rows, np.random.default_rng([self.seed, 31])
-        many = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
-        rows = np.repeat(rows, max(1, min(many, 4 * _MOST_ROWS) // len(rows)))
-        return Over(random.permutation(rows)[:many], random)
+        total = max(int(_AT_FITS * draws * len(rows) / graphs), _FEWEST_ROWS)
+        rows = np.repeat(rows, max(1, min(total, 4 * _MOST_ROWS) // len(rows)))
+        return Over(random.permutation(rows)[:total], random)
 
     def _rows(self, random: np.random.Generator) -> np.ndarray:
         """Rows drawn with replacement, whole groups where there are groups."""
         rows, group = self.nodes.rows, self.nodes.group
         if group is None:
             return random.choice(rows, min(len(rows), _MOST_ROWS))
-        members = [rows[group[rows] == one] for one in np.unique(group[rows])]
-        return np.concatenate([members[one] for one in random.integers(0, len(members), len(members))])
+        members = [rows[group[rows] == number] for number in np.unique(group[rows])]
+        return np.concatenate([members[number] for number in random.integers(0, len(members), len(members))])

@@ -1,19 +1,16 @@
-"""Signs of hidden causes: what ties columns beyond the graph, and how strong a cause would have to be to make an edge.
+"""Signs of hidden causes: correlation beyond the graph, and how strong a cause would have to be to make an edge.
 
 *Residuals.* A node's residual in a row is P(X < x) − P(X > x) under its fitted distribution given its parents: 0 on
 average if the model holds, the mean of the randomised quantile residual 2 U − 1 (Li and Shepherd, Biometrika 2012). If
 the graph has all common causes, a node's residual is uncorrelated with that of any node that is not adjacent to it. The
 test sums the products of two residuals over the rows, and over the rows of a group first; its variance is that of these
-sums, and its false discovery rate that of Benjamini and Hochberg over the pairs that are not adjacent. What joins an
-adjacent pair beside its edge leaves no trace there, since the edge explains it.
+sums, and its false discovery rate that of Benjamini and Hochberg over the pairs that are not adjacent. A hidden cause
+of an adjacent pair leaves no trace there, since the edge explains it.
 
 *One factor.* Depth, effort or a batch acts on all columns. The largest eigenvalue of the residuals' correlations is
 compared with that of residuals whose signs are drawn anew, by column and row or group.
 
-*Strength.* A hidden cause of both nodes of an edge, normal, acts on either with k times the effect of the node's
-strongest measured cause, in standard deviations of its canonical parameter. The table is drawn anew without the edge,
-and with this cause. The k at which the child then seems to depend on the parent as much as it does in the table is how
-strong a hidden cause would have to be (after Cinelli and Hazlett, JRSS B 2020, for counts).
+*Strength.* `disco.effects.strength` measures how strong a hidden cause of both nodes of an edge would have to be.
 """
 
 from collections.abc import Sequence
@@ -37,19 +34,12 @@ _SMALL = 1e-12
 
 
 class Factor(NamedTuple):
-    """One factor behind all residuals.
+    """One factor behind all residuals."""
 
-    Attributes:
-        explained: its share of the residuals' variance.
-        chance: the same share if the residuals were independent, exceeded once in `FLIPS` + 1 tables.
-        with_totals: the correlation of its scores with the logarithm of the rows' totals.
-        columns: in how many it is, 1 / Σ v⁴ of its direction v: 2 if it is but what ties a pair.
-    """
-
-    explained: float
-    chance: float
-    with_totals: float
-    columns: float
+    explained: float  # share of the residuals' variance
+    chance: float  # the same share for independent residuals, exceeded once in `FLIPS` + 1 tables
+    with_totals: float  # correlation of its scores with the logarithm of the rows' totals
+    columns: float  # effective number of columns, 1 / Σ v⁴ of its direction v: 2 if it only ties a pair
 
     @property
     def is_there(self) -> bool:
@@ -63,7 +53,6 @@ class Signs(NamedTuple):
     Attributes:
         ties: one row per pair of nodes that are not adjacent, columns one, other (names), correlation, p_value,
             q_value, tied; the smallest p-value first.
-        factor: one factor behind all residuals.
     """
 
     ties: pd.DataFrame
@@ -73,108 +62,93 @@ class Signs(NamedTuple):
     def sentences(self) -> list[str]:
         """The signs in words; empty without any."""
         tied = self.ties[self.ties["tied"]]
-        found = [
+        sentences = [
             f"{row.one} and {row.other} go along with each other more than the graph explains "
             f"(q = {number(row.q_value)}): a common cause may be missing."
             for row in tied.itertuples()
         ]
         if not self.factor.is_there:
-            return found
+            return sentences
         advice = "Adjust for the total" if self.factor.with_totals > _WITH_TOTALS else "Give it a role on Data"
         which = "the rows' totals" if self.factor.with_totals > _WITH_TOTALS else "no column of the graph"
         return [
             f"One factor is behind {100 * self.factor.explained:.0f} % of what the graph leaves of all columns, more "
             f"than by chance, and it goes along with {which}: depth, effort or a batch may be missing. {advice}.",
-            *found,
+            *sentences,
         ]
 
 
 def signs(fitted: FittedGraphs, reporter: Reporter = SILENT) -> Signs:
-    """The signs of hidden causes in a table, given the graph that was found.
-
-    Args:
-        fitted: the graphs and the table.
-        reporter: called before every draw.
-    """
+    """The signs of hidden causes in a table, given its estimated graph."""
     nodes, dag, names = fitted.nodes, fitted.graphs.dags[0], np.array(fitted.names, dtype=object)
     adjacent = np.zeros((len(names),) * 2, dtype=bool)
     for node, parents in enumerate(dag.parents):
         adjacent[node, list(parents)] = adjacent[list(parents), node] = True
-    left = residuals(nodes, dag.parents)
-    found = ties(left, adjacent, nodes.group)
-    named = {"one": names[found["one"]], "other": names[found["other"]], "tied": found["q_value"] <= RATE}
+    node_residuals = residuals(nodes, dag.parents)
+    tie_table = ties(node_residuals, adjacent, nodes.group)
+    named = {"one": names[tie_table["one"]], "other": names[tie_table["other"]], "tied": tie_table["q_value"] <= RATE}
     totals = nodes.given.counts.to_numpy(float).sum(axis=1)
-    return Signs(found.assign(**named), factor(left, totals, nodes.group, fitted.seed, reporter))
+    return Signs(tie_table.assign(**named), factor(node_residuals, totals, nodes.group, fitted.seed, reporter))
 
 
 def residuals(nodes: Nodes, parents: Sequence[tuple[int, ...]]) -> np.ndarray:
     """Every node's residuals given its parents, (n, d): 0 in rows in which it was set from outside."""
     keys = list(enumerate(parents))
     nodes.fit(keys)
-    ranks, own, found = nodes.design.ranks, nodes.design.own_rows, np.empty(nodes.levels.shape)
+    ranks, own_rows, result = nodes.design.ranks, nodes.design.own_rows, np.empty(nodes.levels.shape)
     for node, key in enumerate(keys):
-        one = nodes.conditional(key, -1)
-        chances = one.chances(one.index_of(nodes.levels))
+        distribution = nodes.conditional(key, -1)
+        chances = distribution.chances(distribution.index_of(nodes.levels))
         at = ranks[:, node, None]
-        upto, here = (np.take_along_axis(part, at, axis=1)[:, 0] for part in (np.cumsum(chances, axis=1), chances))
-        found[:, node] = 2 * upto - here - 1
-    return found if own is None else found * own.T
+        upto, here = (np.take_along_axis(array, at, axis=1)[:, 0] for array in (np.cumsum(chances, axis=1), chances))
+        result[:, node] = 2 * upto - here - 1
+    return result if own_rows is None else result * own_rows.T
 
 
-def ties(left: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:
-    """The correlations of the residuals of pairs that are not adjacent.
-
-    Args:
-        left: residuals, (n, d).
-        adjacent: (d, d) bool, symmetric.
-        group: every row's group number, (n,), or None.
+def ties(node_residuals: np.ndarray, adjacent: np.ndarray, group: np.ndarray | None = None) -> pd.DataFrame:
+    """The correlations of the residuals, (n, d), of pairs that are not adjacent, (d, d) bool.
 
     Returns:
         Columns one, other (numbers), correlation, p_value, q_value; the smallest p-value first.
     """
-    one, other = np.nonzero(np.triu(~adjacent, 1))
-    numbers = np.zeros((len(one), 2))
-    for at, (a, b) in enumerate(zip(one, other, strict=True)):
-        product = left[:, a] * left[:, b]
+    first, second = np.nonzero(np.triu(~adjacent, 1))
+    numbers = np.zeros((len(first), 2))
+    for at, (a, b) in enumerate(zip(first, second, strict=True)):
+        product = node_residuals[:, a] * node_residuals[:, b]
         sums = product if group is None else np.bincount(group, product)
-        size = np.sqrt((left[:, a] @ left[:, a]) * (left[:, b] @ left[:, b]))
+        size = np.sqrt((node_residuals[:, a] @ node_residuals[:, a]) * (node_residuals[:, b] @ node_residuals[:, b]))
         numbers[at] = product.sum() / max(size, _SMALL), sums.sum() / max(np.sqrt(sums @ sums), _SMALL)
     p_value = 2 * ndtr(-np.abs(numbers[:, 1]))
     q_value = false_discovery_control(p_value) if len(p_value) else p_value
-    found = pd.DataFrame(
-        {"one": one, "other": other, "correlation": numbers[:, 0], "p_value": p_value, "q_value": q_value}
+    table = pd.DataFrame(
+        {"one": first, "other": second, "correlation": numbers[:, 0], "p_value": p_value, "q_value": q_value}
     )
-    return found.sort_values("p_value", kind="stable", ignore_index=True)
+    return table.sort_values("p_value", kind="stable", ignore_index=True)
 
 
 def factor(
-    left: np.ndarray,
+    node_residuals: np.ndarray,
     totals: np.ndarray,
     group: np.ndarray | None = None,
     seed: int = 0,
     reporter: Reporter = SILENT,
 ) -> Factor:
-    """One factor behind the residuals.
-
-    Args:
-        left: residuals, (n, d).
-        totals: of the rows, (n,).
-        group: every row's group number, (n,), or None.
-        seed: of the signs.
-        reporter: called before every draw.
-    """
-    random, scaled = np.random.default_rng([seed, 37]), left / np.maximum(np.sqrt((left**2).sum(0)), _SMALL)
-    among = np.arange(len(left)) if group is None else group
-    own, direction = _largest(scaled)
+    """One factor behind the residuals, (n, d), of rows with these totals, (n,); the seed is that of the signs."""
+    random, scaled = (
+        np.random.default_rng([seed, 37]),
+        node_residuals / np.maximum(np.sqrt((node_residuals**2).sum(0)), _SMALL),
+    )
+    among = np.arange(len(node_residuals)) if group is None else group
+    eigenvalue, direction = _largest(scaled)
     drawn = []
     for _ in range(FLIPS):
         reporter.check()
-        flips = random.choice([-1.0, 1.0], (int(among.max()) + 1, left.shape[1]))
+        flips = random.choice([-1.0, 1.0], (int(among.max()) + 1, node_residuals.shape[1]))
         drawn.append(_largest(scaled * flips[among])[0])
     scores, logarithm = scaled @ direction, np.log1p(totals)
     together = float(np.corrcoef(scores, logarithm)[0, 1]) if np.ptp(logarithm) > 0 and np.ptp(scores) > 0 else 0.0
     columns = 1 / float((direction**4).sum())
-    return Factor(own / left.shape[1], max(drawn) / left.shape[1], abs(together), columns)
+    return Factor(eigenvalue / node_residuals.shape[1], max(drawn) / node_residuals.shape[1], abs(together), columns)
 
 
 def _largest(scaled: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,8 +1,8 @@
 """Means of an outcome if nodes are set, in one graph: ancestral sampling from the fits.
 
-Nodes that the set ones do not act on keep what they have in the rows, as do covariates and exposure. Nodes between are
-drawn, along the order; of the outcome itself the distribution given its parents is taken, which needs no draw. Every
-value in question uses the same random numbers, so that differences have little error.
+Nodes that do not depend on the set nodes have their values in the rows, as do covariates and exposure. Nodes between
+are drawn, along the order. For the outcome itself, its distribution given its parents needs no draw. All values in
+question use the same random numbers, so that differences have little error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,7 @@ Settings = Sequence[Mapping[int, float]]  # the values in question: of every set
 
 
 class Over:
-    """The rows over which means are taken, and every node's random numbers at them.
-
-    Attributes:
-        rows: their numbers, (m,).
-    """
+    """The rows over which means are taken, (m,) numbers, and every node's random numbers at them."""
 
     def __init__(self, rows: np.ndarray, random: np.random.Generator) -> None:
         self.rows, self._random = rows, random
@@ -39,49 +35,46 @@ class OutcomeMeans:
     A node is drawn once for all graphs in which it and all drawn nodes before it have the same parents.
 
     Args:
-        nodes: the fits.
-        settings: the values in question.
-        of: what means are taken of: numbers of the outcome's levels, such as their counts, (levels, q).
-        over: the rows.
+        of: numbers of the outcome's levels whose means are taken, such as their counts, (levels, q).
         number: of the draw of the coefficients; −1: those of the fit.
     """
 
     def __init__(self, nodes: Nodes, settings: Settings, of: np.ndarray, over: Over, number: int) -> None:
         self._nodes, self._of, self._over, self._number = nodes, of, over, number
         self._many = len(settings)
-        self._set = {node: np.array([nodes.basis_at(node, one[node]) for one in settings]) for node in settings[0]}
+        self._set = {
+            node: np.array([nodes.basis_at(node, setting[node]) for setting in settings]) for node in settings[0]
+        }
         self._drawn = dict[tuple[Key, tuple[int | None, ...]], tuple[int, np.ndarray]]()
 
     def along(self, path: Sequence[Key]) -> np.ndarray:
         """The means in one graph, (q · k): of the first number at all settings, then of the next.
 
-        Args:
-            path: the nodes changed by the set ones that act on the outcome, each with its parents, causes first; the
-                outcome comes last.
+        The path has the nodes that the set nodes change and that act on the outcome, with their parents, causes first.
         """
         drawn = dict[int, tuple[int, np.ndarray]]()  # by node: its number among all draws, and its levels as a parent
         for key in path[:-1]:
-            alike = key, tuple(drawn[parent][0] if parent in drawn else None for parent in key[1])
-            if alike not in self._drawn:
-                self._drawn[alike] = len(self._drawn), self._levels(key, drawn)
-            drawn[key[0]] = self._drawn[alike]
-        one = self._nodes.conditional(path[-1], self._number)
-        return one.mean(self._of, self._index(one, path[-1], drawn), self._over.rows).T.ravel()
+            draw_key = key, tuple(drawn[parent][0] if parent in drawn else None for parent in key[1])
+            if draw_key not in self._drawn:
+                self._drawn[draw_key] = len(self._drawn), self._levels(key, drawn)
+            drawn[key[0]] = self._drawn[draw_key]
+        distribution = self._nodes.conditional(path[-1], self._number)
+        return distribution.mean(self._of, self._index(distribution, path[-1], drawn), self._over.rows).T.ravel()
 
     def _levels(self, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
         """A node's levels as a parent, (k, m)."""
-        one, node, rows = self._nodes.conditional(key, self._number), key[0], self._over.rows
-        levels = one.drawn(self._index(one, key, drawn), rows, self._over.uniform(node))
+        distribution, node, rows = self._nodes.conditional(key, self._number), key[0], self._over.rows
+        levels = distribution.drawn(self._index(distribution, key, drawn), rows, self._over.uniform(node))
         return self._nodes.as_parent(node, levels, rows)
 
-    def _index(self, one: NodeAtRows, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
+    def _index(self, distribution: NodeAtRows, key: Key, drawn: Mapping[int, tuple[int, np.ndarray]]) -> np.ndarray:
         """The sum of the parents' effects, (k, m)."""
         rows = self._over.rows
-        found = np.zeros((self._many, len(rows)))
+        index = np.zeros((self._many, len(rows)))
         for number, parent in enumerate(key[1]):
             if parent in self._set:
-                found += one.at(number, self._set[parent])[:, None]
+                index += distribution.at(number, self._set[parent])[:, None]
             else:
                 levels = drawn[parent][1] if parent in drawn else self._nodes.levels[rows, parent]
-                found += one.effects[number][levels]
-        return found
+                index += distribution.effects[number][levels]
+        return index

@@ -1,7 +1,7 @@
 """The fits of nodes given parents that effects need: each made once, with draws of its coefficients.
 
 Every node is the semiparametric GLM of `disco.likelihood.rank_design`, fitted to all rows. Its coefficients are
-uncertain: normal around the fit, with the inverse information as covariance (Laplace), H⁻¹. If rows form groups, what a
+uncertain: normal around the fit, with the inverse information H⁻¹ as covariance (Laplace). If rows form groups, what a
 group's rows have in common counts once, and the covariance is H⁻¹ (Σ s sᵀ + Λ) H⁻¹, with the sum over the groups'
 scores s, the sums of their rows' gradients, and Λ the prior's precision (Liang and Zeger, Biometrika 1986).
 """
@@ -30,11 +30,7 @@ Key = tuple[int, tuple[int, ...]]  # a node and its parents, ascending
 
 
 class NodeAtRows(Distribution):
-    """A node's distribution given its parents at the rows of a table.
-
-    Attributes:
-        shift: the canonical parameter at the rows without the parents' part, (n,).
-    """
+    """A node's distribution given its parents at the rows of a table; `shift`, (n,), is η without the parents' part."""
 
     def __init__(self, table: "Nodes", key: Key, theta: np.ndarray) -> None:
         node, parents = key
@@ -47,18 +43,12 @@ class NodeAtRows(Distribution):
 
     def moved(self, by: np.ndarray) -> "NodeAtRows":
         """The same with numbers added to the canonical parameter at the rows, (n,)."""
-        found = copy.copy(self)
-        found.shift = self.shift + by
-        return found
+        result = copy.copy(self)
+        result.shift = self.shift + by
+        return result
 
     def mean(self, of: np.ndarray, index: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The means of numbers of its levels over rows with these numbers, (m,); (k, …).
-
-        Args:
-            of: the numbers, such as the levels' counts, (levels, …).
-            index: sums of effects, (k, m).
-            rows: the rows.
-        """
+        """The means, (k, …), of numbers of its levels, (levels, …), at sums of effects, (k, m), over rows, (m,)."""
         shares, chances = drawing.on_grid(index, self.shift[rows], self.bend, self.value, self.weight)
         return shares @ (chances @ of)
 
@@ -70,15 +60,13 @@ class NodeAtRows(Distribution):
         """The probability of every level at sums of effects of the rows of the fit, (n,); (n, levels)."""
         return np.exp(self.log_probability(self.bent(index)[0] + self.shift))
 
-    def left(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def centred(self, index: np.ndarray, levels: np.ndarray, measure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """v / s and the base measure's columns, (levels, q), minus their means, at the rows of the fit."""
         chances, measure = self.chances(index), measure[: len(self.value)]
         return self.value[levels] - chances @ self.value, measure[levels] - chances @ measure
 
 
 class _Fit:
-    """One fit: its coefficients, and draws of them."""
-
     def __init__(self, theta: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> None:
         self.theta, self._covariance, self._random = theta, covariance, random
         self._draws = np.empty((0, len(theta)))
@@ -91,8 +79,8 @@ class _Fit:
     def draw(self, number: int) -> np.ndarray:
         """The coefficients of a draw, the same for the same number; −1: those of the fit."""
         while number >= len(self._draws):
-            more = self.theta + self._random.standard_normal((_AT_ONCE, len(self.theta))) @ self._root.T
-            self._draws = np.concatenate([self._draws, more])
+            draws = self.theta + self._random.standard_normal((_AT_ONCE, len(self.theta))) @ self._root.T
+            self._draws = np.concatenate([self._draws, draws])
         return self.theta if number < 0 else self._draws[number]
 
 
@@ -100,8 +88,6 @@ class Nodes:
     """A table and the fits to it.
 
     Attributes:
-        given: the table.
-        adjustment: its covariates, contexts among them, exposure, groups and interventions, or None.
         grids, parent_grids, design: as in `disco.likelihood.model.Model`.
         unset: the numbers of the rows in which nothing was set.
         rows: those over which means are taken; all of them, or some (`over`).
@@ -110,13 +96,13 @@ class Nodes:
         beside, offset: the rows' own columns and the offset, as in `Model`.
     """
 
-    def __init__(self, given: Prepared, seed: int = 0) -> None:
-        adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
-        self.given, self.adjustment, self._seed = given, adjustment, seed
-        self.grids, self.parent_grids, self.design = on_grids(given.counts, adjustment, WEAK)
-        design, many = self.design, len(given.counts)
-        done = None if adjustment is None else adjustment.interventions
-        self.rows = self.unset = np.arange(many) if done is None else np.flatnonzero(done.arm == 0)
+    def __init__(self, prepared: Prepared, seed: int = 0) -> None:
+        adjustment = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
+        self.given, self.adjustment, self._seed = prepared, adjustment, seed
+        self.grids, self.parent_grids, self.design = on_grids(prepared.counts, adjustment, WEAK)
+        design, rows = self.design, len(prepared.counts)
+        interventions = None if adjustment is None else adjustment.interventions
+        self.rows = self.unset = np.arange(rows) if interventions is None else np.flatnonzero(interventions.arm == 0)
         self.levels = design.parent_ranks
         self.bases = [design.basis[node, : len(grid)] for node, grid in enumerate(self.parent_grids)]
         self.beside = design.columns[design.nodes :].reshape(-1, design.rows).T
@@ -126,9 +112,9 @@ class Nodes:
 
     def over(self, rows: np.ndarray) -> "Nodes":
         """The same fits, with means over other rows."""
-        found = copy.copy(self)
-        found.rows = rows
-        return found
+        result = copy.copy(self)
+        result.rows = rows
+        return result
 
     @property
     def group(self) -> np.ndarray | None:
@@ -141,16 +127,16 @@ class Nodes:
         for key in dict.fromkeys(keys):
             if key not in self._fits:
                 by_size.setdefault(len(key[1]), []).append(key)
-        for wanted in by_size.values():
-            for first in range(0, len(wanted), _SIDE_BY_SIDE):
-                part = wanted[first : first + _SIDE_BY_SIDE]
+        for same_size in by_size.values():
+            for first in range(0, len(same_size), _SIDE_BY_SIDE):
+                batch = same_size[first : first + _SIDE_BY_SIDE]
                 reporter.check()
-                found = fit(self.design, Problems.of(part), tolerance=_TOLERANCE)
-                covariances = inverse(found.moments.information, found.penalty)
-                for number, key in enumerate(part):
-                    theta, covariance = found.theta[number], covariances[number]
+                fits = fit(self.design, Problems.of(batch), tolerance=_TOLERANCE)
+                covariances = inverse(fits.moments.information, fits.penalty)
+                for number, key in enumerate(batch):
+                    theta, covariance = fits.theta[number], covariances[number]
                     if self.group is not None:
-                        covariance = self._clustered(key, found, number, covariance)
+                        covariance = self._clustered(key, fits, number, covariance)
                     random = np.random.default_rng([self._seed, 23, key[0], *key[1]])
                     self._fits[key] = _Fit(theta, covariance, random)
 
@@ -183,16 +169,16 @@ class Nodes:
         return None if logarithm is None else np.exp(logarithm)
 
     def _clustered(self, key: Key, fits: Fits, number: int, covariance: np.ndarray) -> np.ndarray:
-        """The covariance of a fit's coefficients, if the rows of a group are not independent."""
+        """The covariance of a fit's coefficients if the rows of a group are dependent."""
         node, parents = key
         design, theta = self.design, fits.theta[number]
-        one = NodeAtRows(self, key, theta)
-        index = one.index_of(self.levels)
-        _, slope, along = one.bent(index)
-        left, of_measure = one.left(index, design.ranks[:, node], design.measure[node])
+        distribution = NodeAtRows(self, key, theta)
+        index = distribution.index_of(self.levels)
+        _, slope, along = distribution.bent(index)
+        residual, of_measure = distribution.centred(index, design.ranks[:, node], design.measure[node])
         columns = design.columns[list(parents)].reshape(-1, design.rows).T
-        bases = [left[:, None], of_measure, (left * along)[:, None]]
-        scores = np.column_stack([*bases, left[:, None] * self.beside, (left * slope)[:, None] * columns])
+        bases = [residual[:, None], of_measure, (residual * along)[:, None]]
+        scores = np.column_stack([*bases, residual[:, None] * self.beside, (residual * slope)[:, None] * columns])
         if design.own_rows is not None:
             scores = scores * design.own_rows[node][:, None]
         assert self.group is not None

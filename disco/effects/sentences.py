@@ -16,25 +16,27 @@ def in_words(effect: Effect) -> str:
 
 
 def in_parts(effect: Effect) -> tuple[str, list[str], str]:
-    """The same in parts: the first sentence, one line per case, and what follows from them."""
+    """The same divided: the first sentence, one line per case, and what follows from them."""
     if effect.cases:
-        told = [f"if {_when(effect, case)} ({_graphs(case.share)}), {_in_case(effect, case)}" for case in effect.cases]
+        case_sentences = [
+            f"if {_when(effect, case)} ({_graphs(case.share)}), {_in_case(effect, case)}" for case in effect.cases
+        ]
         tell = f"An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
-        return f"{_if(effect)}, the answer depends on directions that are not decided:", told, tell
+        return f"{_if(effect)}, the answer depends on directions that are not decided:", case_sentences, tell
     if effect.total.graphs.none > 1 - _SAME:
         return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}.", [], ""
     return f"{_if(effect)}, {_change(effect.on, effect.total)}.", [], _sure(effect)
 
 
-def apart(total: Answer, beside: Answer | None) -> tuple[str, ...]:
+def disagreement(total: Answer, by_adjustment: Answer | None) -> tuple[str, ...]:
     """A sentence if the model and the adjustment differ by more than both intervals."""
-    if beside is None:
+    if by_adjustment is None:
         return ()
-    one, other = total.difference, beside.difference
-    if one.low <= other.high and other.low <= one.high:
+    model, adjusted = total.difference, by_adjustment.difference
+    if model.low <= adjusted.high and adjusted.low <= model.high:
         return ()
     return (
-        f"By adjustment alone the difference is {_interval(other)}, not {_interval(one)}: the model of what lies "
+        f"By adjustment alone the difference is {_interval(adjusted)}, not {_interval(model)}: the model of what lies "
         "between does not fit, so trust neither.",
     )
 
@@ -50,10 +52,10 @@ def _if(effect: Effect) -> str:
     return f"If {series(sets)}{f' while {series(held)}' if held else ''}"
 
 
-def _change(on: str, found: Answer) -> str:
-    mean, before, ratio = found.mean.estimate, found.mean_against.estimate, found.rate_ratio
-    told = [number(before), number(mean)]
-    moves = f"stay at {told[0]}" if told[0] == told[1] else f"go from {told[0]} to {told[1]}"
+def _change(on: str, answer: Answer) -> str:
+    mean, reference, ratio = answer.mean.estimate, answer.mean_against.estimate, answer.rate_ratio
+    means = [number(reference), number(mean)]
+    moves = f"stay at {means[0]}" if means[0] == means[1] else f"go from {means[0]} to {means[1]}"
     return (
         f"the mean of {on} would {moves} (ratio {number(ratio.estimate)}, "
         f"90 % interval {number(ratio.low)} to {number(ratio.high)})"
@@ -64,18 +66,17 @@ def _sure(effect: Effect) -> str:
     """How many graphs agree, and whether the interval excludes none."""
     shares, ratio = effect.total.graphs, effect.total.rate_ratio
     has_more = ratio.estimate >= 1
-    same, other = (shares.more, shares.less) if has_more else (shares.less, shares.more)
-    parts = [f"{'An increase' if has_more else 'A decrease'} {_graphs(same)}"]
-    if other > _SAME:
-        parts.append(f"{'a decrease' if has_more else 'an increase'} {_graphs(other)}")
+    same, opposite = (shares.more, shares.less) if has_more else (shares.less, shares.more)
+    clauses = [f"{'An increase' if has_more else 'A decrease'} {_graphs(same)}"]
+    if opposite > _SAME:
+        clauses.append(f"{'a decrease' if has_more else 'an increase'} {_graphs(opposite)}")
     if shares.none > _SAME:
-        parts.append(f"none {_graphs(shares.none)}, where {_no_path(effect)}")
-    words = f"{'; '.join(parts)}."
+        clauses.append(f"none {_graphs(shares.none)}, where {_no_path(effect)}")
+    words = f"{'; '.join(clauses)}."
     return words if ratio.low > 1 or ratio.high < 1 else f"{words} That there is no effect cannot be excluded."
 
 
 def _no_path(effect: Effect) -> str:
-    """Why there is no effect in the graphs without one."""
     names = series(list(effect.do))
     if effect.is_reversed > 0 and effect.is_reversed > effect.total.graphs.none - _SAME:
         return f"{effect.on} comes before {names}"
@@ -98,12 +99,7 @@ def arrow(edge: tuple[str, str]) -> str:
 
 
 def short(edges: Sequence[tuple[str, str]], is_none: bool) -> str:
-    """What a case stands for, in a few words: its first direction.
-
-    Args:
-        edges: its directions.
-        is_none: whether no path leads to the outcome in its graphs.
-    """
+    """A case in a few words: its first direction, or whether a path leads to the outcome in its graphs."""
     return f"if {arrow(edges[0])}" if edges else f"if {'no' if is_none else 'a'} path leads there"
 
 
@@ -113,5 +109,5 @@ def _in_case(effect: Effect, case: Case) -> str:
     return _change(effect.on, case.answer)
 
 
-def _interval(found: tuple[float, float, float]) -> str:
-    return f"{number(found[0])} ({number(found[1])} to {number(found[2])})"
+def _interval(interval: tuple[float, float, float]) -> str:
+    return f"{number(interval[0])} ({number(interval[1])} to {number(interval[2])})"

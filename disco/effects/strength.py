@@ -31,7 +31,7 @@ def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
         InputError: there is no such node.
     """
     nodes, edge = fitted.nodes, (effect_question.node(fitted, parent), effect_question.node(fitted, child))
-    parents = next((one.parents for one in fitted.graphs.dags if one.is_near and edge[0] in one.parents[edge[1]]), None)
+    parents = next((dag.parents for dag in fitted.graphs.dags if dag.is_near and edge[0] in dag.parents[edge[1]]), None)
     if parents is None:
         return math.nan
     nodes.fit(enumerate(parents))
@@ -42,9 +42,10 @@ def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
 
 def _sizes(nodes: Nodes, key: Key) -> dict[int, float]:
     """The standard deviation over the rows of each parent's effect."""
-    one = nodes.conditional(key, -1)
+    distribution = nodes.conditional(key, -1)
     return {
-        parent: float(effect[nodes.levels[:, parent]].std()) for parent, effect in zip(key[1], one.effects, strict=True)
+        parent: float(effect[nodes.levels[:, parent]].std())
+        for parent, effect in zip(key[1], distribution.effects, strict=True)
     }
 
 
@@ -57,57 +58,57 @@ def _strength(
     values: tuple[float, float],
 ) -> float:
     parent, child = edge
-    own = (parent, parents[parent]), (child, parents[child])
+    keys = (parent, parents[parent]), (child, parents[child])
     strongest = [
-        max((size for node, size in sizes[key].items() if node != parent), default=usual) or usual for key in own
+        max((size for node, size in sizes[key].items() if node != parent), default=usual) or usual for key in keys
     ]
-    wanted = abs(_log_ratio(nodes, own[1], parent, *values))
-    least, most = 0.0, MOST
-    if _seems(nodes, own, edge, strongest, MOST, values) < wanted:
+    observed = abs(_log_ratio(nodes, keys[1], parent, *values))
+    lower, upper = 0.0, MOST
+    if _seems(nodes, keys, edge, strongest, MOST, values) < observed:
         return math.inf
     for _ in range(_STEPS):
-        middle = (least + most) / 2
-        if _seems(nodes, own, edge, strongest, middle, values) < wanted:
-            least = middle
+        middle = (lower + upper) / 2
+        if _seems(nodes, keys, edge, strongest, middle, values) < observed:
+            lower = middle
         else:
-            most = middle
-    return (least + most) / 2
+            upper = middle
+    return (lower + upper) / 2
 
 
 def _log_ratio(nodes: Nodes, key: Key, parent: int, low: float, high: float) -> float:
     """The log ratio of the child's means at two values of a parent, all else as in the rows."""
-    one, at = nodes.conditional(key, -1), key[1].index(parent)
-    others = one.index_of(nodes.levels) - one.effects[at][nodes.levels[:, parent]]
+    distribution, at = nodes.conditional(key, -1), key[1].index(parent)
+    rest = distribution.index_of(nodes.levels) - distribution.effects[at][nodes.levels[:, parent]]
     basis = [
         nodes.basis_at(parent, float(np.clip(value, *nodes.parent_grids[parent][[0, -1]]))) for value in (high, low)
     ]
-    index = np.stack([others + one.at(at, columns) for columns in basis])
-    above, below = one.mean(nodes.grids[key[0]], index, np.arange(len(others)))
+    index = np.stack([rest + distribution.at(at, columns) for columns in basis])
+    above, below = distribution.mean(nodes.grids[key[0]], index, np.arange(len(rest)))
     return math.log(above / below)
 
 
 def _seems(
     nodes: Nodes,
-    own: tuple[Key, Key],
+    keys: tuple[Key, Key],
     edge: tuple[int, int],
     strongest: list[float],
     times: float,
     values: tuple[float, float],
 ) -> float:
-    """The absolute log ratio that the child seems to have if a hidden cause is this strong and there is no edge."""
+    """The absolute log ratio that the child seems to have without the edge, given a hidden cause of this strength."""
     (parent, child), random = edge, np.random.default_rng([41, *edge])
     hidden = random.standard_normal(nodes.design.rows)
     drawn = nodes.given.counts.copy()
-    for key, size in zip(own, strongest, strict=True):
-        one = nodes.conditional(key, -1)
-        index = one.index_of(nodes.levels)
+    for key, size in zip(keys, strongest, strict=True):
+        distribution = nodes.conditional(key, -1)
+        index = distribution.index_of(nodes.levels)
         if key[0] == child:
-            effect = one.effects[key[1].index(parent)][nodes.levels[:, parent]]
+            effect = distribution.effects[key[1].index(parent)][nodes.levels[:, parent]]
             index = index - effect + effect.mean()
         grid = nodes.grids[key[0]]
-        drawn.isetitem(key[0], grid[_drawn(one, grid, index, times * size * hidden, random)])
-    others = [node for node in own[1][1] if node != parent]
-    names = [drawn.columns[node] for node in (parent, child, *others)]
+        drawn.isetitem(key[0], grid[_drawn(distribution, grid, index, times * size * hidden, random)])
+    other_parents = [node for node in keys[1][1] if node != parent]
+    names = [drawn.columns[node] for node in (parent, child, *other_parents)]
     if min(drawn[name].nunique() for name in names[:2]) < 2:
         return 0.0
     again = Nodes(Prepared(drawn[names].reset_index(drop=True), nodes.given.adjustment))
@@ -117,16 +118,16 @@ def _seems(
 
 
 def _drawn(
-    one: NodeAtRows, grid: np.ndarray, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator
+    distribution: NodeAtRows, grid: np.ndarray, index: np.ndarray, hidden: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
     """Levels drawn with a hidden cause added to the canonical parameter, at the same mean, (n,)."""
 
     def mean(by: np.ndarray) -> float:
-        return float(one.moved(by).mean(grid, index[None], rows)[0])
+        return float(distribution.moved(by).mean(grid, index[None], rows)[0])
 
     rows = np.arange(len(index))
-    wanted, (low, high) = mean(np.zeros(len(index))), _SPANS
+    target, (low, high) = mean(np.zeros(len(index))), _SPANS
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if mean(hidden + middle) < wanted else (low, middle)
-    return one.moved(hidden + low).drawn(index[None], rows, spread(len(rows), random))[0]
+        low, high = (middle, high) if mean(hidden + middle) < target else (low, middle)
+    return distribution.moved(hidden + low).drawn(index[None], rows, spread(len(rows), random))[0]

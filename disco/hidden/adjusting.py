@@ -18,20 +18,15 @@ ROLE = ("covariate", CATEGORICAL)
 def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: Callback | None = None) -> AddKinds:
     """The change of a table that adds the kind of every row as a column; its role is `ROLE`.
 
-    Columns that `disco.table.artefacts` advises to leave out are not looked at.
-
-    Args:
-        table: counts, one column per node, and the columns with other roles.
-        roles: roles of the columns that are not counts.
-        callback: receives the events; False stops.
+    Columns that `disco.table.artefacts` advises to leave out are ignored.
 
     Raises:
         InputError: the table or its roles cannot be used, or its rows do not fall into kinds.
     """
     reporter = Reporter(callback, {"columns": 0.5, "kinds": 0.5}, "stopped while looking for kinds of rows.")
-    given = prepare(table, roles, folds=None)
-    plain = plain_artefacts(given, callback=reporter.part("columns", ""))
-    _, found = kinds(without_advised(given, plain), reporter, "kinds")
-    if found is None:
+    prepared = prepare(table, roles, folds=None)
+    plain = plain_artefacts(prepared, callback=reporter.part("columns", ""))
+    _, row_kinds = kinds(without_advised(prepared, plain), reporter, "kinds")
+    if row_kinds is None:
         raise InputError("The rows of this table do not fall into kinds that could be adjusted for.")
-    return AddKinds(letters(found)).apart_from(names_of(table))
+    return AddKinds(letters(row_kinds)).apart_from(names_of(table))

@@ -40,35 +40,28 @@ Search: TypeAlias = Callable[[str], Finding | None]  # what one of `SEARCHES` fi
 
 @dataclass(frozen=True)
 class Artefacts:
-    """The artefacts of a table.
+    """The artefacts of a table."""
 
-    Attributes:
-        plain: those of `disco.table.artefacts.plain_artefacts`, dismissed or not.
-        hidden: what each of `SEARCHES` found that was made.
-        reasons: why some kinds are none, by kind; also of what is not looked for at present.
-        doubts: what else weakens results, from `disco.table.quality.doubts`.
-    """
-
-    plain: tuple[Finding, ...]
-    hidden: Mapping[str, Finding | None] = field(default_factory=dict)
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    doubts: tuple[Finding, ...] = ()
+    plain: tuple[Finding, ...]  # those of `disco.table.artefacts.plain_artefacts`, dismissed or not
+    hidden: Mapping[str, Finding | None] = field(default_factory=dict)  # by search, of `SEARCHES`, that was made
+    reasons: Mapping[str, str] = field(default_factory=dict)  # for dismissed kinds, searched for at present or not
+    doubts: tuple[Finding, ...] = ()  # what else weakens results, from `disco.table.quality.doubts`
 
     @cached_property
     def found(self) -> tuple[Finding, ...]:
         """All of them, worst first."""
         hidden = _hidden(self.plain, self.reasons, self.hidden.get)
-        return tuple(sorted([*self.plain, *hidden], key=lambda one: ARTEFACTS.index(one.kind)))
+        return tuple(sorted([*self.plain, *hidden], key=lambda finding: ARTEFACTS.index(finding.kind)))
 
     @property
     def dismissed(self) -> dict[str, str]:
         """Why some of those found are none, by kind."""
-        return {one.kind: self.reasons[one.kind] for one in self.found if one.kind in self.reasons}
+        return {finding.kind: self.reasons[finding.kind] for finding in self.found if finding.kind in self.reasons}
 
     @property
     def standing(self) -> tuple[Finding, ...]:
         """Those that were not dismissed."""
-        return tuple(one for one in self.found if one.kind not in self.reasons)
+        return tuple(finding for finding in self.found if finding.kind not in self.reasons)
 
     @property
     def due(self) -> list[str]:
@@ -91,18 +84,13 @@ class Artefacts:
 
 
 def _hidden(plain: Sequence[Finding], dismissed: Collection[str], find: Search) -> Iterator[Finding]:
-    """What is hidden, as far as it is looked for: the one place that decides this.
+    """The hidden artefacts that are searched for: the one place that decides this.
 
-    Where rows depend on each other, share a total or differ in depth, nothing is looked for until that is dismissed.
-    Beside a shared total only kinds of rows count. Readings are looked for if there is no common cause, or if it is
-    dismissed.
-
-    Args:
-        plain: the other findings, dismissed or not.
-        dismissed: kinds that are none in this table.
-        find: asked only for searches that are due.
+    If rows depend on each other, share a total or differ in depth, nothing is searched for until that is dismissed.
+    With a shared total, only kinds of rows count. Readings are searched for if there is no common cause, or if it is
+    dismissed. `find` is called only for searches that are due.
     """
-    standing = {one.kind for one in plain} - {*dismissed}
+    standing = {finding.kind for finding in plain} - {*dismissed}
     if standing & _SHARED:
         return
     is_closed = "closure" in standing  # kinds with opposite effects leave totals alike
@@ -122,10 +110,7 @@ def artefacts(
     dismissed: Collection[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Finding, ...]:
-    """The artefacts of a table of any size that stand, worst first.
-
-    Args:
-        dismissed: those of `ARTEFACTS` that are none in this table.
+    """The artefacts of a table of any size, worst first, without the `dismissed` kinds of `ARTEFACTS`.
 
     Other arguments and errors are those of `disco.table.artefacts.plain_artefacts`.
     """
@@ -146,95 +131,82 @@ def looked_for(
     callback: Callback | None = None,
     left_out: Stretches = (),
 ) -> Artefacts:
-    """The artefacts of a table, why some are none, and its doubts; a reason for what is not found has no effect.
+    """The artefacts of a table, why some are dismissed, and its doubts; a reason without its finding has no effect.
 
-    Args:
-        table, roles, aside, callback: as for `artefacts`.
-        reasons: by kind.
-        left_out: rows of the loaded table that were left out; the others keep their numbers.
+    `left_out` are rows left out of the loaded table; the others keep their numbers.
 
     Raises:
         InputError: the table or its roles cannot be used.
     """
-    aside, given = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
-    told = _looked_for(given, aside, reasons or {}, callback)
-    return replace(told, reasons=told.dismissed, doubts=doubts(given, left_out))
+    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    result = _looked_for(prepared, aside, reasons or {}, callback)
+    return replace(result, reasons=result.dismissed, doubts=doubts(prepared, left_out))
 
 
 def _looked_for(
-    given: Prepared,
-    aside: pd.DataFrame,
+    prepared: Prepared,
+    ignored_columns: pd.DataFrame,
     reasons: Mapping[str, str],
     callback: Callback | None,
     without: Collection[str] = (),
 ) -> Artefacts:
     """All artefacts, those of the searches `without` missing."""
     reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
-    plain = plain_artefacts(given, unused=aside, callback=reporter.part("columns", ""))
-    told = Artefacts(plain, dict.fromkeys(without), reasons)
-    return told.searched(lambda which: search(given, plain, which, reporter))
+    plain = plain_artefacts(prepared, unused=ignored_columns, callback=reporter.part("columns", ""))
+    result = Artefacts(plain, dict.fromkeys(without), reasons)
+    return result.searched(lambda which: search(prepared, plain, which, reporter))
 
 
-def search(given: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
-    """What one of `SEARCHES` finds in a table.
-
-    Args:
-        given, plain: the table, and its other findings, dismissed or not.
-        reporter: receives the progress, in a stage of the same name.
-    """
+def search(prepared: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
+    """The finding of one of `SEARCHES`, given the other findings, dismissed or not; its stage has the same name."""
     look = {COMMON: _of_common, READINGS: _of_readings}[which]
-    return look(without_advised(given, plain), reporter)
+    return look(without_advised(prepared, plain), reporter)
 
 
-def without_advised(given: Prepared, plain: Sequence[Finding]) -> Prepared:
+def without_advised(prepared: Prepared, plain: Sequence[Finding]) -> Prepared:
     """A table without the columns that its findings advise to leave out, dismissed or not."""
     out = {name for finding in plain for name in finding.without}
-    return replace(given, counts=given.counts.loc[:, [name not in out for name in given.counts]])
+    return replace(prepared, counts=prepared.counts.loc[:, [name not in out for name in prepared.counts]])
 
 
-def kinds(given: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
+def kinds(prepared: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCause | None, np.ndarray | None]":
     """The common cause of a table, and the kind of every row, (n,), if adjusting for it leaves nothing in common.
 
     Where most edges remain, kinds of rows may differ in their graphs, which no adjustment for their means cures.
-
-    Args:
-        given: a table.
-        reporter, stage: receive the progress.
     """
     from disco.hidden.common import common_cause  # these import torch
     from disco.hidden.row_kinds import kinds_of_rows
 
-    values = given.counts.to_numpy()
-    cause = common_cause(values, given.adjustment, reporter, stage)
+    values = prepared.counts.to_numpy()
+    cause = common_cause(values, prepared.adjustment, reporter, stage)
     if cause is None or not cause.kinds or cause.edges_left > cause.edges / 2:
         return cause, None
-    found = kinds_of_rows(values, given.adjustment, cause)
-    return cause, None if common_cause(values, _adjusted(given, found), reporter, stage) else found
+    row_kinds = kinds_of_rows(values, prepared.adjustment, cause)
+    return cause, None if common_cause(values, _adjusted(prepared, row_kinds), reporter, stage) else row_kinds
 
 
 def letters(kind: np.ndarray) -> str:
     """The kind of every row, as one letter each."""
-    return "".join(LETTERS[one] for one in kind)
+    return "".join(LETTERS[number] for number in kind)
 
 
-def _adjusted(given: Prepared, kind: np.ndarray) -> Adjustment:
+def _adjusted(prepared: Prepared, kind: np.ndarray) -> Adjustment:
     """The adjustment of a table with the kind of every row as another covariate."""
     codes = np.unique(kind, return_inverse=True)[1]
-    one = Covariate(AddKinds.name, CATEGORICAL, codes, tuple(LETTERS[: codes.max() + 1]))
-    before = given.adjustment or Adjustment(len(kind))
-    return replace(before, covariates=(*before.covariates, one))
+    covariate = Covariate(AddKinds.name, CATEGORICAL, codes, tuple(LETTERS[: codes.max() + 1]))
+    adjustment = prepared.adjustment or Adjustment(len(kind))
+    return replace(adjustment, covariates=(*adjustment.covariates, covariate))
 
 
-def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
-    """The finding of a common cause; None without one."""
-    cause, kind = kinds(given, reporter, COMMON)
+def _of_common(prepared: Prepared, reporter: Reporter) -> Finding | None:
+    cause, kind = kinds(prepared, reporter, COMMON)
     if cause is None:
         return None
-    names = [f'"{given.counts.columns[at]}"' for at in cause.columns]
+    names = [f'"{prepared.counts.columns[at]}"' for at in cause.columns]
     what = f"{cause.kinds} kinds of rows" if cause.kinds else "One hidden cause"
-    left = f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,}"
+    saving = f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,}"
     message = (
-        f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: {left}, and the "
+        f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: {saving}, and the "
         f"score rises by {cause.gain:,.0f} nats."
     )
     if kind is not None:
@@ -244,20 +216,20 @@ def _of_common(given: Prepared, reporter: Reporter) -> Finding | None:
     return Finding(COMMON, message, _FROM_IT + remedy)
 
 
-def _of_readings(given: Prepared, reporter: Reporter) -> Finding | None:
+def _of_readings(prepared: Prepared, reporter: Reporter) -> Finding | None:
     """The finding of counts that are readings of rates; None if they are not."""
     from disco.hidden.readings import readings  # imports the compiler
 
     reporter.step(READINGS, 0, 1)
-    found = readings(given.counts.to_numpy(), given.adjustment, reporter)
-    if found is None:
+    result = readings(prepared.counts.to_numpy(), prepared.adjustment, reporter)
+    if result is None:
         return None
-    names = given.counts.columns
-    pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in found.pairs], _NAMED, "; ")
+    names = prepared.counts.columns
+    pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in result.pairs], _NAMED, "; ")
     return Finding(
         READINGS,
-        f"The counts look like readings of rates: without the counting noise, {how_many(found.edges_left, 'edge')} "
-        f"would be left of {found.edges:,}, and the score rises by {found.gain:,.0f} nats.",
+        f"The counts look like readings of rates: without the counting noise, {how_many(result.edges_left, 'edge')} "
+        f"would be left of {result.edges:,}, and the score rises by {result.gain:,.0f} nats.",
         f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
         "counts show rates more exactly.",
     )

@@ -40,19 +40,15 @@ class CommonCause:
     """Something hidden that many columns follow.
 
     Attributes:
-        columns: those that follow it, by position.
-        gain: by how much the graph with it is more likely, nats after costs.
-        edges, edges_left: number of edges without and with it.
-        kinds: number of kinds of rows; 0 for a factor or a cycle.
-        fitted, search: the fit, and the search with the columns it is of.
-        rows, varied: the rows looked at, and the columns that vary in them, by position.
+        search: with the columns that `fitted` uses.
+        rows, varied: the rows used, and the columns that vary in them, by position.
     """
 
-    columns: tuple[int, ...]
-    gain: float
-    edges: int
-    edges_left: int
-    kinds: int
+    columns: tuple[int, ...]  # columns that follow it, by position
+    gain: float  # in log-likelihood minus cost over the graph without it, nats
+    edges: int  # without it
+    edges_left: int  # with it
+    kinds: int  # number of kinds of rows; 0 for a factor or a cycle
     fitted: HiddenFit
     search: Search
     rows: np.ndarray
@@ -62,49 +58,43 @@ class CommonCause:
 def common_cause(
     values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT, stage: str = ""
 ) -> CommonCause | None:
-    """The common cause of many columns that stands out most; None without one.
-
-    Args:
-        values: counts, (rows, columns).
-        adjustment: what the rows are adjusted for.
-        reporter, stage: receive every comparison.
-    """
+    """The clearest common cause of many columns, (rows, columns), given an adjustment; None without one."""
     random = np.random.default_rng(0)
-    most = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
-    rows = np.sort(random.permutation(len(values))[:most])
+    max_rows = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
+    rows = np.sort(random.permutation(len(values))[:max_rows])
     varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows
     if len(rows) < FEWEST_ROWS or len(varied) < _CORE:
         return None
-    part = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
+    adjustment_of_rows = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
     if len(varied) > _MOST_COLUMNS:
         varied = varied[_most_related(values[np.ix_(rows, varied)])]
-    search = Search(columns_of(values[np.ix_(rows, varied)], part), reporter)
+    search = Search(columns_of(values[np.ix_(rows, varied)], adjustment_of_rows), reporter)
     if not search.best or search.best[0].edges < LEAST_EDGES:
         return None
-    compared, found = _without(search), list[HiddenFit]()
+    compared, fits = _without(search), list[HiddenFit]()
     begun = list(_begun(search, random))
     for number, (shape, posterior) in enumerate(begun):
         reporter.step(stage, number, len(begun))
         fit = with_hidden(search, shape, posterior, compared.nats)
-        found += [] if fit is None else [fit]
-    if any(_stands_out(fit, compared) for fit in found):
-        for fit in found:
+        fits += [] if fit is None else [fit]
+    if any(_stands_out(fit, compared) for fit in fits):
+        for fit in fits:
             if fit.nats > compared.nats:
                 search.further(fit.graph.order)
         for _ in range(_FURTHER):
             search.further()
-        compared = max(compared, _without(search), key=lambda one: one.nats)
-    standing = [fit for fit in found if _stands_out(fit, compared)]
+        compared = max(compared, _without(search), key=lambda candidate: candidate.nats)
+    standing = [fit for fit in fits if _stands_out(fit, compared)]
     if not standing:
         return None
-    best = max(standing, key=lambda one: one.nats)
+    best = max(standing, key=lambda candidate: candidate.nats)
     columns = tuple(varied[best.graph.following].tolist())
     gain, number = float(best.nats - compared.nats), len(best.shape.functions) if best.shape.shares is None else 0
     return CommonCause(columns, gain, compared.graph.edges, best.graph.edges, number, best, search, rows, varied)
 
 
 def _most_related(values: np.ndarray) -> np.ndarray:
-    """The columns whose ranks are correlated most with those of the others, by position."""
+    """The columns whose ranks correlate most with those of the others, by position."""
     ranks = rankdata(values, axis=0)
     standard = (ranks - ranks.mean(0)) / ranks.std(0)
     squares = (standard.T @ standard / len(standard)) ** 2
@@ -113,7 +103,7 @@ def _most_related(values: np.ndarray) -> np.ndarray:
 
 def _without(search: Search) -> HiddenFit:
     """The best graph without anything hidden."""
-    return max((without_hidden(search, graph) for graph in search.best), key=lambda one: one.nats)
+    return max((without_hidden(search, graph) for graph in search.best), key=lambda fit: fit.nats)
 
 
 def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[HiddenShape, np.ndarray]]:
@@ -134,7 +124,7 @@ def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Hidden
 
 
 def _core(joined: np.ndarray) -> np.ndarray:
-    """The nodes among which most pairs are joined per node: those left when the least joined one is taken away."""
+    """The nodes with the most joined pairs per node, found by repeatedly removing the least joined one."""
     alive, best, densest = np.ones(len(joined), dtype=bool), np.arange(0), -1.0
     while alive.sum() > 2:
         degrees = (joined & alive).sum(1)
@@ -145,12 +135,12 @@ def _core(joined: np.ndarray) -> np.ndarray:
 
 
 def _stands_out(fit: HiddenFit, compared: HiddenFit) -> bool:
-    edges, left, nodes = compared.graph.edges, fit.graph.edges, len(fit.graph.following)
-    is_simpler = left <= edges - _SAVED_EDGES and left <= (1 - _SAVED) * edges
+    edges, remaining, nodes = compared.graph.edges, fit.graph.edges, len(fit.graph.following)
+    is_simpler = remaining <= edges - _SAVED_EDGES and remaining <= (1 - _SAVED) * edges
     joined = 2 * edges / (nodes * (nodes - 1))
-    least = max(gain for share, gain in _GAINS.items() if joined >= share)
+    required = max(gain for share, gain in _GAINS.items() if joined >= share)
     if nodes < _FEW and joined >= _FEW_JOINED:
-        least = _GAIN_OF_FEW
-    if left > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
-        least = max(least, _GAINS_OF_PARTS[fit.shape.shares is None])
-    return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= least
+        required = _GAIN_OF_FEW
+    if remaining > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
+        required = max(required, _GAINS_OF_PARTS[fit.shape.shares is None])
+    return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= required

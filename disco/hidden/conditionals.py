@@ -1,12 +1,12 @@
-"""The likelihood of counts given a mean, compiled: what graphs with and without something hidden are compared by.
+"""The likelihood of counts given a mean, compiled: it compares graphs with and without something hidden.
 
 A node's level l, given a mean μ of its normal score, has the probability
 
     p(l | μ) ∝ h(l) exp(η(μ) s(l)),    η(μ) = a μ + b μ²,
 
 with its levels' normal scores or their counts as statistic s, whichever fits the node better. The base shape h is free,
-as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean do not speak for something hidden.
-The means are put into bins, and a, b and h are fitted to the table of bins × levels.
+as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean are no evidence of something
+hidden. The means are put into bins, and a, b and h are fitted to the table of bins × levels.
 """
 
 from typing import NamedTuple
@@ -28,65 +28,38 @@ _RIDGE = 1e-6
 
 
 class Seen(NamedTuple):
-    """What is seen of n rows and d nodes.
+    """The data of n rows and d nodes."""
 
-    Attributes:
-        columns: of all nodes, (n, m).
-        codes: levels, (n, d).
-        scores: both statistics of the levels, (2, d, levels).
-    """
-
-    columns: np.ndarray
-    codes: np.ndarray
-    scores: np.ndarray
+    columns: np.ndarray  # of all nodes, (n, m)
+    codes: np.ndarray  # levels, (n, d)
+    scores: np.ndarray  # both statistics of the levels, (2, d, levels)
 
 
 class PointMeans(NamedTuple):
-    """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point.
+    """The means at every point of what is hidden, changed in place: that of a row's columns plus that of its point."""
 
-    Attributes:
-        of_rows: (n, d).
-        of_points: (G, d); 0 for nodes that do not follow what is hidden.
-        following: whether a node does, (d,).
-        weights: posterior of every row's points, (n, G).
-    """
-
-    of_rows: np.ndarray
-    of_points: np.ndarray
-    following: np.ndarray
-    weights: np.ndarray
+    of_rows: np.ndarray  # (n, d)
+    of_points: np.ndarray  # (G, d); 0 for nodes that do not follow what is hidden
+    following: np.ndarray  # whether a node does, (d,)
+    weights: np.ndarray  # posterior of every row's points, (n, G)
 
 
 class Laws(NamedTuple):
-    """The conditional distributions, changed in place.
+    """The conditional distributions, changed in place."""
 
-    Attributes:
-        slopes: a and b with either statistic, (2, d, 2).
-        bases: log h with either, (2, d, levels).
-        chosen: which one fits better, (d,).
-        logs: log p(level | bin) with it, (d, bins, levels).
-    """
-
-    slopes: np.ndarray
-    bases: np.ndarray
-    chosen: np.ndarray
-    logs: np.ndarray
+    slopes: np.ndarray  # a and b with either statistic, (2, d, 2)
+    bases: np.ndarray  # log h with either, (2, d, levels)
+    chosen: np.ndarray  # which one fits better, (d,)
+    logs: np.ndarray  # log p(level | bin) with it, (d, bins, levels)
 
 
 class Coefficients(NamedTuple):
-    """The coefficients of every node's mean, changed in place.
+    """The coefficients of every node's mean, changed in place."""
 
-    Attributes:
-        parents: its columns, and then functions of the point as m, m + 1, …, (d, p), padded.
-        sizes: their number, (d,).
-        values: (d, p).
-        losses: the predicted loss of likelihood without each, nats, (d, p).
-    """
-
-    parents: np.ndarray
-    sizes: np.ndarray
-    values: np.ndarray
-    losses: np.ndarray
+    parents: np.ndarray  # its columns, and then functions of the point as m, m + 1, …, (d, p), padded
+    sizes: np.ndarray  # their number, (d,)
+    values: np.ndarray  # (d, p)
+    losses: np.ndarray  # the predicted loss of likelihood without each, nats, (d, p)
 
 
 @in_order
@@ -119,20 +92,20 @@ def expect(seen, means, logs, shares):
         for j in range(len(means.following)):
             if not means.following[j]:
                 total += logs[j, _bin(means.of_rows[i, j]), seen.codes[i, j]]
-        most = -np.inf
+        largest = -np.inf
         for g in range(len(shares)):
-            found = prior[g]
+            log_weight = prior[g]
             for j in nodes:
-                found += logs[j, _bin(means.of_rows[i, j] + means.of_points[g, j]), seen.codes[i, j]]
-            weights[i, g] = found
-            most = max(most, found)
+                log_weight += logs[j, _bin(means.of_rows[i, j] + means.of_points[g, j]), seen.codes[i, j]]
+            weights[i, g] = log_weight
+            largest = max(largest, log_weight)
         summed = 0.0
         for g in range(len(shares)):
-            weights[i, g] = np.exp(weights[i, g] - most)
+            weights[i, g] = np.exp(weights[i, g] - largest)
             summed += weights[i, g]
         for g in range(len(shares)):
             weights[i, g] /= summed
-        total += most + np.log(summed)
+        total += largest + np.log(summed)
     return total
 
 
@@ -163,13 +136,12 @@ def fit_tables(tables, scores, laws):
 
 @in_order
 def _middles():
-    """The means in the middle of the bins."""
     return (np.arange(BINS) + 0.5) / BINS * 2 * _RANGE - _RANGE
 
 
 @in_order
 def _fit(table, scores, middle, slopes, base, sizes, rows, logs):
-    """Fit one node with one statistic; returns its log likelihood."""
+    """Fit one node with one statistic; returns its log-likelihood."""
     reached = -np.inf
     for _ in range(_STEPS):
         total = _probabilities(table, scores, middle, slopes, base, rows, logs, False)
@@ -184,19 +156,19 @@ def _fit(table, scores, middle, slopes, base, sizes, rows, logs):
 
 @in_order
 def _probabilities(table, scores, middle, slopes, base, rows, logs, everywhere):
-    """Write log p(level | bin), where there are rows or everywhere; returns the log likelihood of the table."""
+    """Write log p(level | bin), in bins with rows or everywhere; returns the log-likelihood of the table."""
     total = 0.0
     for b in range(BINS):
         if rows[b] <= 0 and not everywhere:
             continue
-        eta, most = slopes[0] * middle[b] + slopes[1] * middle[b] ** 2, -np.inf
+        eta, largest = slopes[0] * middle[b] + slopes[1] * middle[b] ** 2, -np.inf
         for level in range(len(scores)):
             logs[b, level] = base[level] + eta * scores[level]
-            most = max(most, logs[b, level])
+            largest = max(largest, logs[b, level])
         summed = 0.0
         for level in range(len(scores)):
-            summed += np.exp(logs[b, level] - most)
-        summed = most + np.log(summed)
+            summed += np.exp(logs[b, level] - largest)
+        summed = largest + np.log(summed)
         for level in range(len(scores)):
             logs[b, level] -= summed
             total += table[b, level] * logs[b, level]
@@ -221,12 +193,12 @@ def _step(table, scores, middle, slopes, rows, logs):
     for b in range(BINS):
         if rows[b] > 0:
             mean, variance = _of_bin(scores, logs[b])
-            left = -rows[b] * mean
+            gradient = -rows[b] * mean
             for level in range(len(scores)):
-                left += table[b, level] * scores[level]
+                gradient += table[b, level] * scores[level]
             x, weight = middle[b], rows[b] * variance
-            g0 += left * x
-            g1 += left * x**2
+            g0 += gradient * x
+            g1 += gradient * x**2
             h00 += weight * x**2
             h01 += weight * x**3
             h11 += weight * x**4
@@ -247,7 +219,7 @@ def _step(table, scores, middle, slopes, rows, logs):
 
 @in_order
 def _reshape(base, sizes, rows, logs, levels):
-    """One step of the base shape: as many rows expected at every level as there are."""
+    """One step of the base shape towards as many expected as observed rows at every level."""
     expected = np.zeros(levels)
     for b in range(BINS):
         if rows[b] > 0:
@@ -264,10 +236,10 @@ def improve(seen, functions, means, laws, coefficients):
     middle, columns = _middles(), seen.columns.shape[1]
     bins = np.empty((BINS, 3))  # by bin: mean and variance of the statistic, and the rise of η
     for j in range(len(coefficients.sizes)):
-        size, own, levels = coefficients.sizes[j], 0, 0
+        size, from_columns, levels = coefficients.sizes[j], 0, 0
         parents, values = coefficients.parents[j, :size], coefficients.values[j]
-        while own < size and parents[own] < columns:
-            own += 1
+        while from_columns < size and parents[from_columns] < columns:
+            from_columns += 1
         if size == 0:
             continue
         statistic, slopes = seen.scores[laws.chosen[j], j], laws.slopes[laws.chosen[j], j]
@@ -277,34 +249,36 @@ def improve(seen, functions, means, laws, coefficients):
         for b in range(BINS):
             bins[b, 0], bins[b, 1] = _of_bin(statistic[:levels], laws.logs[j, b])
             bins[b, 2] = slopes[0] + 2 * slopes[1] * middle[b]
-        step = _scoring(seen, functions, means, j, statistic, bins, parents, own, values, coefficients.losses[j])
+        step = _scoring(
+            seen, functions, means, j, statistic, bins, parents, from_columns, values, coefficients.losses[j]
+        )
         for a in range(size):
             values[a] += step[a]
         for i in range(len(means.of_rows)):
-            for a in range(own):
+            for a in range(from_columns):
                 means.of_rows[i, j] += step[a] * seen.columns[i, parents[a]]
         for g in range(len(functions)):
-            for a in range(own, size):
+            for a in range(from_columns, size):
                 means.of_points[g, j] += step[a] * functions[g, parents[a] - columns]
 
 
 @in_order
-def _scoring(seen, functions, means, node, statistic, bins, parents, own, values, losses):
-    """The step of one node's coefficients, of which the first `own` are those of columns."""
-    size, many = len(parents), seen.columns.shape[1]
+def _scoring(seen, functions, means, node, statistic, bins, parents, from_columns, values, losses):
+    """The step of one node's coefficients, of which the first `from_columns` are those of columns."""
+    size, size_of_columns = len(parents), seen.columns.shape[1]
     of_rows, of_point = means.of_rows[:, node].copy(), means.of_points[:, node].copy()
     codes, weights = seen.codes[:, node].copy(), means.weights
     gradient, hessian, sums = np.zeros(size), np.zeros((size, size)), np.zeros((len(functions), 2))
-    x, part = np.empty(own), np.empty(size - own)
+    x, coupling = np.empty(from_columns), np.empty(size - from_columns)
     for i in range(len(of_rows)):
-        for a in range(own):
+        for a in range(from_columns):
             x[a] = seen.columns[i, parents[a]]
         first = second = 0.0
-        part[:] = 0.0
-        if own == size:
+        coupling[:] = 0.0
+        if from_columns == size:
             mean, variance, rise = bins[_bin(of_rows[i])]
             first, second = (statistic[codes[i]] - mean) * rise, variance * rise**2
-        for g in range(len(functions) if own < size else 0):
+        for g in range(len(functions) if from_columns < size else 0):
             weight = weights[i, g]
             if weight > _LEAST:
                 mean, variance, rise = bins[_bin(of_rows[i] + of_point[g])]
@@ -313,20 +287,20 @@ def _scoring(seen, functions, means, node, statistic, bins, parents, own, values
                 second += curvature
                 sums[g, 0] += slope
                 sums[g, 1] += curvature
-                for a in range(size - own):
-                    part[a] += curvature * functions[g, parents[own + a] - many]
-        for a in range(own):
+                for a in range(size - from_columns):
+                    coupling[a] += curvature * functions[g, parents[from_columns + a] - size_of_columns]
+        for a in range(from_columns):
             gradient[a] += first * x[a]
             for b in range(a + 1):
                 hessian[a, b] += second * x[a] * x[b]
-            for b in range(size - own):
-                hessian[own + b, a] += part[b] * x[a]
+            for b in range(size - from_columns):
+                hessian[from_columns + b, a] += coupling[b] * x[a]
     for g in range(len(functions)):
-        for a in range(own, size):
-            value = functions[g, parents[a] - many]
+        for a in range(from_columns, size):
+            value = functions[g, parents[a] - size_of_columns]
             gradient[a] += sums[g, 0] * value
-            for b in range(own, a + 1):
-                hessian[a, b] += sums[g, 1] * value * functions[g, parents[b] - many]
+            for b in range(from_columns, a + 1):
+                hessian[a, b] += sums[g, 1] * value * functions[g, parents[b] - size_of_columns]
     for a in range(size):
         for b in range(a):
             hessian[b, a] = hessian[a, b]

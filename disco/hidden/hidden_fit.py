@@ -35,27 +35,16 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class HiddenFit:
-    """A fitted graph.
+    """A fitted graph."""
 
-    Attributes:
-        shape: of what is hidden.
-        graph: the graph.
-        nats: its log likelihood minus its cost.
-        posterior: of every row's points, (n, G).
-        means: by what is not hidden, (n, d).
-        effects: of the points, (G, d).
-        logs: log p(level | bin of the mean), (d, bins, levels).
-        losses: the predicted loss of likelihood without each of a node's columns, nats, (d, p), padded with ∞.
-    """
-
-    shape: HiddenShape
+    shape: HiddenShape  # of what is hidden
     graph: Sparse
-    nats: float
-    posterior: np.ndarray
-    means: np.ndarray
-    effects: np.ndarray
-    logs: np.ndarray
-    losses: np.ndarray
+    nats: float  # its log-likelihood minus its cost
+    posterior: np.ndarray  # of every row's points, (n, G)
+    means: np.ndarray  # by what is not hidden, (n, d)
+    effects: np.ndarray  # of the points, (G, d)
+    logs: np.ndarray  # log p(level | bin of the mean), (d, bins, levels)
+    losses: np.ndarray  # the predicted loss of likelihood without each of a node's columns, nats, (d, p), padded with ∞
 
     @property
     def shares(self) -> np.ndarray:
@@ -68,14 +57,11 @@ def without_hidden(search: Search, graph: Sparse) -> HiddenFit:
     return _pruned(search, _fitted(search, graph, NOTHING, np.ones((search.columns.rows, 1)), _LAST_STEPS))
 
 
-def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, least: float) -> HiddenFit | None:
-    """The best graph with something hidden, from a first posterior; None if nothing follows it, or it falls far behind.
+def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, threshold: float) -> HiddenFit | None:
+    """The best graph with something hidden, from a first posterior, (n, G); None if nothing follows it.
 
-    Args:
-        search: after that for graphs without anything hidden.
-        shape: of what is hidden.
-        posterior: a first guess of every row's points, (n, G).
-        least: the nats of the best graph without anything hidden.
+    None also if it falls far behind `threshold`, the nats of the best graph without anything hidden, for which
+    `search` has run.
     """
     order, best, reached, begun = search.best[0].order, None, -np.inf, posterior
     for number in range(_SEARCHES):
@@ -84,18 +70,18 @@ def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, least
         graph = search.with_functions(_moments(search, shape, posterior)[0], order)
         if not graph.following.any():
             break
-        found = _fitted(search, graph, shape, posterior, _STEPS)
-        order, posterior = graph.order, found.posterior
-        best = found if best is None or found.nats > best.nats else best
-        if found.nats < reached + _SEARCH_GAIN or (number and found.nats < least - _FAR):
+        candidate = _fitted(search, graph, shape, posterior, _STEPS)
+        order, posterior = graph.order, candidate.posterior
+        best = candidate if best is None or candidate.nats > best.nats else best
+        if candidate.nats < reached + _SEARCH_GAIN or (number and candidate.nats < threshold - _FAR):
             break
-        reached = found.nats
-    if best is None or best.nats < least - _BEHIND:
+        reached = candidate.nats
+    if best is None or best.nats < threshold - _BEHIND:
         return None
     functions = len(search.columns.moments) + np.arange(shape.functions.shape[1])
     alone = search.sparse(best.graph.order, [functions] * search.columns.nodes)
-    ends = (best.graph, best.posterior), (alone, begun)
-    fits = (_pruned(search, _fitted(search, graph, shape, first, _LAST_STEPS)) for graph, first in ends)
+    starts = (best.graph, best.posterior), (alone, begun)
+    fits = (_pruned(search, _fitted(search, graph, shape, first, _LAST_STEPS)) for graph, first in starts)
     return max(fits, key=lambda fit: fit.nats)
 
 
@@ -115,10 +101,11 @@ def _pruned(search: Search, fit: HiddenFit) -> HiddenFit:
 
 
 def _without(search: Search, fit: HiddenFit, chosen: np.ndarray) -> HiddenFit:
-    """The fit in which some nodes, (d,), lack the column whose loss is the smallest."""
+    """The fit in which the chosen nodes, (d,), lack the column with the smallest loss."""
     columns, weakest = fit.graph.parents, fit.losses.argmin(1)
     parents = [
-        np.delete(own, at) if is_chosen else own for own, at, is_chosen in zip(columns, weakest, chosen, strict=True)
+        np.delete(parent_columns, at) if is_chosen else parent_columns
+        for parent_columns, at, is_chosen in zip(columns, weakest, chosen, strict=True)
     ]
     return _fitted(search, search.sparse(fit.graph.order, parents), fit.shape, fit.posterior, _LAST_STEPS)
 
@@ -166,31 +153,34 @@ def _moments(search: Search, shape: HiddenShape, posterior: np.ndarray) -> tuple
     columns, shares = search.columns, posterior.mean(0)
     centred = shape.functions - shares @ shape.functions
     spread = np.sqrt(np.maximum(shares @ centred**2, _TINY))
-    scaled, many = centred / spread, len(columns.moments)
-    found = np.empty((many + len(spread),) * 2)
-    found[:many, :many] = columns.moments
-    found[many:, :many] = (posterior @ scaled).T @ columns.values / columns.rows
-    found[:many, many:] = found[many:, :many].T
-    found[many:, many:] = (scaled.T * shares) @ scaled
-    return found, centred, spread
+    scaled, size = centred / spread, len(columns.moments)
+    moments = np.empty((size + len(spread),) * 2)
+    moments[:size, :size] = columns.moments
+    moments[size:, :size] = (posterior @ scaled).T @ columns.values / columns.rows
+    moments[:size, size:] = moments[size:, :size].T
+    moments[size:, size:] = (scaled.T * shares) @ scaled
+    return moments, centred, spread
 
 
 def _least_squares(
     search: Search, graph: Sparse, shape: HiddenShape, posterior: np.ndarray
 ) -> tuple[PointMeans, np.ndarray, Coefficients]:
     """The means by least squares, the centred functions, (G, q), and the coefficients."""
-    columns, many = search.columns, len(search.columns.moments)
+    columns, n_columns = search.columns, len(search.columns.moments)
     moments, functions, spread = _moments(search, shape, posterior)
     sizes = np.array([*map(len, graph.parents)])
     parents = np.full((columns.nodes, max(1, sizes.max())), -1)
     values, losses = np.zeros(parents.shape), np.full(parents.shape, np.inf)
-    slopes, effects = np.zeros((many, columns.nodes)), np.zeros((len(spread), columns.nodes))
-    for node, own in enumerate(graph.parents):
-        found, _ = least_squares(moments, columns.children[node], own)
-        seen = int((own < many).sum())
-        found[seen:] /= spread[own[seen:] - many]
-        parents[node, : len(own)], values[node, : len(own)] = own, found
-        slopes[own[:seen], node], effects[own[seen:] - many, node] = found[:seen], found[seen:]
+    slopes, effects = np.zeros((n_columns, columns.nodes)), np.zeros((len(spread), columns.nodes))
+    for node, parent_columns in enumerate(graph.parents):
+        coefficients, _ = least_squares(moments, columns.children[node], parent_columns)
+        seen = int((parent_columns < n_columns).sum())
+        coefficients[seen:] /= spread[parent_columns[seen:] - n_columns]
+        parents[node, : len(parent_columns)], values[node, : len(parent_columns)] = parent_columns, coefficients
+        slopes[parent_columns[:seen], node], effects[parent_columns[seen:] - n_columns, node] = (
+            coefficients[:seen],
+            coefficients[seen:],
+        )
     of_rows = columns.offset + columns.values @ slopes
     means = PointMeans(of_rows, functions @ effects, graph.following, posterior.copy())
     return means, np.ascontiguousarray(functions), Coefficients(parents, sizes, values, losses)

@@ -54,7 +54,7 @@ def along(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> np.n
 
 
 def _expected(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> tuple[np.ndarray, float]:
-    """One round: least squares given the posterior, then the new posterior and the log likelihood."""
+    """One round: least squares given the posterior, then the new posterior and the log-likelihood."""
     shares = posterior.mean(0)
     centred = shape.functions - shares @ shape.functions
     spread = (centred.T * shares) @ centred
@@ -62,10 +62,10 @@ def _expected(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> 
     rest = np.maximum(1 - ((spread @ slopes) * slopes).sum(0), _FLOOR)
     effects, prior = centred @ slopes, shares if shape.shares is None else shape.shares
     logs = np.log(np.maximum(prior, _TINY)) + (values / rest) @ effects.T - (effects**2 / rest).sum(1) / 2
-    most = logs.max(1, keepdims=True)
-    weights = np.exp(logs - most)
+    largest = logs.max(1, keepdims=True)
+    weights = np.exp(logs - largest)
     sums = weights.sum(1, keepdims=True)
-    score = (most + np.log(sums)).sum() - (values**2 / rest).sum() / 2 - len(values) / 2 * np.log(rest).sum()
+    score = (largest + np.log(sums)).sum() - (values**2 / rest).sum() / 2 - len(values) / 2 * np.log(rest).sum()
     return weights / sums, float(score)
 
 
@@ -94,8 +94,8 @@ def _varimax(loadings: np.ndarray) -> np.ndarray:
     turn = np.eye(loadings.shape[1])
     for _ in range(_STEPS):
         rotated = loadings @ turn
-        left, _, right = np.linalg.svd(loadings.T @ (rotated**3 - rotated * (rotated**2).mean(0)))
-        turn = left @ right
+        left_vectors, _, right_vectors = np.linalg.svd(loadings.T @ (rotated**3 - rotated * (rotated**2).mean(0)))
+        turn = left_vectors @ right_vectors
     return turn
 
 

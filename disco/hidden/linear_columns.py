@@ -22,25 +22,15 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class LinearColumns:
-    """The columns of n rows and d nodes.
+    """The columns of n rows and d nodes."""
 
-    Attributes:
-        values: standardised columns without what the adjustment explains, (n, m).
-        moments: their correlations, (m, m).
-        parents: every node's columns as a parent.
-        children: every node's column as a child, (d,).
-        offset: what the adjustment explains of the children, in their units, (n, d).
-        codes: every count's level, (n, d).
-        scores: the levels' mean normal scores and mean standardised counts, (2, d, levels), padded with 0.
-    """
-
-    values: np.ndarray
-    moments: np.ndarray
-    parents: tuple[tuple[int, ...], ...]
-    children: np.ndarray
-    offset: np.ndarray
-    codes: np.ndarray
-    scores: np.ndarray
+    values: np.ndarray  # standardised columns without what the adjustment explains, (n, m)
+    moments: np.ndarray  # their correlations, (m, m)
+    parents: tuple[tuple[int, ...], ...]  # every node's columns as a parent
+    children: np.ndarray  # every node's column as a child, (d,)
+    offset: np.ndarray  # what the adjustment explains of the children, in their units, (n, d)
+    codes: np.ndarray  # every count's level, (n, d)
+    scores: np.ndarray  # the levels' mean normal scores and mean standardised counts, (2, d, levels), padded with 0
 
     @property
     def rows(self) -> int:
@@ -60,19 +50,14 @@ class LinearColumns:
     @property
     def owners(self) -> np.ndarray:
         """The node of every column as a parent, (m,); −1 for children."""
-        found = np.full(self.values.shape[1], -1)
+        owner = np.full(self.values.shape[1], -1)
         for node, columns in enumerate(self.parents):
-            found[list(columns)] = node
-        return found
+            owner[list(columns)] = node
+        return owner
 
 
 def columns_of(counts: np.ndarray, adjustment: Adjustment | None = None) -> LinearColumns:
-    """The columns of counts that vary.
-
-    Args:
-        counts: (n, d).
-        adjustment: what the rows are adjusted for: free parents of every node.
-    """
+    """The columns of counts that vary, (n, d); an adjustment has free parents of every node."""
     n, nodes = counts.shape
     free, random = basis(explained(adjustment, n)), np.random.default_rng(0)
     columns, parents = list[np.ndarray](), list[tuple[int, ...]]()
@@ -103,22 +88,22 @@ def _broken(values: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return ndtri(ranks / len(values))
 
 
-def functions_of(values: np.ndarray, normal: np.ndarray, least: float) -> list[np.ndarray]:
+def functions_of(values: np.ndarray, normal: np.ndarray, threshold: float) -> list[np.ndarray]:
     """What children may follow: functions of counts, with their normal scores and the smallest count, each (n,)."""
-    above = np.maximum(values - least, 0)
+    above = np.maximum(values - threshold, 0)
     return [normal, np.sqrt(above), above.astype(float), normal**2, normal**3]
 
 
 def _independent(functions: list[np.ndarray], free: np.ndarray) -> list[np.ndarray]:
     """The functions, standardised, without what the free columns explain; none that is nearly a sum of others."""
-    found, spanned = list[np.ndarray](), free
+    independent, spanned = list[np.ndarray](), free
     for function in functions:
         rest = function - free @ (free.T @ function)
         new = rest - spanned @ (spanned.T @ rest)
-        if not found or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
-            found.append(rest / max(rest.std(), _TINY))
+        if not independent or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
+            independent.append(rest / max(rest.std(), _TINY))
             spanned = np.column_stack([spanned, new / max(np.linalg.norm(new), _TINY)])
-    return found
+    return independent
 
 
 def _levels(values: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,16 +123,16 @@ def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
 
     A number enters with its square, an exposure as its logarithm with the square, and arms of an experiment as levels.
     """
-    parts = [np.ones((rows, 1))]
+    columns = [np.ones((rows, 1))]
     if adjustment is not None:
-        for one in (*adjustment.covariates, *adjustment.contexts):
-            is_level = one.kind in (CATEGORICAL, ORDINAL)
-            parts.append(_indicators(one.values) if is_level else _curve(one.scale))
+        for covariate in (*adjustment.covariates, *adjustment.contexts):
+            is_level = covariate.kind in (CATEGORICAL, ORDINAL)
+            columns.append(_indicators(covariate.values) if is_level else _curve(covariate.scale))
         if adjustment.log_exposure is not None:
-            parts.append(_curve(adjustment.log_exposure))
+            columns.append(_curve(adjustment.log_exposure))
         if adjustment.interventions is not None:
-            parts.append(_indicators(adjustment.interventions.arm))
-    return np.column_stack(parts)
+            columns.append(_indicators(adjustment.interventions.arm))
+    return np.column_stack(columns)
 
 
 def basis(columns: np.ndarray) -> np.ndarray:

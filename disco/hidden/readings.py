@@ -31,35 +31,23 @@ _SEARCHES = 4
 
 @dataclass(frozen=True)
 class Readings:
-    """A table whose counts are readings of rates.
+    """A table whose counts are readings of rates."""
 
-    Attributes:
-        gain: by how much the graph of the rates is more likely, nats after costs.
-        edges, edges_left: number of edges among counts and among rates.
-        pairs: columns that an edge joins among counts, and none among rates, by position.
-    """
-
-    gain: float
-    edges: int
-    edges_left: int
-    pairs: tuple[tuple[int, int], ...]
+    gain: float  # in log-likelihood minus cost of the graph of rates, nats
+    edges: int  # among counts
+    edges_left: int  # among rates
+    pairs: tuple[tuple[int, int], ...]  # joined by an edge among counts but not among rates, by position
 
 
 def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT) -> Readings | None:
-    """Whether counts are readings of rates; None if not.
-
-    Args:
-        values: counts, (rows, columns).
-        adjustment: what the rows are adjusted for.
-        reporter: asked whether to continue.
-    """
+    """Whether counts, (rows, columns), are readings of rates, given an adjustment; None if not."""
     random = np.random.default_rng(0)
     rows = np.sort(random.permutation(len(values))[:MOST_ROWS])
     varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows
     if not _FEWEST_COLUMNS <= len(varied) <= MOST_COLUMNS:
         return None
-    part = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
-    counts, free = values[np.ix_(rows, varied)].astype(np.int64), basis(explained(part, len(rows)))
+    adjustment_of_rows = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
+    counts, free = values[np.ix_(rows, varied)].astype(np.int64), basis(explained(adjustment_of_rows, len(rows)))
     reliability = _reliabilities(counts, free, random)
     if reliability.min() < _LEAST_RELIABILITY:
         return None
@@ -72,12 +60,12 @@ def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter:
     seen = exact.best(orders, reporter)[0]
     best = of_rates.best([seen.order], reporter, most=seen.size.sum())[0]
     gain = of_rates.nats(best) - exact.nats(seen)
-    joined, left = ({frozenset(edge) for edge in one.edges} for one in (seen, best))
-    edges, edges_left, nodes = len(joined), len(left), len(varied)
-    least = _GAIN_IF_DENSE if edges >= _DENSE * nodes * (nodes - 1) / 2 else _GAIN
-    if edges_left > min(edges - _SAVED_EDGES, (1 - _SAVED) * edges) or gain < least:
+    joined, joined_rates = ({frozenset(edge) for edge in graph.edges} for graph in (seen, best))
+    edges, edges_left, nodes = len(joined), len(joined_rates), len(varied)
+    required = _GAIN_IF_DENSE if edges >= _DENSE * nodes * (nodes - 1) / 2 else _GAIN
+    if edges_left > min(edges - _SAVED_EDGES, (1 - _SAVED) * edges) or gain < required:
         return None
-    gone = sorted(sorted(pair) for pair in joined - left)
+    gone = sorted(sorted(pair) for pair in joined - joined_rates)
     return Readings(gain, edges, edges_left, tuple((int(varied[a]), int(varied[b])) for a, b in gone))
 
 

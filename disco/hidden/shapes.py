@@ -6,15 +6,10 @@ import numpy as np
 
 
 class HiddenShape(NamedTuple):
-    """What may be hidden: every row is at one of G points, and columns follow functions of the point.
+    """What may be hidden: every row is at one of G points, and columns follow functions of the point."""
 
-    Attributes:
-        functions: of the points, (G, q).
-        shares: prior of the points, (G,); None if it is free, for kinds of rows.
-    """
-
-    functions: np.ndarray
-    shares: np.ndarray | None = None
+    functions: np.ndarray  # of the points, (G, q)
+    shares: np.ndarray | None = None  # prior of the points, (G,); None if it is free, for kinds of rows
 
     @property
     def free_shares(self) -> int:

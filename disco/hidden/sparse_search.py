@@ -23,23 +23,14 @@ _LEAST = 1e-3  # of the variance that is left in a child
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A graph.
+    """A graph."""
 
-    Attributes:
-        order: nodes, sources first, (d,).
-        parents: every node's columns; numbers from m on are functions of what is hidden.
-        joined: pairs that an edge joins, (d, d).
-        following: whether each node follows what is hidden, (d,).
-        size: number of columns among the parents.
-        score: under normal linear models, nats.
-    """
-
-    order: np.ndarray
-    parents: tuple[np.ndarray, ...]
-    joined: np.ndarray
-    following: np.ndarray
-    size: int
-    score: float
+    order: np.ndarray  # nodes, sources first, (d,)
+    parents: tuple[np.ndarray, ...]  # every node's columns; numbers from m on are functions of what is hidden
+    joined: np.ndarray  # pairs that an edge joins, (d, d)
+    following: np.ndarray  # whether each node follows what is hidden, (d,)
+    size: int  # number of columns among the parents
+    score: float  # under normal linear models, nats
 
     @property
     def edges(self) -> int:
@@ -48,10 +39,9 @@ class Sparse:
 
 
 class Search:
-    """The best graphs without anything hidden, found when it is made; then searches with something hidden.
+    """The best graphs without anything hidden, found on construction; then searches with something hidden.
 
     Attributes:
-        columns: of the table.
         cost: of a column, nats.
         best: the best graphs, best first; none if no columns are correlated.
     """
@@ -62,7 +52,7 @@ class Search:
         self.best: list[Sparse] = []
         self._owners, self._reporter, self._tried = columns.owners, reporter, 0
         related = np.abs(columns.moments[:, columns.children])
-        strength = np.array([related[list(own)].max(0) for own in columns.parents])
+        strength = np.array([related[list(parents)].max(0) for parents in columns.parents])
         joined = strength > _LEAST_CORRELATION / np.sqrt(columns.rows)
         joined |= joined.T
         np.fill_diagonal(joined, False)
@@ -79,22 +69,22 @@ class Search:
         self._tried += 1
         start = near(self.best[0].order.tolist(), self._tried, 0) if order is None else order
         graph = self._read(searched(self._model, np.array(start), self._reporter).graph)
-        if not any(abs(graph.score - known.score) < _SAME for known in self.best):
-            self.best = sorted([*self.best, graph], key=lambda one: -one.score)[:_BEST]
+        if not any(abs(graph.score - previous.score) < _SAME for previous in self.best):
+            self.best = sorted([*self.best, graph], key=lambda candidate: -candidate.score)[:_BEST]
 
     def with_functions(self, moments: np.ndarray, order: np.ndarray) -> Sparse:
-        """The graph from an order, with the functions of what is hidden as possible parents of every node.
+        """The graph from an order, with the hidden functions as possible parents of every node.
 
-        Args:
-            moments: correlations of all columns and then the functions, (m + q, m + q).
-            order: nodes, sources first.
+        The moments are correlations of all columns and then the functions, (m + q, m + q).
         """
         always = range(len(self.columns.moments), len(moments))
         return self._read(searched(self._of(moments, always), order.copy(), self._reporter).graph)
 
     def _of(self, moments: np.ndarray, always: Sequence[int] = ()) -> LinearModel:
-        one = self.columns
-        return LinearModel.of(moments, one.rows, self._candidates, one.parents, one.children, always, self.cost)
+        columns = self.columns
+        return LinearModel.of(
+            moments, columns.rows, self._candidates, columns.parents, columns.children, always, self.cost
+        )
 
     def _read(self, graph: Graph) -> Sparse:
         parents = [np.sort(graph.parents[node, : graph.size[node]]) for node in range(len(graph.order))]
@@ -103,10 +93,10 @@ class Search:
     def sparse(self, order: np.ndarray, parents: Sequence[np.ndarray], score: float = np.nan) -> Sparse:
         """A graph from every node's columns."""
         joined = np.zeros((len(order), len(order)), dtype=bool)
-        for node, own in enumerate(parents):
-            owners = self._owners[own[own < len(self._owners)]]
+        for node, parent_columns in enumerate(parents):
+            owners = self._owners[parent_columns[parent_columns < len(self._owners)]]
             joined[owners, node] = joined[node, owners] = True
-        following = np.array([(own >= len(self._owners)).any() for own in parents])
+        following = np.array([(parent_columns >= len(self._owners)).any() for parent_columns in parents])
         return Sparse(order, tuple(parents), joined, following, sum(map(len, parents)), score)
 
 

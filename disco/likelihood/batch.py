@@ -15,15 +15,10 @@ from disco.likelihood.rank_design import WIDTH, RankDesign
 
 @dataclass(frozen=True)
 class Problems:
-    """Nodes, each with its parents.
+    """Nodes, each with its parents."""
 
-    Attributes:
-        node: (B,).
-        parents: node numbers, (B, k), padded with −1.
-    """
-
-    node: np.ndarray
-    parents: np.ndarray
+    node: np.ndarray  # (B,)
+    parents: np.ndarray  # node numbers, (B, k), padded with −1
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[int, Sequence[int]]]) -> "Problems":
@@ -39,20 +34,15 @@ class Problems:
 class Derivatives:
     """One evaluation at some θ.
 
-    Attributes:
-        log_likelihood: without the penalty, (B,).
-        gradient: the gradient of the penalised log-likelihood, (B, P).
-        information: the information with the penalty, (B, P, P).
-        slopes: row weights w, (B, 3 + q, n): Σ w · x is the gradient of a parent's column x, then its information with
-            the intercept, base measure and bend.
-        curvature: row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z.
+    With row weights w, Σ w · x over the rows is, for each of the `slopes`, a parent column x's gradient, then its
+    information with the intercept, base measure and bend.
     """
 
-    log_likelihood: np.ndarray
-    gradient: np.ndarray
-    information: np.ndarray
-    slopes: np.ndarray
-    curvature: np.ndarray
+    log_likelihood: np.ndarray  # without the penalty, (B,)
+    gradient: np.ndarray  # the gradient of the penalised log-likelihood, (B, P)
+    information: np.ndarray  # the information with the penalty, (B, P, P)
+    slopes: np.ndarray  # row weights, (B, 3 + q, n)
+    curvature: np.ndarray  # row weights w, (B, n): Σ w · x · z is the information of two parents' columns x and z
 
 
 class BatchDesign:
@@ -64,12 +54,12 @@ class BatchDesign:
         self.level = design.ranks.T[node]  # (B, n)
         levels = int(design.exists[node].sum(1).max())
         self.value, self.exists, self.measure, counts = (
-            part[node, :levels] for part in (design.value, design.exists, design.measure, design.counts)
+            array[node, :levels] for array in (design.value, design.exists, design.measure, design.counts)
         )  # (B, V), (B, V), (B, V, q), (B, V)
         self.weights = None
         if design.own_rows is not None:
-            own = design.own_rows[node]
-            weights = own if weights is None else weights.reshape(-1, design.rows) * own
+            row_values = design.own_rows[node]
+            weights = row_values if weights is None else weights.reshape(-1, design.rows) * row_values
         if weights is not None:
             self.weights = weights.reshape(-1, design.rows).astype(design.columns.dtype)  # (1 or B, n)
             each = np.broadcast_to(self.weights, self.level.shape)
@@ -78,10 +68,10 @@ class BatchDesign:
             self.exists = self.exists & (counts > 0)
         self.measure_sum = (counts[..., None] * self.measure).sum(1)  # (B, q)
         self.measure_width = self.measure.shape[-1]
-        centre, priors = (part.reshape(len(node), -1) for part in design.expected(node, problems.parents))
+        centre, priors = (array.reshape(len(node), -1) for array in design.expected(node, problems.parents))
         bend = np.full((len(node), 1), design.prior.link)
-        own = np.tile(design.own_precision.ravel(), (len(node), 1))
-        penalty = np.concatenate([design.measure_precision[node], bend, own, priors], 1)
+        row_values = np.tile(design.own_precision.ravel(), (len(node), 1))
+        penalty = np.concatenate([design.measure_precision[node], bend, row_values, priors], 1)
         self.penalty = np.pad(penalty, ((0, 0), (1, 0)))  # none on the intercept
         self.centre = np.pad(centre, ((0, 0), (design.head, 0)))
         self.head = design.bend + 1
@@ -102,7 +92,7 @@ class BatchDesign:
         first = WIDTH * self.outside
         return (theta[:, None, self.head + first :].astype(self.x.dtype) @ self.x[:, first:])[:, 0]
 
-    def beside(self, theta: np.ndarray) -> np.ndarray | float:
+    def row_effects(self, theta: np.ndarray) -> np.ndarray | float:
         """h(z) at the rows, (B, n); 0 without covariates."""
         last = WIDTH * self.outside
         if not last:
@@ -113,7 +103,7 @@ class BatchDesign:
         """η at the rows and the derivatives of `bent`, each (B, n)."""
         index = self.index(theta)
         value, *derivatives = bent(index, theta[:, self.head - 1, None].astype(index.dtype))
-        eta = value + theta[:, :1].astype(index.dtype) + self.beside(theta)
+        eta = value + theta[:, :1].astype(index.dtype) + self.row_effects(theta)
         return (eta if self.offset is None else eta + self.offset), *derivatives
 
     def log_weights(self, theta: np.ndarray) -> np.ndarray:

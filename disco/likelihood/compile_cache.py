@@ -10,10 +10,9 @@ import llvmlite.binding
 
 
 def kept_in(sources: Path) -> Path:
-    """The folder of compiled code: one per state of the sources, and of everything else that Numba depends on.
+    """The folder of compiled code: one per state of the sources, processor, Python and Numba.
 
-    Numba compiles again when the file of a function changes or moves, or with another processor, Python or Numba, but
-    not when another file used by the function changes.
+    Numba compiles again when a function's own file changes or moves, but not when another file that it uses changes.
     """
     world = sources.resolve(), llvmlite.binding.get_host_cpu_name(), sys.implementation.cache_tag, version("numba")
     digest = hashlib.sha256(" ".join(map(str, world)).encode())

@@ -43,21 +43,13 @@ CAP = 6.0  # largest change of the index in one step, and of the link's bend in 
 
 
 class NewtonResult(NamedTuple):
-    """The end of Newton's method.
+    """The end of Newton's method."""
 
-    Attributes:
-        theta: (B, P).
-        step: the next step, not taken, (B, P).
-        predicted: the gain of that step, in nats, (B,).
-        log_determinant: log determinant of the information at `theta`, (B,).
-        moments: at `theta`.
-    """
-
-    theta: np.ndarray
-    step: np.ndarray
-    predicted: np.ndarray
-    log_determinant: np.ndarray
-    moments: Derivatives
+    theta: np.ndarray  # (B, P)
+    step: np.ndarray  # the next step, not taken, (B, P)
+    predicted: np.ndarray  # the gain of that step, in nats, (B,)
+    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
+    moments: Derivatives  # at `theta`
 
 
 class BatchArrays(NamedTuple):
@@ -92,7 +84,7 @@ class Results(NamedTuple):
 
 
 class ProblemArrays(NamedTuple):
-    """The inputs of one problem: the columns of all blocks, its rows, and its part of a `BatchArrays`.
+    """One problem: the columns of all blocks, its rows, and its slice of a `BatchArrays`.
 
     The first `outside` of its blocks are the rows' own; `cells` is the smallest number of cells of a table over η.
     """
@@ -110,15 +102,14 @@ class ProblemArrays(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) -> NewtonResult:
-    """Newton's method from a start, until the next step predicts less than `tolerance` nats or after `most` steps.
+def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> NewtonResult:
+    """Newton's method, until the next step predicts less than `tolerance` nats or after `max_steps` steps.
 
-    A problem with a start that is not finite keeps it, with log-likelihood −∞, gradient 0, information 1 and a
-    predicted gain of NaN.
+    A start that is not finite is returned, with log-likelihood −∞, gradient 0, information 1 and predicted gain NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = np.empty((batch, 0), design.columns.dtype)
-    given = BatchArrays(
+    inputs = BatchArrays(
         design.parents,
         (design.parents >= 0).sum(1),
         design.level,
@@ -132,7 +123,7 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) 
         design.penalty,
         design.centre,
     )
-    found = Results(
+    results = Results(
         np.array(start, order="C"),
         np.zeros(start.shape),
         *(np.zeros(batch) for _ in range(3)),
@@ -141,26 +132,28 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, most: int) 
         np.empty((batch, design.head + 1, rows), none.dtype),
         np.empty((batch, rows), none.dtype),
     )
-    (columns,), given = arrays(design.columns), BatchArrays(*arrays(*given))
+    (columns,), inputs = arrays(design.columns), BatchArrays(*arrays(*inputs))
     outside = design.outside
     side_by_side(
         batch,
-        lambda part: _newton(columns, outside, of_problems(given, part), of_problems(found, part), tolerance, most),
+        lambda batch_slice: _newton(
+            columns, outside, of_problems(inputs, batch_slice), of_problems(results, batch_slice), tolerance, max_steps
+        ),
     )
-    return NewtonResult(*found[:4], Derivatives(*found[4:]))
+    return NewtonResult(*results[:4], Derivatives(*results[4:]))
 
 
 @compiled
-def _newton(columns, outside, batch, found, tolerance, most):
+def _newton(columns, outside, batch, results, tolerance, max_steps):
     rows, head = columns.shape[2], batch.measure.shape[2] + 2
     at_rows = np.empty((5, rows), columns.dtype)
-    beside = np.empty(rows if outside else 0, columns.dtype)
+    row_effects = np.empty(rows if outside else 0, columns.dtype)
     slopes, curvature = np.empty((2, head + 1, rows), columns.dtype), np.empty((2, rows), columns.dtype)
     for b in range(len(batch.counts)):
-        level, value, own = batch.level[b], batch.value[b], at_rows[4]
+        level, value, x_hat = batch.level[b], batch.value[b], at_rows[4]
         mean = batch.mean[b]
         for r in range(rows):
-            own[r] = mean[r] if len(mean) else value[level[r]]
+            x_hat[r] = mean[r] if len(mean) else value[level[r]]
         count = batch.counts[b]
         size = head + WIDTH * count
         problem = ProblemArrays(
@@ -168,7 +161,7 @@ def _newton(columns, outside, batch, found, tolerance, most):
             batch.parents[b, :count],
             outside,
             GRID // 4 if tolerance > ROUGH else GRID,
-            Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], own, batch.weights[b], batch.offset[b], beside),
+            Rows(at_rows[0], at_rows[1], at_rows[2], at_rows[3], x_hat, batch.weights[b], batch.offset[b], row_effects),
             value,
             batch.exists[b],
             batch.measure[b],
@@ -177,25 +170,25 @@ def _newton(columns, outside, batch, found, tolerance, most):
             batch.centre[b, :size],
         )
         gradient, information = np.empty((2, size)), np.empty((2, size, size))
-        kept = (
+        evaluations = (
             Evaluation(slopes[0], curvature[0], gradient[0], information[0]),
             Evaluation(slopes[1], curvature[1], gradient[1], information[1]),
         )
-        now, found.log_likelihood[b], found.predicted[b] = _climb(
-            problem, found.theta[b, :size], found.step[b, :size], kept, tolerance, most
+        current, results.log_likelihood[b], results.predicted[b] = _climb(
+            problem, results.theta[b, :size], results.step[b, :size], evaluations, tolerance, max_steps
         )
-        last = kept[now]
-        found.log_determinant[b], _ = factorise(last.information, problem.penalty, np.empty((size, size)))
-        copy(last.curvature, found.curvature[b])
-        copy(last.gradient, found.gradient[b])
+        last = evaluations[current]
+        results.log_determinant[b], _ = factorise(last.information, problem.penalty, np.empty((size, size)))
+        copy(last.curvature, results.curvature[b])
+        copy(last.gradient, results.gradient[b])
         for i in range(size):
-            copy(last.information[i], found.information[b, i])
+            copy(last.information[i], results.information[b, i])
         for i in range(head + 1):
-            copy(last.slopes[i], found.slopes[b, i])
+            copy(last.slopes[i], results.slopes[b, i])
 
 
 @written_out
-def _climb(problem, theta, step, kept, tolerance, most):
+def _climb(problem, theta, step, evaluations, tolerance, max_steps):
     """Newton's method for one problem, from `theta` on, in place.
 
     The steps use the expected information, which is never indefinite. If one is too long, because the link's bend
@@ -203,49 +196,57 @@ def _climb(problem, theta, step, kept, tolerance, most):
     indefinite. In a precise fit it is used after the first steps anyway: near the maximum it converges faster.
     `_evaluate` is called in one place only, because it is compiled again for every call.
 
-    Returns the number of the `kept` evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
+    Returns the number of the evaluation at `theta`, its log-likelihood, and the next step's predicted gain.
     """
-    now, reached, predicted, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
+    current, reached, predicted, share, tries, ahead = 0, -np.inf, np.nan, 1.0, 0, theta.copy()
     # Whether a step was too long; whether `now` uses the observed information; what is evaluated next.
     hard = observed = again = ending = False
     while True:
-        into = now if again or tries == 0 else 1 - now
-        there = _evaluate(problem, ahead, hard and not again, kept[into])
+        into = current if again or tries == 0 else 1 - current
+        there = _evaluate(problem, ahead, hard and not again, evaluations[into])
         if ending:
             step[:] = 0.0  # an untried step, which a caller would take, can be wrong here
             return into, there, predicted
         if tries == 0 and there == -np.inf:
-            _nothing(kept[0])
+            _nothing(evaluations[0])
             return into, there, predicted
-        before, after = reached - _prior(problem, theta), there - _prior(problem, ahead)
-        rise, lost = share * dot(kept[now].gradient, step), ROUNDING * (1 + abs(before))
-        if tries == 0 or again or after >= before + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost):
-            now, reached, share, observed = into, there, 1.0, hard and not again
+        penalised, penalised_ahead = reached - _prior(problem, theta), there - _prior(problem, ahead)
+        rise, lost = share * dot(evaluations[current].gradient, step), ROUNDING * (1 + abs(penalised))
+        if (
+            tries == 0
+            or again
+            or penalised_ahead >= penalised + LEAST_SHARE * rise - (lost if rise > lost else 10 * lost)
+        ):
+            current, reached, share, observed = into, there, 1.0, hard and not again
             copy(ahead, theta)
-            predicted, indefinite = _step(problem, kept[now], step)
+            predicted, indefinite = _step(problem, evaluations[current], step)
             again = observed and indefinite
         else:
             # The maximum of the parabola through both values and the slope at the first.
-            share *= min(max(rise / (2 * (rise + before - after)), 0.1), 0.5)
+            share *= min(max(rise / (2 * (rise + penalised - penalised_ahead)), 0.1), 0.5)
             hard = True
         if not again:
             tries += 1
             if tries == FIRST and tolerance < PRECISE:
                 hard = True
-            if tries > most or not predicted >= tolerance:
+            if tries > max_steps or not predicted >= tolerance:
                 if not observed:
-                    return now, reached, predicted
+                    return current, reached, predicted
                 ending = again = True
         for i in range(len(theta)):
             ahead[i] = theta[i] + (0.0 if again else share * step[i])
 
 
 @within
-def _nothing(found):
-    """The stored evaluation for a start that is not finite."""
-    found.slopes[:], found.curvature[:], found.gradient[:], found.information[:] = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(found.gradient)):
-        found.information[i, i] = 1.0
+def _nothing(evaluation):
+    evaluation.slopes[:], evaluation.curvature[:], evaluation.gradient[:], evaluation.information[:] = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    )
+    for i in range(len(evaluation.gradient)):
+        evaluation.information[i, i] = 1.0
 
 
 @within
@@ -257,11 +258,10 @@ def _prior(problem, theta):
 
 
 @written_out
-def _evaluate(problem, theta, observed, found):
-    """One evaluation of one problem at `theta`, into `found`; returns the log-likelihood.
+def _evaluate(problem, theta, observed, evaluation):
+    """Evaluate one problem at `theta`; returns the log-likelihood, −∞ with `evaluation` unchanged if η is not finite.
 
-    If η is not finite, it is −∞ and `found` is unchanged. If `observed` is true, the information is the observed one,
-    and so is its part in slopes and curvature.
+    If `observed` is true, the information is the observed one, and so is its part in slopes and curvature.
     """
     columns, parents, outside = problem.columns, problem.parents, problem.outside
     value, exists, measure = problem.value, problem.exists, problem.measure
@@ -289,16 +289,16 @@ def _evaluate(problem, theta, observed, found):
         np.zeros((head, 2)),
         np.zeros((len(parents), padded(wide + head + 1), WIDTH)),
     )
-    index = read_at_rows(columns, parents, outside, problem.rows, bend, observed, grid, found, sums)
-    return _assemble(problem, theta, table, shape, width, index, sums, found)
+    index = read_at_rows(columns, parents, outside, problem.rows, bend, observed, grid, evaluation, sums)
+    return _assemble(problem, theta, table, shape, width, index, sums, evaluation)
 
 
 @within
-def _assemble(problem, theta, table, shape, width, index, sums, found):
-    """Gradient and information, from the sums over the rows, into `found`; returns the log-likelihood."""
+def _assemble(problem, theta, table, shape, width, index, sums, evaluation):
+    """Write gradient and information from the sums over the rows; returns the log-likelihood."""
     gradient, information, plain, bending, products = (
-        found.gradient,
-        found.information,
+        evaluation.gradient,
+        evaluation.information,
         sums.plain,
         sums.bending,
         sums.products,
@@ -332,11 +332,11 @@ def _assemble(problem, theta, table, shape, width, index, sums, found):
 
 
 @within
-def _step(problem, found, step):
-    """Newton's capped step into `step`; returns its predicted gain, and whether a pivot was raised."""
-    gradient, change, head = found.gradient, problem.rows.index, problem.measure.shape[1] + 2
-    factor = np.empty(found.information.shape)
-    _, raised = factorise(found.information, problem.penalty, factor)
+def _step(problem, evaluation, step):
+    """Write Newton's capped step; returns its predicted gain, and whether a pivot was raised."""
+    gradient, change, head = evaluation.gradient, problem.rows.index, problem.measure.shape[1] + 2
+    factor = np.empty(evaluation.information.shape)
+    _, raised = factorise(evaluation.information, problem.penalty, factor)
     copy(gradient, step)
     forward(factor, step)
     backward(factor, step)

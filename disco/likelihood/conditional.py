@@ -17,9 +17,8 @@ class Distribution:
     """A node's distribution.
 
     Attributes:
-        parents: their numbers, ascending.
-        value, weight: of every level: v / s, and the log base measure, (levels,).
-        effects: of every parent on its levels, in the order of the parents.
+        value, weight: v / s and the log base measure of every level, (levels,).
+        effects: of each parent on its levels.
         bend: of the link.
     """
 
@@ -32,15 +31,7 @@ class Distribution:
         levels: int,
         bases: Sequence[np.ndarray],
     ) -> None:
-        """Take the coefficients apart.
-
-        Args:
-            design: the table.
-            node, parents: numbers.
-            theta: the coefficients.
-            levels: number of the node's levels.
-            bases: the columns of every node's levels as a parent, (its levels, WIDTH) each.
-        """
+        """Split the coefficients `theta`; `bases` are every node's columns as a parent, (its levels, WIDTH)."""
         width = design.measure.shape[-1]
         self.parents = parents
         self.value = design.value[node, :levels]
@@ -50,17 +41,17 @@ class Distribution:
         self.effects = [bases[parent] @ block for parent, block in zip(parents, self.blocks, strict=True)]
         self._start, self._own = theta[0], theta[design.bend + 1 : design.head]
 
-    def shift_of(self, beside: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    def shift_of(self, row_columns: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
         """The canonical parameter at rows without the parents' part, (rows,), from their own columns and offset."""
-        shift = self._start + beside @ self._own
+        shift = self._start + row_columns @ self._own
         return shift if offset is None else shift + offset / self.value[1]
 
     def index_of(self, levels: np.ndarray) -> np.ndarray:
         """The sum of the parents' effects at rows, (rows,), from levels as parents, (rows, nodes)."""
-        found = np.zeros(len(levels))
+        total = np.zeros(len(levels))
         for parent, effect in zip(self.parents, self.effects, strict=True):
-            found += effect[levels[:, parent]]
-        return found
+            total += effect[levels[:, parent]]
+        return total
 
     def bent(self, index: np.ndarray) -> tuple[np.ndarray, ...]:
         """An index's part of the canonical parameter, and its derivatives by index and bend (`link.bent`)."""

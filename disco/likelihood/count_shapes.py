@@ -41,27 +41,16 @@ _LEAST = 1e-12  # smallest variance as a divisor, in squared standard deviations
 
 @dataclass(frozen=True, eq=False)
 class CountShape:
-    """A shape's nearest distribution to a fitted node.
+    """A shape's nearest distribution to a fitted node."""
 
-    Attributes:
-        name: Poisson, negative binomial, binomial or COM-Poisson.
-        parameter: r, N or ν; NaN for Poisson.
-        zero_weight: z; 0 if it has none.
-        distance: nats per row.
-        cost: n · distance + ½ log n · (number of parameters), nats.
-        cut: the share of its mass beyond the column's largest count, where it is truncated.
-        base_zeros: its expected share of zeros without the weight at zero, at the same means.
-        log_probability: log p in the node's groups of rows, (groups, levels).
-    """
-
-    name: str
-    parameter: float
-    zero_weight: float
-    distance: float
-    cost: float
-    cut: float
-    base_zeros: float
-    log_probability: np.ndarray
+    name: str  # Poisson, negative binomial, binomial or COM-Poisson
+    parameter: float  # r, N or ν; NaN for Poisson
+    zero_weight: float  # z; 0 if it has none
+    distance: float  # nats per row
+    cost: float  # n · distance + ½ log n · (number of parameters), nats
+    cut: float  # the share of its mass beyond the column's largest count, where it is truncated
+    base_zeros: float  # its expected share of zeros without the weight at zero, at the same means
+    log_probability: np.ndarray  # log p in the node's groups of rows, (groups, levels)
 
     def words(self) -> str:
         """As a phrase: `a negative binomial of size 3.1 with extra zeros`."""
@@ -77,35 +66,20 @@ class CountShape:
 
 @dataclass(frozen=True)
 class Kind:
-    """A node's type of count distribution.
-
-    Attributes:
-        node: its name.
-        counts: its distinct counts, ascending, (levels,).
-        share: share of the rows in each group, (groups,).
-        log_probability: the fitted log p in the groups, (groups, levels).
-        shapes: nearest first.
-        ratio: conditional variance over conditional mean, both averaged over the rows.
-        zeros: the fitted model's expected share of zeros.
-        poisson_zeros: that of a Poisson with the same means on the same counts.
-        gaps: number of whole numbers between the smallest and the largest count that never occur.
-        beside: the share of rows with a count next to such a gap.
-        rows: number of rows of the table.
-        is_level: whether the numbers are levels of a quantile transform instead of counts.
-    """
+    """A node's type of count distribution."""
 
     node: str
-    counts: np.ndarray
-    share: np.ndarray
-    log_probability: np.ndarray
-    shapes: tuple[CountShape, ...]
-    ratio: float
-    zeros: float
-    poisson_zeros: float
-    gaps: int
-    beside: float
+    counts: np.ndarray  # its distinct counts, ascending, (levels,)
+    share: np.ndarray  # share of the rows in each group, (groups,)
+    log_probability: np.ndarray  # the fitted log p in the groups, (groups, levels)
+    shapes: tuple[CountShape, ...]  # nearest first
+    ratio: float  # conditional variance over conditional mean, both averaged over the rows
+    zeros: float  # the fitted model's expected share of zeros
+    poisson_zeros: float  # that of a Poisson with the same means on the same counts
+    gaps: int  # number of whole numbers between the smallest and the largest count that never occur
+    beside: float  # the share of rows with a count next to such a gap
     rows: int
-    is_level: bool = False
+    is_level: bool = False  # whether the numbers are levels of a quantile transform instead of counts
 
     @property
     def nearest(self) -> CountShape:
@@ -171,11 +145,6 @@ class Kind:
 def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     """Compare a node's fitted conditional distribution with the shapes.
 
-    Args:
-        model: a model fitted on counts.
-        node: its name.
-        is_level: whether the model's numbers are quantile levels.
-
     Raises:
         InputError: there is no such node.
     """
@@ -207,7 +176,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """The fitted model: counts (levels,), share of rows (groups,), log p (groups, levels)."""
+    """Counts, (levels,), share of rows, (groups,), and log p, (groups, levels)."""
 
     counts: np.ndarray
     share: np.ndarray
@@ -277,14 +246,14 @@ def _best(fitted: _Fitted, name: str, bounds: tuple[float, float], weighted: boo
     def distance(at: float) -> float:
         return _project(fitted, _log_measure(name, value(at), fitted.counts), weighted)[3]
 
-    found = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
-    return float(np.round(value(found.x))) if name == BINOMIAL else value(found.x)
+    minimum = minimize_scalar(distance, bounds=bounds, method="bounded", options={"xatol": 0.01})
+    return float(np.round(value(minimum.x))) if name == BINOMIAL else value(minimum.x)
 
 
 def _project(fitted: _Fitted, log_measure: np.ndarray, weighted: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
     """The shape nearest to the fitted model: log q, (groups, levels), a, (groups,), the weight at zero, the distance.
 
-    Newton's method on the convex sum over the groups, jointly in a of every group and z.
+    Newton's method on the convex sum over the groups, jointly in every a and z.
     """
     p, share = np.exp(fitted.log_probability), fitted.share
     unit = max(float(np.sqrt(_moments((share @ p)[None], fitted.above)[1][0])), 1e-9)
@@ -325,7 +294,6 @@ def _moments(p: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
-    """Newton's step in a and z, and its predicted decrease in distance."""
     mean, variance = _moments(q, x)
     centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
     slope = p @ x - mean
@@ -333,8 +301,8 @@ def _newton(
         return slope / variance, 0.0, float(share @ (slope**2 / variance)) / 2
     shift = (q * centred) @ zero
     slope_z = (p - q) @ zero
-    own = q @ zero * (1 - q @ zero)
+    zero_variance = q @ zero * (1 - q @ zero)
     pull = float(share @ (slope_z - shift / variance * slope))
-    step_z = pull / max(float(share @ (own - shift**2 / variance)), _LEAST)
+    step_z = pull / max(float(share @ (zero_variance - shift**2 / variance)), _LEAST)
     step_a = (slope - shift * step_z) / variance
     return step_a, step_z, float(share @ (slope * step_a + slope_z * step_z)) / 2

@@ -28,61 +28,55 @@ _DEPENDENT = 1e-8  # a column with a smaller squared residual counts as dependen
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """The columns of one covariate.
-
-    Attributes:
-        name: the covariate's name.
-        kinds: each column's kind: 0, or 1 for the bends of a smooth, (columns,).
-        at: columns at the rows of an adjustment, (rows, columns).
-    """
+    """The columns of one covariate."""
 
     name: str
-    kinds: np.ndarray
-    at: Callable[[Adjustment], np.ndarray]
+    kinds: np.ndarray  # each column's kind: 0, or 1 for the bends of a smooth, (columns,)
+    at: Callable[[Adjustment], np.ndarray]  # columns at the rows of an adjustment, (rows, columns)
 
 
 def bases(adjustment: Adjustment) -> list[Basis]:
     """The columns of every covariate, and of the exposure if there is one."""
-    found = [
-        (_of_levels if one.kind == CATEGORICAL else _of_number)(one, index)
-        for index, one in enumerate(adjustment.covariates)
+    result = [
+        (_of_levels if covariate.kind == CATEGORICAL else _of_number)(covariate, index)
+        for index, covariate in enumerate(adjustment.covariates)
     ]
     if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
         knots = _knots(exposure)
         transform = _orthonormal(_spline(exposure, knots))
 
-        def at(other: Adjustment) -> np.ndarray:
-            logarithm = other.log_exposure_like(adjustment)
+        def at(new_rows: Adjustment) -> np.ndarray:
+            logarithm = new_rows.log_exposure_like(adjustment)
             assert logarithm is not None  # either all rows of a model have an exposure, or none
             return transform(_spline(logarithm, knots))
 
-        found.append(Basis(EXPOSURE, _straight_first(len(at(adjustment).T)), at))
-    return found
+        result.append(Basis(EXPOSURE, _straight_first(len(at(adjustment).T)), at))
+    return result
 
 
 def _of_number(covariate: Covariate, index: int) -> Basis:
-    """The smooth of the covariate at a position; without columns if its values are constant."""
+    """The smooth of covariate `index`; without columns if its values are constant."""
     scale = covariate.scale
     if np.ptp(scale) == 0:  # in a part of the rows
-        return Basis(covariate.name, np.empty(0, dtype=int), lambda other: np.empty((other.rows, 0)))
+        return Basis(covariate.name, np.empty(0, dtype=int), lambda new_rows: np.empty((new_rows.rows, 0)))
     knots = _knots(scale)
     transform = _orthonormal(_spline(scale, knots))
 
-    def at(other: Adjustment) -> np.ndarray:
-        return transform(_spline(other.covariates[index].scale, knots))
+    def at(new_rows: Adjustment) -> np.ndarray:
+        return transform(_spline(new_rows.covariates[index].scale, knots))
 
     return Basis(covariate.name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
 
 
 def _of_levels(covariate: Covariate, index: int) -> Basis:
-    """The effects of a covariate's levels, one fewer, because their mean is 0; 0 for other levels."""
+    """The effects of a covariate's levels, one fewer because their mean is 0; 0 for unseen levels."""
     levels = np.eye(len(covariate.levels))
     seen = np.bincount(covariate.values, minlength=len(levels)) > 0
     transform = _orthonormal(levels[covariate.values])
     columns = len(transform(levels[:1]).T)
 
-    def at(other: Adjustment) -> np.ndarray:
-        values = other.covariates[index].values
+    def at(new_rows: Adjustment) -> np.ndarray:
+        values = new_rows.covariates[index].values
         return transform(levels[values]) * seen[values, None]
 
     return Basis(covariate.name, np.zeros(columns, dtype=int), at)
@@ -93,7 +87,6 @@ def _straight_first(columns: int) -> np.ndarray:
 
 
 def _knots(values: np.ndarray) -> np.ndarray:
-    """Knots at quantiles of the distinct values, ascending; fewer if there are few."""
     distinct = np.unique(values)
     return np.unique(np.quantile(distinct, np.linspace(0, 1, min(_KNOTS, len(distinct)))))
 
@@ -120,15 +113,15 @@ def _orthonormal(columns: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     length = np.sqrt(((columns - mean) ** 2).mean(axis=0))
     scale = np.where(length > 0, length, 1.0)
     standard = (columns - mean) / scale
-    kept: list[int] = []
+    selected: list[int] = []
     for column in range(standard.shape[1]):
-        target, others = standard[:, column], standard[:, kept]
-        left = target - others @ np.linalg.lstsq(others, target, rcond=None)[0] if kept else target
-        if (left**2).mean() > _DEPENDENT:
-            kept.append(column)
-    triangle = np.linalg.qr(standard[:, kept], mode="r") / np.sqrt(len(columns))
+        target, earlier = standard[:, column], standard[:, selected]
+        residual = target - earlier @ np.linalg.lstsq(earlier, target, rcond=None)[0] if selected else target
+        if (residual**2).mean() > _DEPENDENT:
+            selected.append(column)
+    triangle = np.linalg.qr(standard[:, selected], mode="r") / np.sqrt(len(columns))
     solve = np.linalg.inv(triangle)
-    return lambda others: ((others - mean) / scale)[:, kept] @ solve
+    return lambda new_columns: ((new_columns - mean) / scale)[:, selected] @ solve
 
 
 def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | None:
@@ -139,13 +132,10 @@ def rates(counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray | Non
 
 
 def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
-    """count / exposure, rounded to about a quarter of one count's rate in the row.
+    """count / exposure, (rows, …), rounded to about a quarter of one count's rate in the row.
 
-    That is at most 1/4 and at least 1/64: finer than a count's information, with few more levels than the counts.
-
-    Args:
-        counts: (rows, …).
-        exposure: about 1 on average, (rows, …).
+    Exposures average about 1. The step is between 1/64 and 1/4: finer than a count's information, with few more levels
+    than the counts.
     """
     steps = 4 * np.round(exposure).clip(1, 16)
     return np.round(steps * counts / exposure) / steps
@@ -154,13 +144,13 @@ def rounded(counts: np.ndarray, exposure: np.ndarray) -> np.ndarray:
 def ranks_of(rates: np.ndarray) -> np.ndarray:
     """Rates on their own rank grid, (rows, nodes): linear between the ranks of the neighbouring whole numbers.
 
-    With equal exposures in all rows, these are the counts' own ranks.
+    With equal exposures, these are the counts' own ranks.
     """
-    found = np.empty(rates.shape)
+    ranks = np.empty(rates.shape)
     for node, column in enumerate(rates.T):
-        whole = np.unique([np.floor(column), np.ceil(column)])
-        found[:, node] = np.interp(column, whole, np.arange(len(whole)))
-    return found
+        integers = np.unique([np.floor(column), np.ceil(column)])
+        ranks[:, node] = np.interp(column, integers, np.arange(len(integers)))
+    return ranks
 
 
 def seen(
@@ -168,8 +158,8 @@ def seen(
 ) -> tuple[pd.DataFrame, Adjustment | None]:
     """The likelihood's view of a table: its counts, or their quantile levels.
 
-    With an exposure, the levels are those of the rates, since levels do not grow in proportion to an exposure, which is
-    then one of the covariates.
+    With an exposure, the levels are those of the rates, and the exposure is a covariate: levels do not grow in
+    proportion to it.
     """
     if settings.transform != "quantile":
         return counts, adjustment
@@ -184,19 +174,23 @@ def around(adjustment: Adjustment | None, names: Sequence[str]) -> dict[str, Any
     """The arguments `offset`, `beside` and `was_set` of `RankDesign.of` for nodes with these names."""
     if adjustment is None:
         return {}
-    found, done = bases(adjustment), adjustment.interventions
-    columns = np.column_stack([*(one.at(adjustment) for one in found), np.empty((adjustment.rows, 0))])
-    was_set = None if done is None else np.column_stack([done.was_set(name) for name in names])
-    return {"offset": adjustment.log_exposure, "beside": RowTerms(columns, kinds_of(found)), "was_set": was_set}
+    covariate_bases, interventions = bases(adjustment), adjustment.interventions
+    columns = np.column_stack([*(basis.at(adjustment) for basis in covariate_bases), np.empty((adjustment.rows, 0))])
+    was_set = None if interventions is None else np.column_stack([interventions.was_set(name) for name in names])
+    return {
+        "offset": adjustment.log_exposure,
+        "beside": RowTerms(columns, kinds_of(covariate_bases)),
+        "was_set": was_set,
+    }
 
 
 def kinds_of(bases: Sequence[Basis]) -> np.ndarray:
     """The kind of every column, numbered consecutively, (columns,): a smooth has two kinds, a category one."""
-    found, first = [np.empty(0, dtype=int)], 0
-    for one in bases:
-        found.append(first + one.kinds)
-        first += 1 + int(one.kinds.max(initial=0))
-    return np.concatenate(found)
+    kinds, first = [np.empty(0, dtype=int)], 0
+    for basis in bases:
+        kinds.append(first + basis.kinds)
+        first += 1 + int(basis.kinds.max(initial=0))
+    return np.concatenate(kinds)
 
 
 def on_grids(

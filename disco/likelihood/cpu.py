@@ -27,7 +27,7 @@ def compiled(function: Callable) -> Callable:
 
 
 def in_order(function: Callable) -> Callable:
-    """Compile a function without reordering its sums, for calls from Python or from another such function.
+    """Compile a function without reordering its sums, for calls from Python or another such function.
 
     It compiles faster than one with parts that are `within` it, and runs more slowly.
     """
@@ -35,13 +35,13 @@ def in_order(function: Callable) -> Callable:
 
 
 def _cached(function: Callable, options: dict) -> Callable:
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
+    previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
     try:
         return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder for it
         return numba.njit(**options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        numba.config.CACHE_DIR = previous
 
 
 def within(function: Callable) -> Callable:
@@ -54,19 +54,19 @@ def within(function: Callable) -> Callable:
 
 
 def written_out(function: Callable) -> Callable:
-    """The same, written into its caller before anything is compiled: for a large function that is called once.
+    """As `within`, but inlined before compilation: for a large function that is called once.
 
-    Otherwise its machine code is optimised alone and again in its caller, and its caller's caller.
+    Otherwise its machine code is optimised alone and again in each caller up the chain.
     """
     return numba.njit(inline="always", **_OPTIONS)(function)
 
 
 @contextmanager
 def threads_at_the_rows() -> Iterator[None]:
-    """Keep all threads for `side_by_side`, and limit the libraries' own sums to one.
+    """Reserve all threads for `side_by_side`, and limit the libraries' own sums to one.
 
-    Between the many small calls of a search, their waiting threads keep the processors busy: with 50 columns a search
-    took three times the processor time, and more elapsed time too.
+    Between the many small calls of a search, the libraries' waiting threads keep the processors busy: with 50 columns a
+    search took three times the processor time, and more elapsed time too.
     """
     with threadpool_limits(1):
         yield
@@ -76,23 +76,24 @@ def side_by_side(problems: int, work: Callable[[slice], None]) -> None:
     """Do the work of every problem on all `threads`; results do not depend on their number."""
     workers = min(threads(), problems)
     at_once = max(problems // (4 * workers), 1) if workers > 1 else problems  # a call costs as much as a few rows
-    left = iter(range(0, problems, max(at_once, 1)))
+    starts = iter(range(0, problems, max(at_once, 1)))
 
-    def some() -> None:
-        for first in left:  # the next free thread takes the next part: some need several times as many steps as others
+    def run() -> None:
+        # The next free thread takes the next problems, since some need several times as many steps as others.
+        for first in starts:
             work(slice(first, first + at_once))
 
-    others = [_POOL.submit(some) for _ in range(workers - 1)]
-    some()
-    for other in others:
-        other.result()
+    futures = [_POOL.submit(run) for _ in range(workers - 1)]
+    run()
+    for future in futures:
+        future.result()
 
 
-def arrays(*parts: np.ndarray) -> list[np.ndarray]:
+def arrays(*inputs: np.ndarray) -> list[np.ndarray]:
     """The arrays in C order and writeable, the only compiled layout: others would be compiled anew."""
-    return [np.require(part, requirements="CW") for part in parts]
+    return [np.require(array, requirements="CW") for array in inputs]
 
 
-def of_problems(fields: Fields, part: slice) -> Fields:
+def of_problems(fields: Fields, problems: slice) -> Fields:
     """The same fields of some problems."""
-    return type(fields)(*(field[part] for field in fields))
+    return type(fields)(*(field[problems] for field in fields))

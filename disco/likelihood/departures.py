@@ -26,34 +26,31 @@ _LEAST = 1e-9  # smallest expected count of a level
 
 
 def departures(counts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Base measure columns supported by a column's own distribution.
+    """Base measure columns supported by a column's own distribution, (levels, 0 to 3).
 
-    Args:
-        counts: number of rows at each level, (levels,), none 0.
-        shapes: the columns of every base measure, (levels, q).
-
-    Returns:
-        (levels, 0 to 3).
+    `counts` are rows at each level, (levels,), none 0; `shapes` the columns of every base measure, (levels, q).
     """
     level = np.arange(len(counts), dtype=float)
-    root, found = np.sqrt(level), []
+    root, columns = np.sqrt(level), []
     expected = _fitted(counts, np.column_stack([level, shapes]))
     knots = np.unique(np.quantile(root, np.linspace(0, 1, _HINGES + 2)[1:-1]))
-    most = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))  # the largest gain of any shape
-    if most > chdtri(len(knots), _CHANCE):
+    # Of any shape: that of the saturated model.
+    largest_gain = 2 * (_log_likelihood(counts, counts) - _log_likelihood(counts, expected))
+    if largest_gain > chdtri(len(knots), _CHANCE):
         hinges = np.maximum(root[:, None] - knots, 0.0) ** 3
         smooth = _fitted(counts, np.column_stack([level, shapes, hinges]))
         gain = 2 * (_log_likelihood(counts, smooth) - _log_likelihood(counts, expected))
         if gain > chdtri(len(knots), _CHANCE):
-            found += [np.log(smooth / expected), level**3]
-            expected, most = smooth, most - gain
-    if most <= chdtri(1, _CHANCE):  # a mixture of Poisson distributions cannot gain more than the saturated model
-        return np.column_stack([*found, np.empty((len(counts), 0))])
+            columns += [np.log(smooth / expected), level**3]
+            expected, largest_gain = smooth, largest_gain - gain
+    # A mixture of Poisson distributions cannot gain more than the saturated model.
+    if largest_gain <= chdtri(1, _CHANCE):
+        return np.column_stack([*columns, np.empty((len(counts), 0))])
     heaped = minimize_scalar(lambda log_size: -_mixed(counts, expected, log_size), bounds=_SIZES, method="bounded")
     if 2 * (-heaped.fun - _log_likelihood(counts, expected)) > chdtri(1, _CHANCE):
         size = np.exp(heaped.x)
-        found.append(np.log((counts + size) / (expected + size)))
-    return np.column_stack([*found, np.empty((len(counts), 0))])
+        columns.append(np.log((counts + size) / (expected + size)))
+    return np.column_stack([*columns, np.empty((len(counts), 0))])
 
 
 def _mixed(counts: np.ndarray, expected: np.ndarray, log_size: float) -> float:
@@ -70,8 +67,8 @@ def _log_likelihood(counts: np.ndarray, expected: np.ndarray) -> float:
 def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The counts expected by a log-linear model, (levels,).
 
-    Newton's method with halved steps, in coordinates in which the information is the identity if all counts are as
-    expected, so that nearly dependent columns do not lose digits.
+    Newton's method with halved steps. Its coordinates make the information at the expected counts the identity, so that
+    nearly dependent columns do not lose digits.
     """
     levels, root = len(counts), np.sqrt(counts)[:, None]
     scaled = np.column_stack([np.ones(levels), columns / np.abs(columns).max(axis=0)])
@@ -85,14 +82,14 @@ def _fitted(counts: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
     starts = [basis.T @ (counts * log) for log in (np.log(counts), np.full(levels, np.log(counts.mean())))]
     theta = max(starts, key=reached)
-    now = reached(theta)
+    current = reached(theta)
     for _ in range(_STEPS):
         expected = np.exp(basis @ theta)
         gradient = basis.T @ (counts - expected) - penalty @ theta
         step = np.linalg.solve(basis.T @ (expected[:, None] * basis) + penalty, gradient)
-        while (ahead := reached(theta + step)) < now and gradient @ step > _ENOUGH:
+        while (ahead := reached(theta + step)) < current and gradient @ step > _ENOUGH:
             step /= 2
         if gradient @ step <= _ENOUGH:
             break
-        theta, now = theta + step, ahead
+        theta, current = theta + step, ahead
     return np.maximum(np.exp(basis @ theta), _LEAST)

@@ -123,20 +123,19 @@ def _add_times(sums, factor, values, first, last):
 def coefficients_of(table, width, dtype):
     """Polynomials of the position in each cell: a cubic for E v̂, lines for Var v̂ and Cov(v̂, C), (G − 1, 6 + 2 q).
 
-    All second moments are interpolated linearly, so that the information of a row is a mixture of covariances and never
-    indefinite.
+    With linear second moments, the information of a row is a mixture of covariances and never indefinite.
     """
     lines = 1 + (len(table) - 3) // 2
-    found = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
-    for g in range(len(found)):
+    coefficients = np.empty((table.shape[1] - 1, 4 + 2 * lines), dtype)
+    for g in range(len(coefficients)):
         start, rise = table[1, g], table[1, g + 1] - table[1, g]
         slope, end = table[2, g] * width, table[2, g + 1] * width
-        found[g, 0], found[g, 1] = start, slope
-        found[g, 2], found[g, 3] = 3 * rise - 2 * slope - end, slope + end - 2 * rise
+        coefficients[g, 0], coefficients[g, 1] = start, slope
+        coefficients[g, 2], coefficients[g, 3] = 3 * rise - 2 * slope - end, slope + end - 2 * rise
         for i in range(lines):
             row = table[2 + lines - 1 + i] if i else table[2]
-            found[g, 4 + i], found[g, 4 + lines + i] = row[g], row[g + 1] - row[g]
-    return found
+            coefficients[g, 4 + i], coefficients[g, 4 + lines + i] = row[g], row[g + 1] - row[g]
+    return coefficients
 
 
 @within

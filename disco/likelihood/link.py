@@ -20,14 +20,7 @@ SERIES = np.array(
 
 
 def bent(index: np.ndarray, bend: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ.
-
-    With t = κ s they are s φ(t), exp t and s² ψ(t); φ and ψ are computed from their series if t is small (`SERIES`).
-
-    Args:
-        index: s.
-        bend: κ, broadcast along s.
-    """
+    """The bent index g = (exp(κ s) − 1) / κ and its derivatives ∂g/∂s and ∂g/∂κ, at s = `index` and κ = `bend`."""
     t = bend * index
     bends, near = t.clip(*BENT), np.abs(t) < SMALL
     risen, divisor = np.expm1(bends), np.where(near, t.dtype.type(1), t)

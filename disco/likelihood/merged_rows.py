@@ -18,20 +18,17 @@ _MOST_LISTED = 1 << 22  # combinations of parents' levels that are numbered by a
 
 
 def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: float = 1e-3) -> Fits:
-    """Fit one node given parents, as `newton.fit` with all rows; its columns at the rows are not needed.
+    """Fit one node given ascending parents, as `newton.fit` with all rows; the design needs no columns at the rows.
 
-    Args:
-        design: a table without offset and rows' own columns.
-        node, parents: numbers, the parents ascending.
-        tolerance: as in `newton.fit`.
+    It must have neither an offset nor the rows' own columns.
     """
     cell, cells = _numbered([design.parent_ranks[:, parent] for parent in parents], design.rows)
     value = design.value[node][design.ranks[:, node]]
     weight = np.bincount(cell, minlength=cells).astype(float)
-    one = np.empty(cells, np.int64)
-    one[cell] = np.arange(design.rows)  # any row of each cell
+    row_of_cell = np.empty(cells, np.int64)
+    row_of_cell[cell] = np.arange(design.rows)  # any row of each cell
     nodes = [node, *parents]
-    small = _part(design, nodes, one)
+    small = _restricted(design, nodes, row_of_cell)
     problem = Problems.of([(0, range(1, len(nodes)))])
     batch = BatchDesign(small, problem)
     batch.weights = weight[None]
@@ -40,7 +37,7 @@ def fit_cells(design: RankDesign, node: int, parents: Sequence[int], tolerance: 
 
 
 def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int]:
-    """Every row's cell, (n,), and the number of cells: the combinations of levels that there are."""
+    """Every row's cell, (n,), and the number of cells: the combinations of levels that occur."""
     cell, cells = np.zeros(rows, np.int64), 1
     for column in columns:
         levels = int(column.max()) + 1
@@ -56,12 +53,12 @@ def _numbered(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, int
     return cell, cells
 
 
-def _part(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
-    """The design of some nodes, the first of them not as a parent, with these rows alone at its columns, in double."""
+def _restricted(design: RankDesign, nodes: Sequence[int], rows: np.ndarray) -> RankDesign:
+    """The design of some nodes, the first not as a parent, with columns at these rows only, in double precision."""
     columns = np.zeros((len(nodes), WIDTH, len(rows)))
     for number, parent in enumerate(nodes[1:], start=1):
         columns[number] = design.basis[parent][design.parent_ranks[rows, parent]].T
-    own = ("value", "exists", "counts", "measure", "measure_width", "basis", "width", "spread", "parent_spread")
-    part = {name: getattr(design, name)[list(nodes)] for name in (*own, "measure_precision")}
+    node_fields = ("value", "exists", "counts", "measure", "measure_width", "basis", "width", "spread", "parent_spread")
+    of_nodes = {name: getattr(design, name)[list(nodes)] for name in (*node_fields, "measure_precision")}
     ranks = np.zeros((len(rows), len(nodes)), np.int64)  # x̂ is given instead
-    return replace(design, ranks=ranks, parent_ranks=ranks, columns=columns, **part)
+    return replace(design, ranks=ranks, parent_ranks=ranks, columns=columns, **of_nodes)

@@ -48,40 +48,35 @@ def misfits(
 ) -> np.ndarray:
     """The misfit of nodes given parents, nats over all rows, at least 0; NaN if a fit has no finite likelihood.
 
-    Args:
-        design: the table.
-        pairs: nodes, each with its parents.
-        group: every row's group number, (n,), or None; the halves keep the rows of a group together.
-        reporter: called before every node.
+    The halves of the rows do not divide a group of `group`, (n,).
 
     Raises:
         FitStopped: the reporter's callback stopped the work.
     """
-    halves, found = fold_of_rows(design.rows, 2, seed=0, group=group), []
+    halves, nats = fold_of_rows(design.rows, 2, seed=0, group=group), []
     for number, (node, parents) in enumerate(pairs):
         reporter.check()
         if number % _SIDE_BY_SIDE == 0:
-            part = [(one, sorted(its)) for one, its in pairs[number : number + _SIDE_BY_SIDE]]
-            fitted = fit(design, Problems.of(part)).theta
+            batch = [(child, sorted(its)) for child, its in pairs[number : number + _SIDE_BY_SIDE]]
+            fitted = fit(design, Problems.of(batch)).theta
         expected, mean = _expected(design, node, parents, fitted[number % _SIDE_BY_SIDE])
         if not np.isfinite(expected).all():
-            found.append(np.nan)
+            nats.append(np.nan)
             continue
         groups = _groups(design, node)
         seen, contrasts = groups[design.ranks[:, node]], helmert(groups[-1] + 1)
         models: list[_Model] = [(_columns(design, parents, mean), contrasts, _RIDGES)]
         if parents and len(shapes := _shapes(design, node, groups)):
             models.append((_straight(design, parents, mean), shapes, _RIDGES[:1]))
-        own = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node] > 0
-        parts = [(halves == half) & own for half in (0, 1)]
-        both = (parts, parts[::-1])
+        fitted_rows = np.ones(design.rows, bool) if design.own_rows is None else design.own_rows[node] > 0
+        half_rows = [(halves == half) & fitted_rows for half in (0, 1)]
+        both = (half_rows, half_rows[::-1])
         gains = [sum(_gain(expected, seen, *model, *halved) for halved in both) for model in models]
-        found.append(max(gains[0], *(gain - _BY_CHANCE for gain in gains[1:]), 0.0))
-    return np.array(found, dtype=float)
+        nats.append(max(gains[0], *(gain - _BY_CHANCE for gain in gains[1:]), 0.0))
+    return np.array(nats, dtype=float)
 
 
 def _groups(design: RankDesign, node: int) -> np.ndarray:
-    """The group of each level, (levels,)."""
     counts = design.counts[node][design.exists[node]]
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
@@ -113,7 +108,7 @@ def _columns(design: RankDesign, parents: Sequence[int], mean: np.ndarray) -> np
     mean = _standard(mean[:, None])[:, 0]
     scores: list[np.ndarray] = []
     effects, products = [], []
-    own = design.columns[design.nodes :].reshape(-1, design.rows)[design.kinds.ravel() >= 0].astype(float)
+    row_columns = design.columns[design.nodes :].reshape(-1, design.rows)[design.kinds.ravel() >= 0].astype(float)
     for parent in parents:
         ranks = design.parent_ranks[:, parent]
         counts = np.bincount(ranks)
@@ -123,10 +118,10 @@ def _columns(design: RankDesign, parents: Sequence[int], mean: np.ndarray) -> np
         else:
             score = _normal_scores(ranks)
             effects += [score, score**2, score**3, ranks]
-        products += [score * other for other in (mean, *scores)]
+        products += [score * factor for factor in (mean, *scores)]
         scores.append(score)
-    shape = [mean, mean**2, mean**3] if parents or len(own) else []
-    columns = [*shape, *own[:_OWN], *effects, *products][:_COLUMNS]
+    shape = [mean, mean**2, mean**3] if parents or len(row_columns) else []
+    columns = [*shape, *row_columns[:_OWN], *effects, *products][:_COLUMNS]
     flexible = _standard(np.column_stack([*columns, np.empty((design.rows, 0))]))
     return np.column_stack([np.ones(design.rows), flexible])
 
@@ -168,19 +163,17 @@ def _gain(
     learnt: np.ndarray,
     held: np.ndarray,
 ) -> float:
-    """The gain of a more flexible model, fitted to the rows `learnt`, on the rows `held`, nats.
+    """The gain of a more flexible model, fitted to the rows `learnt` with the best ridge, on the rows `held`, nats.
 
-    Args:
-        contrasts: functions of the groups, (functions, groups); a constant one would have no effect.
-        ridges: the best of these precisions is used.
+    `contrasts` are functions of the groups, (functions, groups); a constant one would have no effect.
     """
     groups, size = expected.shape[1], columns.shape[1]
     rows, offset, target = columns[learnt], expected[learnt], np.eye(groups)[seen[learnt]]
-    others, start, own = columns[held], expected[held], (np.arange(held.sum()), seen[held])
-    before = _log_softmax(start)[own].sum()
+    held_columns, start, observed = columns[held], expected[held], (np.arange(held.sum()), seen[held])
+    fitted_gain = _log_softmax(start)[observed].sum()
 
     def gain(weights: np.ndarray) -> float:
-        return float(_log_softmax(start + others @ weights @ contrasts)[own].sum() - before)
+        return float(_log_softmax(start + held_columns @ weights @ contrasts)[observed].sum() - fitted_gain)
 
     probability = np.exp(_log_softmax(offset))
     information = _information(rows, probability, contrasts)
@@ -198,9 +191,8 @@ def _gain(
 
 
 def _log_softmax(values: np.ndarray) -> np.ndarray:
-    """Log-probabilities along the second axis, (n, groups)."""
-    apart = values - values.max(1, keepdims=True)
-    return apart - np.log(np.exp(apart).sum(1, keepdims=True))
+    centred = values - values.max(1, keepdims=True)
+    return centred - np.log(np.exp(centred).sum(1, keepdims=True))
 
 
 def _penalty(size: int, ridge: float) -> np.ndarray:
@@ -211,17 +203,16 @@ def _penalty(size: int, ridge: float) -> np.ndarray:
 def _information(rows: np.ndarray, probability: np.ndarray, contrasts: np.ndarray) -> np.ndarray:
     """Information of the weights, contrast by contrast, (contrasts · size, contrasts · size)."""
     count, size = len(contrasts), rows.shape[1]
-    mean, found = probability @ contrasts.T, np.empty((count, size, count, size))
+    mean, information_blocks = probability @ contrasts.T, np.empty((count, size, count, size))
     for first in range(count):
         for second in range(first + 1):
             weight = probability @ (contrasts[first] * contrasts[second]) - mean[:, first] * mean[:, second]
-            found[first, :, second] = (rows * weight[:, None]).T @ rows
-            found[second, :, first] = found[first, :, second]
-    return found.reshape(count * size, count * size)
+            information_blocks[first, :, second] = (rows * weight[:, None]).T @ rows
+            information_blocks[second, :, first] = information_blocks[first, :, second]
+    return information_blocks.reshape(count * size, count * size)
 
 
 def _solved(information: np.ndarray, gradient: np.ndarray, ridge: float) -> np.ndarray:
-    """Newton's step, (size, contrasts)."""
     size, count = gradient.shape
     system = information + np.diag(np.tile(_penalty(size, ridge), count))
     return np.linalg.solve(system, gradient.T.ravel()).reshape(count, size).T

@@ -36,43 +36,25 @@ _POINTS = 1024  # number of canonical parameters for interpolating a curve
 
 
 class _GridRows(NamedTuple):
-    """Rows on a model's grids.
+    """Rows on a model's grids."""
 
-    Attributes:
-        ranks: levels, (rows, nodes).
-        parents: levels as parents, (rows, nodes).
-        beside: the rows' own columns, (rows, WIDTH · m).
-        offset: (rows,), or None.
-    """
-
-    ranks: np.ndarray
-    parents: np.ndarray
-    beside: np.ndarray
-    offset: np.ndarray | None
+    ranks: np.ndarray  # levels, (rows, nodes)
+    parents: np.ndarray  # levels as parents, (rows, nodes)
+    beside: np.ndarray  # the rows' own columns, (rows, WIDTH · m)
+    offset: np.ndarray | None  # (rows,), or None
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted DAG.
-
-    Attributes:
-        names: columns, in the table's order.
-        grids: the distinct counts of every column, ascending; level v is grids[j][v].
-        parent_grids: its distinct rates if there is an exposure, its counts otherwise.
-        parents: of every node, ascending node numbers.
-        design: the table on its levels.
-        fits: every node's fit, one problem each.
-        order: node numbers, sources first.
-        adjustment: covariates and exposure of the rows, or None.
-    """
+    """A fitted DAG; its adjustment has contexts as covariates."""
 
     names: tuple[str, ...]
-    grids: tuple[np.ndarray, ...]
-    parent_grids: tuple[np.ndarray, ...]
-    parents: tuple[tuple[int, ...], ...]
+    grids: tuple[np.ndarray, ...]  # the distinct counts of every column, ascending; level v is grids[j][v]
+    parent_grids: tuple[np.ndarray, ...]  # its distinct rates if there is an exposure, its counts otherwise
+    parents: tuple[tuple[int, ...], ...]  # of every node, ascending node numbers
     design: RankDesign
     fits: tuple[Fits, ...]
-    order: tuple[int, ...]
+    order: tuple[int, ...]  # node numbers, sources first
     adjustment: Adjustment | None = None
 
     @classmethod
@@ -89,9 +71,6 @@ class Model:
         """Fit a DAG to a table of counts.
 
         Args:
-            table: counts, (rows, nodes).
-            parents: parents of every node that has any.
-            adjustment: covariates and exposure of the rows; contexts count as covariates.
             prior: as in `RankDesign.of`; the default is outweighed by some hundred rows.
             known: a model of the same table, adjustment and prior; nodes with the same parents are not fitted again.
             reporter: receives the number of finished nodes before every fit.
@@ -100,9 +79,9 @@ class Model:
             InputError: the table does not contain counts, or the parents name an unknown column or form a cycle.
             FitStopped: the reporter's callback stopped the work.
         """
-        given = prepare(table, adjustment, folds=None)
-        names = tuple(given.counts.columns)
-        adjustment = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
+        prepared = prepare(table, adjustment, folds=None)
+        names = tuple(prepared.counts.columns)
+        adjustment = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
         index = {name: number for number, name in enumerate(names)}
         named = nx.DiGraph([(parent, child) for child, nodes in parents.items() for parent in nodes])
         named.add_nodes_from(parents)
@@ -111,7 +90,7 @@ class Model:
         graph.add_nodes_from(range(len(names)))
         sets = tuple(tuple(sorted(graph.predecessors(node))) for node in range(len(names)))
         if known is None:
-            grids, parent_grids, design = on_grids(given.counts, adjustment, prior)
+            grids, parent_grids, design = on_grids(prepared.counts, adjustment, prior)
         else:
             grids, parent_grids, design = known.grids, known.parent_grids, known.design
         fits = []
@@ -127,7 +106,7 @@ class Model:
     @property
     def log_likelihood(self) -> pd.Series:
         """Every node's log-likelihood, nats."""
-        return pd.Series([one.log_likelihood[0] for one in self.fits], index=list(self.names))
+        return pd.Series([node_fit.log_likelihood[0] for node_fit in self.fits], index=list(self.names))
 
     @property
     def bic(self) -> float:
@@ -136,45 +115,41 @@ class Model:
         return float(self.log_likelihood.sum()) - np.log(self.design.rows) / 2 * counted
 
     def held_out(self, table: Table, adjustment: Adjustment | None = None) -> pd.Series:
-        """Every node's log-likelihood on other rows, nats; a count off the grid gets one of its ranks.
-
-        Raises:
-            InputError: the table does not contain counts, or a column of the model is missing.
-        """
+        """Every node's log-likelihood on other rows, nats; errors as for `row_log_likelihood`."""
         return pd.Series(self.row_log_likelihood(table, adjustment).sum(0), index=list(self.names))
 
     def row_log_likelihood(self, table: Table, adjustment: Adjustment | None = None) -> np.ndarray:
-        """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid as in `held_out`.
+        """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid gets one of its ranks.
 
         Raises:
             InputError: the table does not contain counts, or a column of the model is missing.
         """
         rows = self._rows(table, adjustment)
-        found = np.empty(rows.ranks.shape)
+        log_likelihood = np.empty(rows.ranks.shape)
         for node in range(len(self.names)):
             eta = self._eta(node, rows)
-            for part in self._parts(node, len(eta)):
-                logarithm = self._distributions[node].log_probability(eta[part])
-                found[part, node] = np.take_along_axis(logarithm, rows.ranks[part, node, None], axis=1)[:, 0]
-        return found
+            for block in self._row_blocks(node, len(eta)):
+                logarithm = self._distributions[node].log_probability(eta[block])
+                log_likelihood[block, node] = np.take_along_axis(logarithm, rows.ranks[block, node, None], axis=1)[:, 0]
+        return log_likelihood
 
     def sample(self, rows: int, seed: int = 0, adjustment: Adjustment | None = None) -> pd.DataFrame:
-        """A new table drawn from the model, node by node along the order, with the given adjustment.
+        """A new table drawn node by node along the order, with the given adjustment.
 
         Raises:
             InputError: an adjustment is missing, not needed, or has another length.
         """
-        beside, offset = self._beside(adjustment, rows)
+        row_columns, offset = self._row_columns(adjustment, rows)
         random = np.random.default_rng([seed, 17])
         ranks, parents = np.zeros((2, rows, len(self.names)), dtype=np.int64)
         for node in self.order:
-            eta, uniform = self._eta(node, _GridRows(ranks, parents, beside, offset)), random.random((rows, 1))
-            for part in self._parts(node, rows):
-                weight = self._distributions[node].logits(eta[part])
+            eta, uniform = self._eta(node, _GridRows(ranks, parents, row_columns, offset)), random.random((rows, 1))
+            for block in self._row_blocks(node, rows):
+                weight = self._distributions[node].logits(eta[block])
                 weight -= weight.max(axis=1, keepdims=True)
                 cumulative = np.cumsum(np.exp(weight, out=weight), axis=1, out=weight)
-                drawn = uniform[part] * cumulative[:, -1:] > cumulative
-                ranks[part, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
+                drawn = uniform[block] * cumulative[:, -1:] > cumulative
+                ranks[block, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
             parents[:, node] = self._as_parent(node, self.grids[node][ranks[:, node]], adjustment)
         columns = {
             name: grid[ranks[:, node]] for node, (name, grid) in enumerate(zip(self.names, self.grids, strict=True))
@@ -184,12 +159,10 @@ class Model:
     def curve(self, parent: str, child: str, level: float = 0.95) -> pd.DataFrame:
         """The child's mean at each count of a parent, averaged over the other parents' values in the rows.
 
-        The pointwise band is by the delta method, from the information of the child's coefficients, conditional on the
-        graph.
+        The pointwise band is by the delta method, from the information of the child's coefficients, given the graph.
 
         Returns:
-            Columns count (of the parent; its rate if there is an exposure), rows (their number), mean, low and high (of
-            the child's count).
+            Columns count (of the parent; its rate if there is an exposure), rows, and mean, low and high of the child.
 
         Raises:
             InputError: there is no such edge.
@@ -197,56 +170,55 @@ class Model:
         nodes = [self.names.index(name) if name in self.names else -1 for name in (parent, child)]
         if nodes[0] not in (self.parents[nodes[1]] if nodes[1] >= 0 else ()):
             raise InputError(f'The graph has no edge from "{parent}" to "{child}".')
-        other, node = nodes
-        means, errors = self._means(other, node)
+        cause, node = nodes
+        means, errors = self._means(cause, node)
         half = -ndtri((1 - level) / 2) * errors
-        grid, seen = self.grids[node], np.bincount(self.design.parent_ranks[:, other])
+        grid, seen = self.grids[node], np.bincount(self.design.parent_ranks[:, cause])
         low, high = (means - half).clip(grid[0], grid[-1]), (means + half).clip(grid[0], grid[-1])
-        return pd.DataFrame({"count": self.parent_grids[other], "rows": seen, "mean": means, "low": low, "high": high})
+        return pd.DataFrame({"count": self.parent_grids[cause], "rows": seen, "mean": means, "low": low, "high": high})
 
     def covariate_curve(self, covariate: str, child: str, level: float = 0.95) -> pd.DataFrame:
-        """A covariate's part of the child's canonical parameter, 0 on average over the rows, with pointwise bands.
+        """A covariate's part of the child's canonical parameter, 0 on average over the rows, with bands as in `curve`.
 
-        For a Poisson child on its counts, this is the change in the logarithm of its mean. Bands as in `curve`.
+        For a Poisson child on its counts, this is the change in the logarithm of its mean.
 
         Returns:
-            Columns value (of the covariate; its level if it is categorical), rows, effect, low and high; one row per
-            distinct value. For the exposure, value is the exposure, and the effect is additional to its logarithm.
+            Columns value, rows, effect, low and high; one row per distinct value or level. For the exposure, value is
+            the exposure, and the effect is additional to its logarithm.
 
         Raises:
             InputError: there is no such covariate or node.
         """
-        known = [] if self.adjustment is None else bases(self.adjustment)
-        node, names = self._number(child), [basis.name for basis in known]
+        covariate_bases = [] if self.adjustment is None else bases(self.adjustment)
+        node, names = self._number(child), [basis.name for basis in covariate_bases]
         if self.adjustment is None or covariate not in names:
             raise InputError(f'The model has no covariate "{covariate}".')
         index = names.index(covariate)
-        first = self.design.bend + 1 + sum(len(basis.kinds) for basis in known[:index])
-        own = slice(first, first + len(known[index].kinds))
+        first = self.design.bend + 1 + sum(len(basis.kinds) for basis in covariate_bases[:index])
+        coefficients = slice(first, first + len(covariate_bases[index].kinds))
         values, at, seen = values_of(self.adjustment, index)
-        columns, fits = known[index].at(self.adjustment.take(at)), self.fits[node]
-        covariance = inverse(fits.moments.information, fits.penalty)[0][own, own]
+        columns, fits = covariate_bases[index].at(self.adjustment.take(at)), self.fits[node]
+        covariance = inverse(fits.moments.information, fits.penalty)[0][coefficients, coefficients]
         scale = float(self.design.value[node, 1])
-        effect = scale * columns @ fits.theta[0, own]
+        effect = scale * columns @ fits.theta[0, coefficients]
         half = -ndtri((1 - level) / 2) * scale * np.sqrt(np.einsum("vi,ij,vj->v", columns, covariance, columns))
-        found = {"value": values, "rows": seen, "effect": effect, "low": effect - half, "high": effect + half}
-        return pd.DataFrame(found)
+        result = {"value": values, "rows": seen, "effect": effect, "low": effect - half, "high": effect + half}
+        return pd.DataFrame(result)
 
     def conditionals(self, node: str, groups: int = 32) -> tuple[np.ndarray, np.ndarray]:
         """The node's distributions given its parents, in groups of rows with similar canonical parameters.
 
         Returns:
-            Each group's share of the rows, (groups,), and log p of every level at the group's mean canonical parameter,
-            (groups, levels).
+            Each group's share of the rows, (groups,), and log p at its mean canonical parameter, (groups, levels).
 
         Raises:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = np.sort(self._eta(number, self._own()))
-        parts = [part for part in np.array_split(eta, groups) if len(part)] if eta[-1] > eta[0] else [eta]
-        share = np.array([len(part) for part in parts]) / len(eta)
-        return share, self._distributions[number].log_probability(np.array([part.mean() for part in parts]))
+        eta = np.sort(self._eta(number, self._fit_rows()))
+        row_groups = [members for members in np.array_split(eta, groups) if len(members)] if eta[-1] > eta[0] else [eta]
+        share = np.array([len(members) for members in row_groups]) / len(eta)
+        return share, self._distributions[number].log_probability(np.array([members.mean() for members in row_groups]))
 
     def base_measure(self, node: str) -> pd.DataFrame:
         """The base measure, tilted to the node's average canonical parameter: count, probability.
@@ -255,12 +227,12 @@ class Model:
             InputError: there is no such node.
         """
         number = self._number(node)
-        eta = self._eta(number, self._own()).mean(keepdims=True)
+        eta = self._eta(number, self._fit_rows()).mean(keepdims=True)
         probability = np.exp(self._distributions[number].log_probability(eta)[0])
         return pd.DataFrame({"count": self.grids[number], "probability": probability})
 
-    def _parts(self, node: int, rows: int) -> list[slice]:
-        """Rows in parts whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
+    def _row_blocks(self, node: int, rows: int) -> list[slice]:
+        """Blocks of rows whose probabilities, (rows, levels), fit into memory: every row may have its own level."""
         size = max(1, _ENTRIES // len(self.grids[node]))
         return [slice(first, first + size) for first in range(0, rows, size)]
 
@@ -269,25 +241,23 @@ class Model:
             raise InputError(f'There is no node "{node}".')
         return self.names.index(node)
 
-    def _own(self) -> _GridRows:
-        """The rows of the fit."""
+    def _fit_rows(self) -> _GridRows:
         design = self.design
-        beside = design.columns[design.nodes :].reshape(-1, design.rows).T
-        return _GridRows(design.ranks, design.parent_ranks, beside, design.offset)
+        row_columns = design.columns[design.nodes :].reshape(-1, design.rows).T
+        return _GridRows(design.ranks, design.parent_ranks, row_columns, design.offset)
 
     def _rows(self, table: Table, adjustment: Adjustment | None) -> _GridRows:
-        """Other rows on its grids."""
         if isinstance(table, pd.DataFrame):  # its other columns are arbitrary
             table = table.loc[:, [name in self.names for name in names_of(table)]]
-        given = prepare(table, adjustment, folds=None)
-        adjustment = given.adjustment
+        prepared = prepare(table, adjustment, folds=None)
+        adjustment = prepared.adjustment
         for name in self.names:
-            if name not in given.counts:
+            if name not in prepared.counts:
                 raise InputError(f'The table lacks the column "{name}" of the model.')
-        counts = [given.counts[name].to_numpy() for name in self.names]
+        counts = [prepared.counts[name].to_numpy() for name in self.names]
         ranks = np.column_stack([rank_on_grid(column, grid) for column, grid in zip(counts, self.grids, strict=True)])
         parents = np.column_stack([self._as_parent(node, column, adjustment) for node, column in enumerate(counts)])
-        return _GridRows(ranks, parents, *self._beside(adjustment, len(given.counts)))
+        return _GridRows(ranks, parents, *self._row_columns(adjustment, len(prepared.counts)))
 
     def _as_parent(self, node: int, counts: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
         """The levels of a node's counts as a parent, (rows,); a rate off the grid gets the nearest."""
@@ -304,20 +274,19 @@ class Model:
             return None
         return adjustment.log_exposure_like(self.adjustment)
 
-    def _beside(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def _row_columns(self, adjustment: Adjustment | None, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows' own columns, (rows, WIDTH · m), and the offset."""
         if (self.adjustment is None) != (adjustment is None) or (adjustment and adjustment.rows != rows):
             raise InputError(f"The model needs covariates of {rows} rows if and only if it was fitted with covariates.")
-        found = np.zeros((rows, WIDTH * self.design.own))
+        row_columns = np.zeros((rows, WIDTH * self.design.own))
         if adjustment is not None and self.adjustment is not None:
-            own = [basis.at(adjustment) for basis in bases(self.adjustment)]
-            columns = np.column_stack([*own, np.empty((rows, 0))])
-            found[:, : columns.shape[1]] = columns
-        return found, self._offset(adjustment)
+            covariate_columns = [basis.at(adjustment) for basis in bases(self.adjustment)]
+            columns = np.column_stack([*covariate_columns, np.empty((rows, 0))])
+            row_columns[:, : columns.shape[1]] = columns
+        return row_columns, self._offset(adjustment)
 
     @cached_property
     def _distributions(self) -> list[Distribution]:
-        """Every node's distribution given its parents."""
         bases = [basis[: len(grid)] for basis, grid in zip(self.design.basis, self.parent_grids, strict=True)]
         return [
             Distribution(self.design, node, nodes, self.fits[node].theta[0], len(self.grids[node]), bases)
@@ -325,35 +294,39 @@ class Model:
         ]
 
     def _eta(self, node: int, rows: _GridRows) -> np.ndarray:
-        """The canonical parameter at rows, (rows,)."""
-        one = self._distributions[node]
-        return one.shift_of(rows.beside, rows.offset) + one.bent(one.index_of(rows.parents))[0]
+        distribution = self._distributions[node]
+        return (
+            distribution.shift_of(rows.beside, rows.offset) + distribution.bent(distribution.index_of(rows.parents))[0]
+        )
 
-    def _means(self, other: int, node: int) -> tuple[np.ndarray, np.ndarray]:
+    def _means(self, parent: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
-        rows, one = self._own(), self._distributions[node]
-        effect, shift = one.effects[self.parents[node].index(other)], one.shift_of(rows.beside, rows.offset)
-        rest = one.index_of(rows.parents) - effect[rows.parents[:, other]]
-        low, high = one.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
+        rows, distribution = self._fit_rows(), self._distributions[node]
+        effect, shift = (
+            distribution.effects[self.parents[node].index(parent)],
+            distribution.shift_of(rows.beside, rows.offset),
+        )
+        rest = distribution.index_of(rows.parents) - effect[rows.parents[:, parent]]
+        low, high = distribution.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)
         mean, with_value, with_measure = self._along(node, points)
         columns = self.design.columns[list(self.parents[node])].reshape(-1, self.design.rows)
-        block = WIDTH * self.parents[node].index(other) + np.arange(WIDTH)
-        basis = self.design.basis[other]
+        block = WIDTH * self.parents[node].index(parent) + np.arange(WIDTH)
+        basis = self.design.basis[parent]
         covariance = inverse(self.fits[node].moments.information, self.fits[node].penalty)[0]
         means, errors = np.empty(len(effect)), np.empty(len(effect))
         for value in range(len(effect)):
-            added, along, bend = one.bent(rest + effect[value])
+            added, along, bend = distribution.bent(rest + effect[value])
             cell = (shift + added - points[0]) / (points[1] - points[0])
-            left = np.clip(cell.astype(np.int64), 0, _POINTS - 2)
-            at = cell - left
-            carried = np.bincount(left, 1 - at, _POINTS) + np.bincount(left + 1, at, _POINTS)
+            lower = np.clip(cell.astype(np.int64), 0, _POINTS - 2)
+            at = cell - lower
+            carried = np.bincount(lower, 1 - at, _POINTS) + np.bincount(lower + 1, at, _POINTS)
             share = carried / len(rest)  # of the rows, at each point
-            slope_of_row = (1 - at) * with_value[left] + at * with_value[left + 1]
-            parts = columns @ (slope_of_row * along) / len(rest)
-            parts[block] = basis[value] * (slope_of_row * along).mean()
-            own = [slope_of_row.mean(), *(share @ with_measure), (slope_of_row * bend).mean()]
-            slope = np.concatenate([own, slope_of_row @ rows.beside / len(rest), parts])
+            slope_of_row = (1 - at) * with_value[lower] + at * with_value[lower + 1]
+            parent_slopes = columns @ (slope_of_row * along) / len(rest)
+            parent_slopes[block] = basis[value] * (slope_of_row * along).mean()
+            node_slopes = [slope_of_row.mean(), *(share @ with_measure), (slope_of_row * bend).mean()]
+            slope = np.concatenate([node_slopes, slope_of_row @ rows.beside / len(rest), parent_slopes])
             means[value] = share @ mean
             errors[value] = np.sqrt(max(slope @ covariance @ slope, 0.0))
         return means, errors

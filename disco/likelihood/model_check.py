@@ -39,13 +39,11 @@ class Check:
     Attributes:
         columns: one row per column and statistic: node, statistic (mean, ratio of variance to mean, share of zeros),
             observed, low, middle, high, outside.
-        pairs: one row per pair of columns: first, second, observed (Spearman's correlation), low, middle, high,
-            outside.
+        pairs: one row per pair: first, second, observed (Spearman's correlation), low, middle, high, outside.
         margins: one row per column and count: node, count, observed (rows), low, middle, high.
         scores: one row per graph: graph, mean (held-out log-likelihood, nats per row).
         differences: one row per pair of graphs: graph, against, difference (nats per row), error (its standard error).
         unseen: the share of held-out counts that do not occur in their training rows.
-        simulations: number of simulated tables.
         note: why no rows were held out; empty otherwise.
     """
 
@@ -83,13 +81,8 @@ def check(
     """Check the last of several graphs by simulation, and compare all on held-out rows.
 
     Args:
-        table: counts, (rows, nodes).
-        graphs: every node's parents, by the graph's name; tables are simulated from the last one.
-        adjustment: covariates, exposure and groups of the rows; the folds keep groups together.
-        prior: as in `Model.of`.
-        simulations: number of tables to simulate.
-        folds: number of parts of the rows, left out in turn.
-        seed: seed of the tables and the folds.
+        graphs: every node's parents, by the graph's name.
+        adjustment: covariates, exposure and groups of the rows; the folds do not divide groups.
         callback: receives the events of the stages fit, simulate and held-out; returning False stops.
 
     Raises:
@@ -97,15 +90,15 @@ def check(
     """
     require("simulations", simulations, whole_from(1))
     require("folds", folds, whole_from(2))
-    given = prepare(table, adjustment, folds=None)
-    counts, group = given.counts, None if given.adjustment is None else given.adjustment.group
+    prepared = prepare(table, adjustment, folds=None)
+    counts, group = prepared.counts, None if prepared.adjustment is None else prepared.adjustment.group
     nodes, note = counts.shape[1], _unusable(counts, group, folds, seed)
     weights = {"fit": nodes, "simulate": _DRAW * nodes * simulations, "held-out": nodes * folds * len(graphs)}
     if note:
         del weights["held-out"]
     reporter = Reporter(callback, weights, "the model check was stopped.")
     reporter.step("fit", 0, nodes)
-    model = Model.of(given, list(graphs.values())[-1], prior=prior, reporter=reporter)
+    model = Model.of(prepared, list(graphs.values())[-1], prior=prior, reporter=reporter)
     drawn = []
     for number in range(simulations):
         reporter.step("simulate", number, simulations)
@@ -115,7 +108,7 @@ def check(
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
     fold = fold_of_rows(len(counts), folds, seed, group)
-    rows, unseen = _held_out(given, graphs, prior, fold, reporter)
+    rows, unseen = _held_out(prepared, graphs, prior, fold, reporter)
     return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
 
 
@@ -134,17 +127,11 @@ def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: i
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The compared numbers of one table.
+    """The compared numbers of one table."""
 
-    Attributes:
-        columns: one number per statistic and column, (3, nodes).
-        pairs: Spearman's correlations above the diagonal, (pairs,).
-        margins: rows at each count of every column, one column after another, (counts,).
-    """
-
-    columns: np.ndarray
-    pairs: np.ndarray
-    margins: np.ndarray
+    columns: np.ndarray  # one number per statistic and column, (3, nodes)
+    pairs: np.ndarray  # Spearman's correlations above the diagonal, (pairs,)
+    margins: np.ndarray  # rows at each count of every column, one column after another, (counts,)
 
 
 def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
@@ -173,7 +160,6 @@ def _drawn(model: Model, seed: int) -> _Numbers:
 
 
 def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Columns, pairs and margins of `Check`."""
     seen, names = _numbers(model, model.design.ranks), np.array(model.names, dtype=object)
     first, second = np.triu_indices(len(names), 1)
     heads = (
@@ -184,7 +170,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
     frames = []
     for head, name in zip(heads, ("columns", "pairs", "margins"), strict=True):
         observed = getattr(seen, name).ravel()
-        values = np.stack([getattr(one, name).ravel() for one in drawn])
+        values = np.stack([getattr(numbers, name).ravel() for numbers in drawn])
         low, high, middle = values.min(0), values.max(0), np.median(values, axis=0)
         # Rounding must not put a number outside if every simulated table has it too.
         room = 1e-6 * (1 + np.abs(observed))
@@ -196,25 +182,25 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 
 def _held_out(
-    given: Prepared,
+    prepared: Prepared,
     graphs: Mapping[str, Parents],
     prior: Prior,
     fold: np.ndarray,
     reporter: Reporter,
 ) -> tuple[dict[str, np.ndarray], float]:
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
-    table = given.counts
+    table = prepared.counts
     rows, unseen = {name: np.empty(len(table)) for name in graphs}, 0
     nodes, fits = table.shape[1], table.shape[1] * len(graphs) * (fold.max() + 1)
     for number in np.unique(fold):
         out = fold == number
-        here, there = given.take(~out), given.take(out)
-        before = None
+        here, there = prepared.take(~out), prepared.take(out)
+        previous = None
         for index, (name, parents) in enumerate(graphs.items()):
             reporter.step("held-out", nodes * (len(graphs) * int(number) + index), int(fits))
-            model = Model.of(here, parents, prior=prior, known=before, reporter=reporter)
+            model = Model.of(here, parents, prior=prior, known=previous, reporter=reporter)
             rows[name][out] = model.row_log_likelihood(there).sum(1)
-            before = model
+            previous = model
         unseen += sum(int((~np.isin(table.iloc[out, node], grid)).sum()) for node, grid in enumerate(model.grids))
     return rows, unseen / table.size
 
@@ -224,10 +210,9 @@ def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Every graph compared with each previous one."""
-    names, found = list(rows), []
+    names, differences = list(rows), []
     for index, name in enumerate(names):
-        for other in names[:index]:
-            gap = rows[name] - rows[other]
-            found.append((name, other, float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))))
-    return pd.DataFrame(found, columns=["graph", "against", "difference", "error"])
+        for earlier in names[:index]:
+            gap = rows[name] - rows[earlier]
+            differences.append((name, earlier, float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))))
+    return pd.DataFrame(differences, columns=["graph", "against", "difference", "error"])

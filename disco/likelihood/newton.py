@@ -16,24 +16,20 @@ _STEPS = 250
 class Fits:
     """Fitted problems.
 
+    The evidence is the log marginal likelihood by Laplace's approximation, with flat priors on intercept and base
+    measure: log-likelihood − penalty − ½ log det information + ½ Σ log precision of the other coefficients.
+
     Attributes:
         theta: intercept, base measure (q), bend, then WIDTH numbers per block of the rows' own columns and per parent,
             (B, 2 + q + WIDTH · (m + k)); padding 0.
-        log_likelihood: at θ, to within a fraction of `tolerance`, (B,).
-        evidence: the log marginal likelihood by Laplace's approximation, with flat priors on intercept and base
-            measure, (B,): log-likelihood − penalty − ½ log det information + ½ Σ log precision of the other
-            coefficients.
-        moments: at the last evaluation, one step before θ, or at θ if the last step was not taken.
-        penalty: precisions of the prior on θ, (B, P); lower bounds on the pivots of the information.
-        converged: (B,).
     """
 
     theta: np.ndarray
-    log_likelihood: np.ndarray
-    evidence: np.ndarray
-    moments: Derivatives
-    penalty: np.ndarray
-    converged: np.ndarray
+    log_likelihood: np.ndarray  # at θ, to within a fraction of `tolerance`, (B,)
+    evidence: np.ndarray  # (B,)
+    moments: Derivatives  # at the last evaluation, one step before θ, or at θ if the last step was not taken
+    penalty: np.ndarray  # precisions of the prior on θ, (B, P); lower bounds on the pivots of the information
+    converged: np.ndarray  # (B,)
 
 
 def fit(
@@ -47,8 +43,6 @@ def fit(
     """Fit every problem of a batch.
 
     Args:
-        design: the table.
-        problems: B nodes with parents.
         start: initial θ, (B, P); by default `marginal_start`.
         weights: row weights, (n,), or for each problem, (B, n): bootstrap counts, or 0 for a row left out.
         tolerance: Newton's method stops when the next step predicts a smaller gain, in nats.
@@ -63,15 +57,14 @@ def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
 
 
 def _finished(design: BatchDesign, tolerance: float, ended: NewtonResult) -> Fits:
-    """The fits at their last step."""
     theta, step, predicted, log_determinant, current = ended
-    done = predicted < tolerance
-    end = theta + np.where(done[:, None], step, 0.0)
-    reached = current.log_likelihood - design.prior(theta) + np.where(done, predicted, 0.0)
+    is_converged = predicted < tolerance
+    end = theta + np.where(is_converged[:, None], step, 0.0)
+    reached = current.log_likelihood - design.prior(theta) + np.where(is_converged, predicted, 0.0)
     occam = np.log(design.penalty[:, 1 + design.measure_width :]).sum(1) - log_determinant
     with np.errstate(invalid="ignore"):  # −∞ + ∞ after a start that is not finite
         log_likelihood = reached + design.prior(end)
-    return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, done)
+    return Fits(end, log_likelihood, reached + occam / 2, current, design.penalty, is_converged)
 
 
 def marginal_start(design: RankDesign, problems: Problems) -> np.ndarray:

@@ -37,13 +37,13 @@ def zero_parts(design: RankDesign) -> RankDesign:
     """The design of 1[v > 0] for every node."""
     is_above = design.ranks > 0
     spread = np.maximum(is_above.std(axis=0), RIDGE)
-    parts = [(np.array([0.0, 1.0]) / scale, np.empty((2, 0))) for scale in spread]
-    return _as_child(design, is_above.astype(np.int64), parts)
+    nodes = [(np.array([0.0, 1.0]) / scale, np.empty((2, 0))) for scale in spread]
+    return _as_child(design, is_above.astype(np.int64), nodes)
 
 
 def positive_parts(design: RankDesign) -> RankDesign:
     """The design of every node on its rows above 0; of all rows for a node without a hurdle."""
-    parts, rows = [], (design.ranks.T > 0).astype(float)
+    nodes, rows = [], (design.ranks.T > 0).astype(float)
     for node, applies in enumerate(has_hurdle(design).tolist()):
         value, measure, share = _of_node(design, node)
         if applies:
@@ -54,51 +54,51 @@ def positive_parts(design: RankDesign) -> RankDesign:
             measure = np.vstack([np.zeros((1, shapes.shape[1])), shapes])
         else:
             rows[node] = 1.0
-        parts.append((value, measure))
-    own = rows if design.own_rows is None else rows * design.own_rows
-    return replace(_as_child(design, design.ranks, parts), own_rows=np.ascontiguousarray(own))
+        nodes.append((value, measure))
+    own_rows = rows if design.own_rows is None else rows * design.own_rows
+    return replace(_as_child(design, design.ranks, nodes), own_rows=np.ascontiguousarray(own_rows))
 
 
 def normal_scores(design: RankDesign, prior: Prior) -> RankDesign:
     """The design of a Gaussian copula, under a prior that keeps effects and link linear.
 
-    An exposure acts through the rows' own columns alone, since an offset has no meaning on this scale.
+    An exposure acts only through the rows' own columns, since an offset has no meaning on this scale.
     """
-    parts = []
+    nodes = []
     basis, columns = np.zeros_like(design.basis), np.zeros_like(design.columns)
     columns[design.nodes :] = design.columns[design.nodes :]
     for node in range(design.nodes):
         value, measure, share = _of_node(design, node)
         z = _normal(share)
         shapes = np.column_stack([value, z**2, z**3, measure])
-        parts.append((z - z[0], orthonormal(shapes, share, [np.ones_like(z), z])))
+        nodes.append((z - z[0], orthonormal(shapes, share, [np.ones_like(z), z])))
         levels = design.parent_ranks[:, node]
         as_parent = _normal(np.bincount(levels) / design.rows)
         basis[node, : len(as_parent), 0] = as_parent
         if design.columns.shape[2]:
             columns[node, 0] = as_parent[levels]
     width = np.concatenate([np.ones(design.nodes, int), design.width[design.nodes :]])
-    found = _as_child(design, design.ranks, parts)
-    return replace(found, basis=basis, columns=columns, width=width, prior=prior, offset=None)
+    result = _as_child(design, design.ranks, nodes)
+    return replace(result, basis=basis, columns=columns, width=width, prior=prior, offset=None)
 
 
 def exactness(design: RankDesign) -> np.ndarray:
-    """How every column's normal scores show a normal variable of which its levels are intervals, (d, k).
+    """How closely every column's normal scores follow a normal variable whose intervals are its levels, (d, k).
 
     They are a step function of it; these are its coefficients on Hermite's polynomials of degree 1, 2, …, of which the
     first is the correlation of the two.
     """
-    found = np.empty((design.nodes, _DEGREES))
+    coefficients = np.empty((design.nodes, _DEGREES))
     for node in range(design.nodes):
         share = _of_node(design, node)[2]
         cuts = ndtri(np.cumsum(share)[:-1])
         heights = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
         steps = np.diff(_normal(share))
-        found[node] = [
+        coefficients[node] = [
             steps @ (heights * hermeval(cuts, [*[0] * (degree - 1), 1])) / np.sqrt(factorial(degree))
             for degree in range(1, _DEGREES + 1)
         ]
-    return found
+    return coefficients
 
 
 def _of_node(design: RankDesign, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -115,10 +115,10 @@ def _normal(share: np.ndarray) -> np.ndarray:
     return centred / np.sqrt(share @ centred**2)
 
 
-def _as_child(design: RankDesign, ranks: np.ndarray, parts: list[tuple[np.ndarray, np.ndarray]]) -> RankDesign:
+def _as_child(design: RankDesign, ranks: np.ndarray, nodes: list[tuple[np.ndarray, np.ndarray]]) -> RankDesign:
     """The design with other ranks, (n, d), and other scaled levels and base measure columns of every node."""
-    value, exists, measure = padded(parts)
-    widths = np.array([shapes.shape[1] for _, shapes in parts])
+    value, exists, measure = padded(nodes)
+    widths = np.array([shapes.shape[1] for _, shapes in nodes])
     return replace(
         design,
         ranks=by_node(ranks),

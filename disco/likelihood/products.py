@@ -20,12 +20,12 @@ def of_candidates(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Products of every candidate's columns, summed over the rows: with `slopes`, the parents' columns, and themselves.
 
+    Products of two columns are multiplied by the curvature, those with a row's own column by the variance and the slope
+    of the link.
+
     Args:
         columns: of all blocks, (d + m, WIDTH, n).
-        parents: block numbers, (B, k), padded with −1.
-        outside: number of initial ones that are the rows' own.
-        slopes, curvature: of `batch.Derivatives`; products of two columns are multiplied by the curvature, those
-            with a row's own column by the variance and the slope of the link.
+        parents: block numbers, (B, k), padded with −1; the first `outside` are the rows' own.
         candidates: node numbers, (B, c), padded with −1, for which the sums are 0.
 
     Returns:
@@ -34,8 +34,8 @@ def of_candidates(
     (batch, count), wide = candidates.shape, WIDTH * parents.shape[1]
     sums = np.zeros((batch, count, padded(wide + slopes.shape[1]), WIDTH))
     pairs = np.zeros((batch, count, WIDTH, WIDTH))
-    whole, *given = arrays(columns, parents, slopes, curvature, candidates, sums, pairs)
-    side_by_side(batch, lambda part: _products(whole, outside, *(one[part] for one in given)))
+    all_columns, *per_problem = arrays(columns, parents, slopes, curvature, candidates, sums, pairs)
+    side_by_side(batch, lambda problems: _products(all_columns, outside, *(array[problems] for array in per_problem)))
     sums = sums.swapaxes(1, 2)
     return np.concatenate([sums[:, wide : wide + slopes.shape[1]], sums[:, :wide]], 1), pairs
 
@@ -49,7 +49,7 @@ def padded(count: int) -> int:
 @compiled
 def _products(columns, outside, parents, slopes, curvature, candidates, sums, pairs):
     wide = WIDTH * parents.shape[1]
-    left = np.zeros((sums.shape[2], BLOCK), columns.dtype)
+    weighted = np.zeros((sums.shape[2], BLOCK), columns.dtype)
     curved = np.empty((WIDTH, BLOCK), columns.dtype)
     for b in range(len(parents)):
         for start in range(0, columns.shape[2], BLOCK):
@@ -57,19 +57,19 @@ def _products(columns, outside, parents, slopes, curvature, candidates, sums, pa
             curve, sloped = curvature[b, start : start + size], slopes[b, 1, start : start + size]
             for k in range(parents.shape[1]):
                 if k < outside:
-                    curve_of(columns[parents[b, k]], sloped, start, size, left, WIDTH * k)
+                    curve_of(columns[parents[b, k]], sloped, start, size, weighted, WIDTH * k)
                 elif parents[b, k] >= 0:
-                    curve_of(columns[parents[b, k]], curve, start, size, left, WIDTH * k)
+                    curve_of(columns[parents[b, k]], curve, start, size, weighted, WIDTH * k)
                 else:
-                    left[WIDTH * k : WIDTH * (k + 1)] = 0
+                    weighted[WIDTH * k : WIDTH * (k + 1)] = 0
             for i in range(slopes.shape[1]):
-                copy(slopes[b, i, start : start + size], left[wide + i])
+                copy(slopes[b, i, start : start + size], weighted[wide + i])
             for c in range(candidates.shape[1]):
                 if candidates[b, c] >= 0:
-                    own = columns[candidates[b, c]]
-                    curve_of(own, curve, start, size, curved, 0)
-                    add_dots(left, 0, own, start, size, sums[b, c])
-                    add_dots(curved, 0, own, start, size, pairs[b, c])
+                    candidate = columns[candidates[b, c]]
+                    curve_of(candidate, curve, start, size, curved, 0)
+                    add_dots(weighted, 0, candidate, start, size, sums[b, c])
+                    add_dots(curved, 0, candidate, start, size, pairs[b, c])
 
 
 @within
@@ -89,16 +89,16 @@ def curve_of(x, curve, start, size, out, first):
 
 
 @within
-def add_dots(left, first, x, start, size, sums):
+def add_dots(weighted, first, x, start, size, sums):
     """sums[i, w] += Σ_r left[i, r] · x[w, start + r] from row i = `first` on, four rows times WIDTH columns at once."""
-    one, two = x[0, start : start + size], x[1, start : start + size]
-    three, four = x[2, start : start + size], x[3, start : start + size]
-    for i in range(first, left.shape[0], 4):
-        up, upper, low, lower = left[i], left[i + 1], left[i + 2], left[i + 3]
+    first_column, second_column = x[0, start : start + size], x[1, start : start + size]
+    third_column, fourth_column = x[2, start : start + size], x[3, start : start + size]
+    for i in range(first, weighted.shape[0], 4):
+        up, upper, low, lower = weighted[i], weighted[i + 1], weighted[i + 2], weighted[i + 3]
         a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = x.dtype.type(0)
         c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = x.dtype.type(0)
         for r in range(size):
-            p, q, s, t = one[r], two[r], three[r], four[r]
+            p, q, s, t = first_column[r], second_column[r], third_column[r], fourth_column[r]
             a, b, c, d = up[r], upper[r], low[r], lower[r]
             a0, a1, a2, a3 = a0 + a * p, a1 + a * q, a2 + a * s, a3 + a * t
             b0, b1, b2, b3 = b0 + b * p, b1 + b * q, b2 + b * s, b3 + b * t

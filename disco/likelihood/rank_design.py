@@ -48,22 +48,20 @@ _DEPENDENT = 1e-8  # a basis column with a smaller squared residual counts as de
 
 
 class Prior(NamedTuple):
-    """The normal prior of the coefficients.
+    """The normal prior of the coefficients; `linear`, `bends`, `link` and `beside` are precisions.
 
-    A bending link needs a prior on the effects too: without one, an effect can grow without bound where the link is
-    flat.
+    A bending link needs a prior on the effects too: without one, an effect can grow without bound where it is flat.
 
     Attributes:
-        linear: precision of a parent's linear coefficient.
-        bends: precision of its other coefficients, whose mean is 0.
-        link: precision of the link's bend, whose mean is 0.
+        linear: of a parent's linear coefficient.
+        bends: of a parent's other coefficients, whose mean is 0.
+        link: of the link's bend, whose mean is 0.
         mean: mean of the linear coefficients. If most effects of a table have one sign and similar sizes, a parent with
             a different effect needs more evidence.
         power: the unit in which effects are similar: the ratio of the parent's standard deviation to the child's, to
             this power (`RankDesign.unit`). At 0 it is the effect of one standard deviation of the parent, in standard
             deviations of the child; at 1 about that of one level, in levels.
-        beside: precisions of the coefficients of the rows' own columns, by kind; their mean is 0. Further kinds have
-            `BESIDE`.
+        beside: of the coefficients of the rows' own columns, by kind, whose mean is 0; further kinds have `BESIDE`.
     """
 
     linear: float
@@ -80,15 +78,10 @@ FREE = Prior(RIDGE, RIDGE, STRAIGHT)  # nearly maximum likelihood of an additive
 
 
 class RowTerms(NamedTuple):
-    """Columns of the rows in every node's model.
+    """Columns of the rows in every node's model."""
 
-    Attributes:
-        columns: centred and orthonormal within a covariate, (n, columns).
-        kinds: kind of each coefficient, from 0; a kind shares one precision, (columns,).
-    """
-
-    columns: np.ndarray
-    kinds: np.ndarray
+    columns: np.ndarray  # centred and orthonormal within a covariate, (n, columns)
+    kinds: np.ndarray  # kind of each coefficient, from 0; a kind shares one precision, (columns,)
 
 
 @dataclass(frozen=True)
@@ -96,42 +89,27 @@ class RankDesign:
     """A table on its rank grid, with every node's columns as a parent and as a child.
 
     Attributes:
-        ranks: levels from 0, (n, d).
-        value: v / s_i of every level, (d, V), padded with 0; V is the largest number of levels.
-        exists: mask of a node's levels, (d, V).
-        counts: number of rows at each level, (d, V).
-        measure: columns of the log base measure on the levels, (d, V, q), padded with 0.
-        measure_width: number of them without padding, (d,).
-        parent_ranks: every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates.
         columns: each node's columns as a parent at the rows, then the rows' own columns in m blocks, (d + m, WIDTH, n),
-            padded with 0; (d + m, WIDTH, 0) if they are not kept.
-        basis: the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH).
-        width: number of columns without padding, (d + m,).
-        kinds: kinds of the rows' own columns, (m, WIDTH), −1 for padding.
-        prior: the normal prior.
-        spread, parent_spread: log standard deviation of every node's levels, as a child and as a parent, (d,).
-        measure_precision: prior precision of the base measure's coefficients, (d, q), 1 for padding.
-        offset: added to the canonical parameter of every node, usually log exposure, (n,) or None.
-        own_rows: 1 where a node's own distribution is fitted, 0 where it was set from outside, (d, n); or None.
+            padded with 0; (d + m, WIDTH, 0) if they are not stored.
     """
 
-    ranks: np.ndarray
-    value: np.ndarray
-    exists: np.ndarray
-    counts: np.ndarray
-    measure: np.ndarray
-    measure_width: np.ndarray
-    parent_ranks: np.ndarray
+    ranks: np.ndarray  # levels from 0, (n, d)
+    value: np.ndarray  # v / s_i of every level, (d, V), padded with 0; V is the largest number of levels
+    exists: np.ndarray  # mask of a node's levels, (d, V)
+    counts: np.ndarray  # number of rows at each level, (d, V)
+    measure: np.ndarray  # columns of the log base measure on the levels, (d, V, q), padded with 0
+    measure_width: np.ndarray  # number of them without padding, (d,)
+    parent_ranks: np.ndarray  # every node's levels as a parent, from 0, (n, d); `ranks` unless parents are rates
     columns: np.ndarray
-    basis: np.ndarray
-    width: np.ndarray
-    kinds: np.ndarray
+    basis: np.ndarray  # the nodes' columns on the levels of `parent_ranks`, (d, U, WIDTH)
+    width: np.ndarray  # number of columns without padding, (d + m,)
+    kinds: np.ndarray  # kinds of the rows' own columns, (m, WIDTH), −1 for padding
     prior: Prior
-    spread: np.ndarray
-    parent_spread: np.ndarray
-    measure_precision: np.ndarray
-    offset: np.ndarray | None
-    own_rows: np.ndarray | None = None
+    spread: np.ndarray  # log standard deviation of every node's levels as a child, (d,)
+    parent_spread: np.ndarray  # and as a parent, (d,)
+    measure_precision: np.ndarray  # prior precision of the base measure's coefficients, (d, q), 1 for padding
+    offset: np.ndarray | None  # added to the canonical parameter of every node, usually log exposure, (n,) or None
+    own_rows: np.ndarray | None = None  # 1 where a node's own distribution is fitted, 0 where it was set, (d, n)
 
     @classmethod
     def of(
@@ -151,23 +129,21 @@ class RankDesign:
 
         Args:
             ranks: whole numbers 0 … K_j, every level present, (n, d).
-            offset: added to the canonical parameter, for instance log library size, (n,).
-            beside, prior, was_set: the rows' own columns, the normal prior, where a node was set from outside, (n, d).
-            positions: nonnegative numbers on which the effects of parents depend, (n, d); the ranks unless given.
+            beside, was_set: the rows' own columns, where a node was set from outside, (n, d).
+            positions: nonnegative numbers on which the effects of parents depend, (n, d); by default the ranks.
             dtype: type of the columns at the rows; everything on the levels is double.
-            names: column names for errors.
-            at_rows: whether to keep the columns at the rows, which `cells.fit_cells` does not need.
+            at_rows: whether to store the columns at the rows, which `merged_rows.fit_cells` does not need.
 
         Raises:
             InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
         """
         names, (rows, nodes) = _named(ranks, names), ranks.shape
         along = ranks if positions is None else positions
-        parts = [_node(ranks[:, node], names[node]) for node in range(nodes)]
-        value, exists, measure = padded(parts)
+        child_columns = [_node(ranks[:, node], names[node]) for node in range(nodes)]
+        value, exists, measure = padded(child_columns)
         effects = _parents(along)
-        own, kinds = _blocks(beside, rows)
-        widths = np.array([shape.shape[1] for _, shape in parts])
+        row_columns, kinds = _blocks(beside, rows)
+        widths = np.array([shape.shape[1] for _, shape in child_columns])
         return cls(
             by_node(ranks),
             value,
@@ -176,7 +152,7 @@ class RankDesign:
             measure,
             widths,
             by_node(effects.ranks),
-            _columns(effects, own, rows if at_rows else 0, dtype),
+            _columns(effects, row_columns, rows if at_rows else 0, dtype),
             effects.basis,
             np.concatenate([effects.width, (kinds >= 0).sum(1)]),
             kinds,
@@ -215,8 +191,8 @@ class RankDesign:
 
     def blocks(self, parents: np.ndarray) -> np.ndarray:
         """Numbers of the blocks of columns of problems with given parents, (B, m + k): the rows' blocks first."""
-        own = np.tile(np.arange(self.nodes, self.nodes + self.own), (len(parents), 1))
-        return np.concatenate([own, parents], 1)
+        row_blocks = np.tile(np.arange(self.nodes, self.nodes + self.own), (len(parents), 1))
+        return np.concatenate([row_blocks, parents], 1)
 
     @cached_property
     def there(self) -> np.ndarray:
@@ -235,15 +211,13 @@ class RankDesign:
     def own_precision(self) -> np.ndarray:
         """Prior precisions of the coefficients of the rows' own columns, (m, WIDTH), 1 for padding."""
         count = int(self.kinds.max()) + 1 if self.own else 0
-        known = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
-        return np.array(known)[self.kinds]
+        precisions = (*self.prior.beside[:count], *[BESIDE] * (count - len(self.prior.beside)), 1.0)
+        return np.array(precisions)[self.kinds]
 
     def expected(self, nodes: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Prior means and precisions of the coefficients of nodes' parents, (B, k, WIDTH) each, 0 and 1 for padding.
+        """Prior means and precisions of parents' coefficients, (B, k, WIDTH) each, 0 and 1 for padding.
 
-        Args:
-            nodes: (B,).
-            parents: node numbers, (B, k), padded with −1.
+        Nodes are (B,), parents (B, k), padded with −1.
         """
         unit, there = self.unit(nodes, parents)[..., None], self.there[parents]
         of_columns = np.array([self.prior.linear, *[self.prior.bends] * (WIDTH - 1)])
@@ -254,16 +228,15 @@ class RankDesign:
     def coefficients(self, node: int, parents: Sequence[int]) -> int:
         """The number of a node's free parameters: intercept, base measure, bend, columns of rows and parents."""
         bend = bool(parents) and self.prior.link < STRAIGHT
-        own = int(self.width[self.nodes :].sum())
-        return 1 + int(self.measure_width[node]) + bend + own + int(self.width[list(parents)].sum())
+        row_coefficients = int(self.width[self.nodes :].sum())
+        return 1 + int(self.measure_width[node]) + bend + row_coefficients + int(self.width[list(parents)].sum())
 
 
 def _offset(offset: np.ndarray, rows: int) -> np.ndarray:
-    """The offset, checked, (n,) double."""
-    found = np.array(offset, dtype=float)
-    if found.shape != (rows,) or not np.isfinite(found).all():
+    checked = np.array(offset, dtype=float)
+    if checked.shape != (rows,) or not np.isfinite(checked).all():
         raise InputError(f"The offset must be {rows} finite numbers, one per row.")
-    return found
+    return checked
 
 
 def _log_spread(positions: np.ndarray) -> np.ndarray:
@@ -276,11 +249,11 @@ def by_node(ranks: np.ndarray) -> np.ndarray:
     return np.array(ranks.T, np.int64, order="C").T
 
 
-def _columns(effects: "_Effects", own: np.ndarray, rows: int, dtype: DTypeLike) -> np.ndarray:
+def _columns(effects: "_Effects", row_columns: np.ndarray, rows: int, dtype: DTypeLike) -> np.ndarray:
     """The columns of the nodes' effects at the rows, then the rows' own, (nodes + own, WIDTH, rows)."""
     nodes = len(effects.basis)
-    columns = np.empty((nodes + len(own), WIDTH, rows), dtype)
-    columns[nodes:] = own[..., :rows]
+    columns = np.empty((nodes + len(row_columns), WIDTH, rows), dtype)
+    columns[nodes:] = row_columns[..., :rows]
     for node in range(nodes):
         columns[node] = effects.basis[node][effects.ranks[:rows, node]].T
     return columns
@@ -298,7 +271,7 @@ def _named(ranks: np.ndarray, names: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Scaled levels and base measure columns of one node; one row per level."""
+    """Scaled levels and base measure columns of one node, one row per level."""
     share = np.bincount(ranks) / len(ranks)
     if len(share) < 2:
         raise InputError(f'"{name}" is constant; leave it out.')
@@ -311,7 +284,7 @@ def _node(ranks: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Effects(NamedTuple):
-    """Nodes as parents: levels at the rows (n, d), columns on the levels (d, U, WIDTH), and their number (d,)."""
+    """Nodes as parents: levels at the rows, (n, d), columns on the levels, (d, U, WIDTH), and their number, (d,)."""
 
     ranks: np.ndarray
     basis: np.ndarray
@@ -319,26 +292,25 @@ class _Effects(NamedTuple):
 
 
 def _parents(positions: np.ndarray) -> _Effects:
-    """The columns of nodes as parents, whose effects depend on positions (n, d)."""
-    found, ranks = [], np.empty(positions.shape, dtype=np.int64)
+    bases, ranks = [], np.empty(positions.shape, dtype=np.int64)
     for node, column in enumerate(positions.T):
         ranks[:, node], level = pd.factorize(column, sort=True)
         level, share = level.astype(float), np.bincount(ranks[:, node]) / len(column)
-        found.append(orthonormal(_effects(level), share, [np.ones_like(level)]))
-    width = np.array([basis.shape[1] for basis in found])
-    padded = np.zeros((len(found), max(map(len, found)), WIDTH))
-    for node, basis in enumerate(found):
+        bases.append(orthonormal(_effects(level), share, [np.ones_like(level)]))
+    width = np.array([basis.shape[1] for basis in bases])
+    padded = np.zeros((len(bases), max(map(len, bases)), WIDTH))
+    for node, basis in enumerate(bases):
         padded[node, : len(basis), : basis.shape[1]] = basis
     return _Effects(ranks, padded, width)
 
 
-def _blocks(beside: RowTerms | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _blocks(row_terms: RowTerms | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows' own columns in blocks, (m, WIDTH, n), and their kinds, (m, WIDTH), −1 for padding."""
-    if beside is None or not len(beside.kinds):
+    if row_terms is None or not len(row_terms.kinds):
         return np.empty((0, WIDTH, rows)), np.empty((0, WIDTH), dtype=np.int64)
-    blocks = -(-len(beside.kinds) // WIDTH)
+    blocks = -(-len(row_terms.kinds) // WIDTH)
     columns, kinds = np.zeros((blocks * WIDTH, rows)), np.full(blocks * WIDTH, -1)
-    columns[: len(beside.kinds)], kinds[: len(beside.kinds)] = beside.columns.T, beside.kinds
+    columns[: len(row_terms.kinds)], kinds[: len(row_terms.kinds)] = row_terms.columns.T, row_terms.kinds
     return columns.reshape(blocks, WIDTH, rows), kinds.reshape(blocks, WIDTH)
 
 
@@ -347,12 +319,12 @@ def level_counts(ranks: np.ndarray, levels: int) -> np.ndarray:
     return np.stack([np.bincount(column, minlength=levels) for column in ranks.T]).astype(float)
 
 
-def padded(parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+def padded(groups: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
     """The results of `_node` for all nodes, padded with 0: value, exists and measure of `RankDesign`."""
-    nodes, levels = len(parts), max(len(scaled) for scaled, _ in parts)
+    nodes, levels = len(groups), max(len(scaled) for scaled, _ in groups)
     value, exists = np.zeros((nodes, levels)), np.zeros((nodes, levels), dtype=bool)
-    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in parts)))
-    for node, (scaled, shape) in enumerate(parts):
+    measure = np.zeros((nodes, levels, max(shape.shape[1] for _, shape in groups)))
+    for node, (scaled, shape) in enumerate(groups):
         value[node, : len(scaled)], exists[node, : len(scaled)] = scaled, True
         measure[node, : len(scaled), : shape.shape[1]] = shape
     return value, exists, measure
@@ -376,20 +348,14 @@ def _shapes(level: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def orthonormal(columns: np.ndarray, share: np.ndarray, first: list[np.ndarray]) -> np.ndarray:
-    """The columns, orthonormal under a distribution over the levels and orthogonal to `first`, without dependent ones.
-
-    Args:
-        columns: (levels, columns).
-        share: the distribution, (levels,).
-        first: columns to be orthogonal to, each (levels,).
-    """
-    taken: list[np.ndarray] = []
+    """The columns, (levels, columns), orthonormal under `share` and orthogonal to `first`, without dependent ones."""
+    selected: list[np.ndarray] = []
     for number, column in enumerate([*first, *columns.T]):
-        left = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
+        residual = column.astype(float) / np.sqrt(max(share @ column.astype(float) ** 2, _TINY))  # a column may be 0
         for _ in range(2):  # twice, because a single pass loses digits
-            for other in taken:
-                left = left - (share @ (left * other)) * other
-        length = share @ left**2
+            for previous in selected:
+                residual = residual - (share @ (residual * previous)) * previous
+        length = share @ residual**2
         if length > _DEPENDENT or number < len(first):
-            taken.append(left / np.sqrt(max(length, _DEPENDENT)))
-    return np.column_stack([*taken[len(first) :], np.empty((len(share), 0))])
+            selected.append(residual / np.sqrt(max(length, _DEPENDENT)))
+    return np.column_stack([*selected[len(first) :], np.empty((len(share), 0))])

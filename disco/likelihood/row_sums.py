@@ -22,43 +22,26 @@ _EXP = np.array([1 / math.factorial(k) for k in range(14)])
 
 
 class Rows(NamedTuple):
-    """One problem's values at the rows, each (n,); the first four are overwritten by every evaluation.
+    """One problem's values at the rows, each (n,); the first four are overwritten by every evaluation."""
 
-    Attributes:
-        index: s, the sum of the parents' effects.
-        eta: canonical parameter.
-        slope, along: ∂g/∂s and ∂g/∂κ.
-        own: x̂, the node's own value.
-        weights: row weights; empty if all are 1.
-        offset: empty without one.
-        beside: h(z), written by every evaluation; empty without covariates.
-    """
-
-    index: np.ndarray
-    eta: np.ndarray
-    slope: np.ndarray
-    along: np.ndarray
-    own: np.ndarray
-    weights: np.ndarray
-    offset: np.ndarray
-    beside: np.ndarray
+    index: np.ndarray  # s, the sum of the parents' effects
+    eta: np.ndarray  # canonical parameter
+    slope: np.ndarray  # ∂g/∂s
+    along: np.ndarray  # ∂g/∂κ
+    own: np.ndarray  # x̂, the node's own value
+    weights: np.ndarray  # row weights; empty if all are 1
+    offset: np.ndarray  # empty without one
+    beside: np.ndarray  # h(z), written by every evaluation; empty without covariates
 
 
 class Grid(NamedTuple):
-    """A table over η.
+    """A table over η."""
 
-    Attributes:
-        low: η at its first point.
-        width: width of a cell.
-        lowest, highest: v̂ of the only remaining level below and above the grid.
-        coefficients: coefficients of the powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q).
-    """
-
-    low: float
-    width: float
-    lowest: float
-    highest: float
-    coefficients: np.ndarray
+    low: float  # η at its first point
+    width: float  # width of a cell
+    lowest: float  # v̂ of the only remaining level below the grid
+    highest: float  # and above it
+    coefficients: np.ndarray  # coefficients of the powers of the position in a cell, one row per cell, (G − 1, 6 + 2 q)
 
 
 class Evaluation(NamedTuple):
@@ -71,34 +54,25 @@ class Evaluation(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over the rows; k includes the rows' own blocks.
+    """Sums over the rows, with r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at each; k includes the rows' own blocks.
 
-    With r = weight · (x̂ − E v̂, Var v̂, Cov(v̂, C)) at the rows:
-
-    Attributes:
-        powers: sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6).
-        plain: Σ r, (2 + q,).
-        bending: Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2).
-        products: with the columns of each block, (k, WIDTH · k + 3 + q, padded, WIDTH): first those of the blocks'
-            columns times the curvature, each pair of blocks once, then those of the slopes.
+    `products` are those with the columns of each block: first of the blocks' columns times the curvature, each pair of
+    blocks once, then of the slopes.
     """
 
-    powers: np.ndarray
-    plain: np.ndarray
-    bending: np.ndarray
-    products: np.ndarray
+    powers: np.ndarray  # sums of the weight times the powers 0 to 5 of the position in a cell, by cell, (G, 6)
+    plain: np.ndarray  # Σ r, (2 + q,)
+    bending: np.ndarray  # Σ r ∂g/∂κ and Σ r (∂g/∂κ)², (2 + q, 2)
+    products: np.ndarray  # (k, WIDTH · k + 3 + q, padded, WIDTH)
 
 
 @within
 def index_at_rows(columns, parents, beta, s, first, last):
-    """s = Σ f_k at the rows over a problem's blocks from `first` to before `last`, from the columns of all blocks.
-
-    `beta` has the coefficients of all its blocks.
-    """
+    """s = Σ f_k over the blocks from `first` to before `last`; `columns` and `beta` are those of all blocks."""
     number = columns.dtype.type
     s[:] = 0
     for k in range(first, last):
-        one, two, three, four = (
+        first_beta, second_beta, third_beta, fourth_beta = (
             columns[parents[k], 0],
             columns[parents[k], 1],
             columns[parents[k], 2],
@@ -107,15 +81,15 @@ def index_at_rows(columns, parents, beta, s, first, last):
         a, b = number(beta[WIDTH * k]), number(beta[WIDTH * k + 1])
         c, d = number(beta[WIDTH * k + 2]), number(beta[WIDTH * k + 3])
         for r in range(len(s)):
-            s[r] += a * one[r] + b * two[r] + c * three[r] + d * four[r]
+            s[r] += a * first_beta[r] + b * second_beta[r] + c * third_beta[r] + d * fourth_beta[r]
 
 
 @within
 def exp(x):
     """eˣ to within 1e-13 of itself for x from −100 to 4, and e⁻¹⁰⁰ below; unlike `math.exp` it is vectorised."""
-    part, total = max(x, -100.0) / 256, 0.0
+    reduced, total = max(x, -100.0) / 256, 0.0
     for k in range(len(_EXP) - 1, -1, -1):
-        total = total * part + _EXP[k]
+        total = total * reduced + _EXP[k]
     for _ in range(8):
         total *= total
     return total
@@ -123,7 +97,6 @@ def exp(x):
 
 @within
 def _series(order, t):
-    """`link.SERIES` at a small t."""
     total = 0.0
     for k in range(SERIES.shape[1] - 1, -1, -1):
         total = total * t + SERIES[order, k]
@@ -137,23 +110,23 @@ def bend_at_rows(rows, bend, intercept):
     Both forms of the link are computed at every row, so that the loop is vectorised.
     """
     s_at_rows, eta, slope, along, offset = rows.index, rows.eta, rows.slope, rows.along, rows.offset
-    beside = rows.beside
+    row_effects = rows.beside
     lowest, highest = BENT
     for r in range(len(eta)):
         s = np.float64(s_at_rows[r])
         t = bend * s
         bends, near = min(max(t, lowest), highest), abs(t) < SMALL
-        risen, whole = exp(bends), 1.0 if near else t
-        bent = (risen - 1.0 + risen * (t - bends)) / whole
+        risen, exact = exp(bends), 1.0 if near else t
+        bent = (risen - 1.0 + risen * (t - bends)) / exact
         first = _series(0, t) if near else bent
-        turned = _series(1, t) if near else (risen - bent) / whole
+        turned = _series(1, t) if near else (risen - bent) / exact
         slope[r] = risen
         eta[r] = s * first + intercept
         along[r] = s * s * turned
     for r in range(len(offset)):
         eta[r] += offset[r]
-    for r in range(len(beside)):
-        eta[r] += beside[r]
+    for r in range(len(row_effects)):
+        eta[r] += row_effects[r]
     low, high, total = eta[0], eta[0], 0.0
     for r in range(len(eta)):
         low, high = min(low, eta[r]), max(high, eta[r])
@@ -164,23 +137,23 @@ def bend_at_rows(rows, bend, intercept):
 
 
 @within
-def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, sums):
+def read_at_rows(columns, parents, outside, rows, bend, observed, grid, evaluation, sums):
     """Slopes, curvature and sums over the rows, from a table over η; returns Σ x̂ η minus A's increase beyond the grid.
 
-    Slopes and curvature of `found` are overwritten, `sums` are added to. If `observed` is true, the information is the
-    observed one: the residuals times the second derivatives of η are subtracted.
+    Slopes and curvature of `evaluation` are overwritten, `sums` are added to. If `observed` is true, the information is
+    the observed one: the residuals times the second derivatives of η are subtracted.
     """
-    slope, along, slopes, curvature = rows.slope, rows.along, found.slopes, found.curvature
+    slope, along, slopes, curvature = rows.slope, rows.along, evaluation.slopes, evaluation.curvature
     plain, bending, products = sums.plain, sums.bending, sums.products
     number, wide, moments = columns.dtype.type, WIDTH * len(parents), len(plain)
-    left, times = np.zeros((products.shape[1], BLOCK), columns.dtype), np.empty((moments, BLOCK), columns.dtype)
+    weighted, times = np.zeros((products.shape[1], BLOCK), columns.dtype), np.empty((moments, BLOCK), columns.dtype)
     index = 0.0
     for start in range(0, len(slope), BLOCK):
         size = min(BLOCK, len(slope) - start)
         index += _residuals(rows, start, size, grid, times, sums.powers)
         rise, turn = slope[start : start + size], along[start : start + size]
         for i in range(moments):
-            value, sloped = times[i], left[wide + i]
+            value, sloped = times[i], weighted[wide + i]
             total = once = twice = number(0)
             for r in range(size):
                 sloped[r] = value[r] * rise[r]
@@ -191,7 +164,7 @@ def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, s
             plain[i] += total
             bending[i, 0] += once
             bending[i, 1] += twice
-        variance, bent = left[wide + 1], left[wide + moments]
+        variance, bent = weighted[wide + 1], weighted[wide + moments]
         curved = curvature[start : start + size]
         for r in range(size):
             bent[r] = variance[r] * turn[r]
@@ -199,48 +172,45 @@ def read_at_rows(columns, parents, outside, rows, bend, observed, grid, found, s
         if observed:
             bending[1, 1] -= _turned(times[0], rows.index, rise, turn, start, size, number(bend), bent, curved)
         for i in range(1 + moments):
-            copy(left[wide + i, :size], slopes[i, start : start + size])
+            copy(weighted[wide + i, :size], slopes[i, start : start + size])
         for k in range(outside, len(parents)):
-            curve_of(columns[parents[k]], curved, start, size, left, WIDTH * k)
+            curve_of(columns[parents[k]], curved, start, size, weighted, WIDTH * k)
         for k in range(outside, len(parents)):
-            add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
+            add_dots(weighted, WIDTH * k, columns[parents[k]], start, size, products[k])
         if outside:
-            _own_products(columns, parents, outside, turn, start, size, times, left, products)
+            _own_products(columns, parents, outside, turn, start, size, times, weighted, products)
     return index
 
 
 @within
-def _own_products(columns, parents, outside, turn, start, size, times, left, products):
-    """Add the products of the rows' own columns, which enter η outside the link, and so without its slope.
-
-    `left` is overwritten.
-    """
+def _own_products(columns, parents, outside, turn, start, size, times, weighted, products):
+    """Add the products of the rows' own columns, which enter η outside the link; `weighted` is overwritten."""
     wide, moments = WIDTH * len(parents), len(times)
-    variance, sloped, bent = times[1, :size], left[wide + 1, :size].copy(), left[wide + moments]
+    variance, sloped, bent = times[1, :size], weighted[wide + 1, :size].copy(), weighted[wide + moments]
     for k in range(len(parents)):
-        curve_of(columns[parents[k]], variance if k < outside else sloped, start, size, left, WIDTH * k)
+        curve_of(columns[parents[k]], variance if k < outside else sloped, start, size, weighted, WIDTH * k)
     for i in range(moments):
-        copy(times[i, :size], left[wide + i, :size])
+        copy(times[i, :size], weighted[wide + i, :size])
     for r in range(size):
         bent[r] = variance[r] * turn[r]
     for k in range(outside):
-        add_dots(left, WIDTH * k, columns[parents[k]], start, size, products[k])
+        add_dots(weighted, WIDTH * k, columns[parents[k]], start, size, products[k])
 
 
 @within
 def _residuals(rows, start, size, grid, times, powers):
     """x̂ − E v̂, Var v̂ and Cov(v̂, C) times the weight at a block of rows, into `times`; returns `_index` of them."""
-    own, weights, coefficients = rows.own, rows.weights, grid.coefficients
-    number = own.dtype.type
-    cells, offsets = np.empty(BLOCK, np.int32), np.empty(BLOCK, own.dtype)
+    x_hat, weights, coefficients = rows.own, rows.weights, grid.coefficients
+    number = x_hat.dtype.type
+    cells, offsets = np.empty(BLOCK, np.int32), np.empty(BLOCK, x_hat.dtype)
     _located(rows, start, size, grid, cells, offsets)
-    lines, one = (coefficients.shape[1] - 4) // 2, number(1)
+    lines, unit = (coefficients.shape[1] - 4) // 2, number(1)
     for r in range(size):
         cell, at = cells[r], offsets[r]
         c = coefficients[cell]
-        weight = weights[start + r] if len(weights) else one
+        weight = weights[start + r] if len(weights) else unit
         mean = c[0] + at * (c[1] + at * (c[2] + at * c[3]))
-        times[0, r] = weight * (own[start + r] - mean)
+        times[0, r] = weight * (x_hat[start + r] - mean)
         for i in range(lines):
             times[1 + i, r] = weight * (c[4 + i] + at * c[4 + lines + i])
         power = np.float64(weight)
@@ -252,7 +222,7 @@ def _residuals(rows, start, size, grid, times, powers):
 
 @within
 def _located(rows, start, size, grid, cells, offsets):
-    """The cell of a table over η of each row in a block, and the position in it."""
+    """The cell of each row of a block in a table over η, and the position in it."""
     eta = rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
@@ -270,19 +240,19 @@ def _index(rows, start, size, grid):
     A summing loop must not write: otherwise the order of its sum, and so the last digit, would depend on the arrays'
     positions in memory.
     """
-    own, weights, eta = rows.own, rows.weights, rows.eta
+    x_hat, weights, eta = rows.own, rows.weights, rows.eta
     number = eta.dtype.type
     first, each, top = number(grid.low), number(1 / grid.width), number(len(grid.coefficients) - 1e-3)
     cell_width, bottom, peak = number(grid.width), number(grid.lowest), number(grid.highest)
-    zero, one, index = number(0), number(1), 0.0
+    zero, unit, index = number(0), number(1), 0.0
     for r in range(size):
-        e, x = eta[start + r], own[start + r]
-        whole = (e - first) * each
-        beyond = (whole - min(max(whole, zero), top)) * cell_width
-        weight = weights[start + r] if len(weights) else one
+        e, x = eta[start + r], x_hat[start + r]
+        cell = (e - first) * each
+        beyond = (cell - min(max(cell, zero), top)) * cell_width
+        weight = weights[start + r] if len(weights) else unit
         # Beyond the grid a single level remains, and the normaliser increases with it.
-        apart = (x - (peak if beyond > zero else bottom)) * beyond
-        index += np.float64(weight) * (np.float64(x * (e - beyond)) + np.float64(apart))
+        tail = (x - (peak if beyond > zero else bottom)) * beyond
+        index += np.float64(weight) * (np.float64(x * (e - beyond)) + np.float64(tail))
     return index
 
 

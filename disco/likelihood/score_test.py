@@ -24,82 +24,58 @@ _LEAST = 1e-6  # a column counts as spanned by θ if less than this share of its
 
 
 class Additions(NamedTuple):
-    """The predicted gains of candidates.
+    """The predicted gains of candidates."""
 
-    Attributes:
-        gain: gain in penalised log-likelihood, nats, (B, c).
-        evidence: gain in `Fits.evidence`, nats, (B, c).
-        own: the candidate's coefficients after the step, (B, c, WIDTH).
-        others: the accompanying step of θ, (B, c, P).
-    """
-
-    gain: np.ndarray
-    evidence: np.ndarray
-    own: np.ndarray
-    others: np.ndarray
+    gain: np.ndarray  # gain in penalised log-likelihood, nats, (B, c)
+    evidence: np.ndarray  # gain in `Fits.evidence`, nats, (B, c)
+    own: np.ndarray  # the candidate's coefficients after the step, (B, c, WIDTH)
+    others: np.ndarray  # the accompanying step of θ, (B, c, P)
 
 
 class Removals(NamedTuple):
-    """The predicted losses without each parent.
+    """The predicted losses without each parent."""
 
-    Attributes:
-        loss: loss in penalised log-likelihood, nats, (B, k).
-        evidence: loss in `Fits.evidence`, nats, (B, k).
-        others: the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P).
-    """
-
-    loss: np.ndarray
-    evidence: np.ndarray
-    others: np.ndarray
+    loss: np.ndarray  # loss in penalised log-likelihood, nats, (B, k)
+    evidence: np.ndarray  # loss in `Fits.evidence`, nats, (B, k)
+    others: np.ndarray  # the step of θ that removes the parent and sets its own coefficients to 0, (B, k, P)
 
 
 def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np.ndarray) -> Additions:
-    """The predicted gain of every candidate parent.
-
-    Args:
-        design: the table.
-        problems, fits: B fitted nodes.
-        candidates: node numbers, (B, c), padded with −1.
-    """
+    """The predicted gain of every candidate parent of B fitted nodes; candidates are (B, c), padded with −1."""
     moments, theta, (batch, count) = fits.moments, fits.theta, candidates.shape
     sums, pairs = products.of_candidates(
         design.columns, design.blocks(problems.parents), design.own, moments.slopes, moments.curvature, candidates
     )
     centre, prior = design.expected(problems.node, candidates)
     fitted = (moments.information, fits.penalty, moments.gradient, fits.converged)
-    asked = _Candidates(*fitted, sums.transpose(0, 2, 3, 1), pairs, centre, prior)
+    tests = _Candidates(*fitted, sums.transpose(0, 2, 3, 1), pairs, centre, prior)
     gain, evidence = (np.zeros((batch, count)) for _ in range(2))
-    own, others = (np.zeros((batch, count, size)) for size in (WIDTH, theta.shape[1]))
-    found = Additions(gain, evidence, own, others)
-    given, written = _Candidates(*arrays(*asked)), Additions(*arrays(*found))
-    side_by_side(batch, lambda part: _additions(of_problems(given, part), of_problems(written, part)))
-    return found
+    own_coefficients, theta_steps = (np.zeros((batch, count, size)) for size in (WIDTH, theta.shape[1]))
+    results = Additions(gain, evidence, own_coefficients, theta_steps)
+    inputs, written = _Candidates(*arrays(*tests)), Additions(*arrays(*results))
+    side_by_side(
+        batch, lambda batch_slice: _additions(of_problems(inputs, batch_slice), of_problems(written, batch_slice))
+    )
+    return results
 
 
 class _Candidates(NamedTuple):
-    """The data of B fits and their candidates.
-
-    Attributes:
-        information, penalty, gradient, converged: those of the fits.
-        sums: the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P).
-        pairs: information of each candidate's pairs of columns, (B, c, WIDTH, WIDTH).
-        centre, prior: means and precisions of their coefficients, (B, c, WIDTH).
-    """
+    """B fits and their candidates, whose coefficients have prior means `centre` and precisions `prior`."""
 
     information: np.ndarray
     penalty: np.ndarray
     gradient: np.ndarray
     converged: np.ndarray
-    sums: np.ndarray
-    pairs: np.ndarray
-    centre: np.ndarray
-    prior: np.ndarray
+    sums: np.ndarray  # the candidates' own gradients, then their information with θ, (B, c, WIDTH, 1 + P)
+    pairs: np.ndarray  # information of each candidate's pairs of columns, (B, c, WIDTH, WIDTH)
+    centre: np.ndarray  # (B, c, WIDTH)
+    prior: np.ndarray  # (B, c, WIDTH)
 
 
 @compiled
-def _additions(given, found):
-    information, penalty, gradient, converged, sums, pairs, centre, prior = given
-    gain, evidence, own, others = found
+def _additions(inputs, results):
+    information, penalty, gradient, converged, sums, pairs, centre, prior = inputs
+    gain, evidence, own_coefficients, theta_steps = results
     size = gradient.shape[1]
     factor, cross, variance = np.empty((size, size)), np.empty((WIDTH, size)), np.empty((WIDTH, WIDTH))
     small, pull, there = np.empty((WIDTH, WIDTH)), np.empty(WIDTH), np.empty(WIDTH)
@@ -115,28 +91,28 @@ def _additions(given, found):
                     variance[w, v] = pairs[b, c, w, v] - dot(cross[w], cross[v])
                 # Padding, and columns spanned by θ.
                 there[w] = variance[w, w] > _LEAST * pairs[b, c, w, w] + 1e-9
-            penalised = apart = 0.0
+            penalised = distance = 0.0
             for w in range(WIDTH):
                 for v in range(w):
                     variance[w, v] *= there[w] * there[v]
                 variance[w, w] = there[w] * variance[w, w] + prior[b, c, w]
                 expected = there[w] * prior[b, c, w] * centre[b, c, w]
                 pull[w] = there[w] * (sums[b, c, w, 0] - dot(cross[w], reached)) + expected
-                own[b, c, w] = pull[w]
+                own_coefficients[b, c, w] = pull[w]
                 penalised += math.log(prior[b, c, w])
-                apart += expected * centre[b, c, w]
+                distance += expected * centre[b, c, w]
             log_determinant, _ = factorise(variance, prior[b, c], small)
-            forward(small, own[b, c])
-            backward(small, own[b, c])
-            gain[b, c] = (dot(pull, own[b, c]) - apart) / 2
+            forward(small, own_coefficients[b, c])
+            backward(small, own_coefficients[b, c])
+            gain[b, c] = (dot(pull, own_coefficients[b, c]) - distance) / 2
             evidence[b, c] = gain[b, c] + (penalised - log_determinant) / 2
             # In converged fits, θ is one step ahead of the evaluation.
             for i in range(size):
                 step = 0.0 if converged[b] else reached[i]
                 for w in range(WIDTH):
-                    step -= cross[w, i] * own[b, c, w]
-                others[b, c, i] = step
-            backward(factor, others[b, c])
+                    step -= cross[w, i] * own_coefficients[b, c, w]
+                theta_steps[b, c, i] = step
+            backward(factor, theta_steps[b, c])
 
 
 def removals(design: RankDesign, problems: Problems, fits: Fits) -> Removals:
@@ -144,15 +120,17 @@ def removals(design: RankDesign, problems: Problems, fits: Fits) -> Removals:
     (batch, count), size = problems.parents.shape, fits.theta.shape[1]
     centre, prior = design.expected(problems.node, problems.parents)
     loss, evidence = (np.zeros((batch, count)) for _ in range(2))
-    found = Removals(loss, evidence, np.zeros((batch, count, size)))
-    given = _Parents(*arrays(fits.moments.information, fits.penalty, fits.theta, centre, prior))
-    written = Removals(*arrays(*found))
-    side_by_side(batch, lambda part: _removals(of_problems(given, part), of_problems(written, part)))
-    return found
+    results = Removals(loss, evidence, np.zeros((batch, count, size)))
+    inputs = _Parents(*arrays(fits.moments.information, fits.penalty, fits.theta, centre, prior))
+    written = Removals(*arrays(*results))
+    side_by_side(
+        batch, lambda batch_slice: _removals(of_problems(inputs, batch_slice), of_problems(written, batch_slice))
+    )
+    return results
 
 
 class _Parents(NamedTuple):
-    """The data of B fits and their parents; `centre` and `prior` as in `_Candidates`."""
+    """B fits and their parents; `centre` and `prior` as in `_Candidates`."""
 
     information: np.ndarray
     penalty: np.ndarray
@@ -162,36 +140,36 @@ class _Parents(NamedTuple):
 
 
 @compiled
-def _removals(given, found):
-    information, penalty, theta, centre, prior = given
-    loss, evidence, others = found
+def _removals(inputs, results):
+    information, penalty, theta, centre, prior = inputs
+    loss, evidence, theta_steps = results
     size, count = theta.shape[1], prior.shape[1]
-    factor, beside, pull = np.empty((size, size)), np.empty((WIDTH, size)), np.empty(WIDTH)
-    block, small, least = np.empty((WIDTH, WIDTH)), np.empty((WIDTH, WIDTH)), np.empty(WIDTH)
+    factor, covariance, pull = np.empty((size, size)), np.empty((WIDTH, size)), np.empty(WIDTH)
+    block, small, pivots = np.empty((WIDTH, WIDTH)), np.empty((WIDTH, WIDTH)), np.empty(WIDTH)
     for b in range(len(theta)):
         factorise(information[b], penalty[b], factor)
         for k in range(count):
             first = size - WIDTH * (count - k)
-            beside[:] = 0.0
+            covariance[:] = 0.0
             for w in range(WIDTH):
-                beside[w, first + w] = 1.0
-                forward(factor, beside[w])
-                backward(factor, beside[w])
+                covariance[w, first + w] = 1.0
+                forward(factor, covariance[w])
+                backward(factor, covariance[w])
                 # The variance of an effect is at least its variance given all others.
-                least[w] = 1.0 / max(information[b, first + w, first + w], penalty[b, first + w])
-            penalised = apart = 0.0
+                pivots[w] = 1.0 / max(information[b, first + w, first + w], penalty[b, first + w])
+            penalised = distance = 0.0
             for w in range(WIDTH):
                 for v in range(w + 1):
-                    block[w, v] = beside[w, first + v]
+                    block[w, v] = covariance[w, first + v]
                 pull[w] = theta[b, first + w]
                 penalised += math.log(prior[b, k, w])
-                apart += prior[b, k, w] * centre[b, k, w] ** 2
-            log_determinant, _ = factorise(block, least, small)
+                distance += prior[b, k, w] * centre[b, k, w] ** 2
+            log_determinant, _ = factorise(block, pivots, small)
             forward(small, pull)
             backward(small, pull)
             # Without the parent, its coefficients no longer incur the prior's cost at 0.
-            loss[b, k] = (dot(theta[b, first : first + WIDTH], pull) - apart) / 2
+            loss[b, k] = (dot(theta[b, first : first + WIDTH], pull) - distance) / 2
             evidence[b, k] = loss[b, k] + (penalised + log_determinant) / 2
             for i in range(size):
                 for w in range(WIDTH):
-                    others[b, k, i] -= beside[w, i] * pull[w]
+                    theta_steps[b, k, i] -= covariance[w, i] * pull[w]

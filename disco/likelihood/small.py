@@ -16,17 +16,17 @@ LEAST_PIVOT = 1e-6  # of a coefficient without a prior; reached if its column is
 
 
 @within
-def dot(one, other):
+def dot(first, second):
     """Σ one · other, of vectors of equal length."""
     total = 0.0
-    for i in range(len(one)):
-        total += one[i] * other[i]
+    for i in range(len(first)):
+        total += first[i] * second[i]
     return total
 
 
 @within
-def factorise(matrix, least, factor):
-    """Write the Cholesky factor of a symmetric matrix into the lower triangle of `factor`, no pivot below `least`.
+def factorise(matrix, floors, factor):
+    """Write the Cholesky factor into the lower triangle of `factor`, no pivot below `floors`.
 
     Returns log det of the factorised matrix, and whether a pivot was raised.
     """
@@ -35,7 +35,7 @@ def factorise(matrix, least, factor):
         for j in range(i):
             factor[i, j] = (matrix[i, j] - dot(factor[i, :j], factor[j, :j])) / factor[j, j]
         pivot = matrix[i, i] - dot(factor[i, :i], factor[i, :i])
-        floor = least[i] if least[i] > 0 else LEAST_PIVOT
+        floor = floors[i] if floors[i] > 0 else LEAST_PIVOT
         if pivot < floor:  # never true for NaN, which must remain visible
             pivot, raised = floor, True
         factor[i, i] = math.sqrt(pivot)
@@ -59,52 +59,41 @@ def backward(factor, right):
             right[j] -= factor[i, j] * right[i]
 
 
-def solve(matrices: np.ndarray, least: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric matrices whose pivots are at least `least`.
-
-    Args:
-        matrices: (B, P, P).
-        least: (B, P).
-        right: (B, P).
-    """
-    found, logarithm = np.array(right, order="C"), np.empty(len(right))
-    given = (*arrays(matrices, least), found, logarithm)
-    side_by_side(len(matrices), lambda part: _solve(*(one[part] for one in given)))
-    return found, logarithm
+def solve(matrices: np.ndarray, floors: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A⁻¹ times a vector, (B, P), and log det A, (B,), for symmetric A, (B, P, P), with pivots ≥ `floors`, (B, P)."""
+    solution, logarithm = np.array(right, order="C"), np.empty(len(right))
+    inputs = (*arrays(matrices, floors), solution, logarithm)
+    side_by_side(len(matrices), lambda problems: _solve(*(array[problems] for array in inputs)))
+    return solution, logarithm
 
 
 @compiled
-def _solve(matrices, least, found, logarithm):
+def _solve(matrices, floors, solutions, logarithm):
     for b in range(len(matrices)):
         factor = np.empty(matrices[b].shape)
-        logarithm[b], _ = factorise(matrices[b], least[b], factor)
-        forward(factor, found[b])
-        backward(factor, found[b])
+        logarithm[b], _ = factorise(matrices[b], floors[b], factor)
+        forward(factor, solutions[b])
+        backward(factor, solutions[b])
 
 
-def inverse(matrices: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """The inverses of symmetric matrices whose pivots are at least `least`.
-
-    Args:
-        matrices: (B, P, P).
-        least: (B, P).
-    """
-    found = np.empty(matrices.shape)
-    given = (*arrays(matrices, least), found)
-    side_by_side(len(matrices), lambda part: _inverse(*(one[part] for one in given)))
-    return found
+def inverse(matrices: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    """The inverses of symmetric matrices, (B, P, P), whose pivots are at least `floors`, (B, P)."""
+    inverses = np.empty(matrices.shape)
+    inputs = (*arrays(matrices, floors), inverses)
+    side_by_side(len(matrices), lambda problems: _inverse(*(array[problems] for array in inputs)))
+    return inverses
 
 
 @compiled
-def _inverse(matrices, least, found):
+def _inverse(matrices, floors, inverses):
     for b in range(len(matrices)):
-        size = len(least[b])
+        size = len(floors[b])
         factor = np.empty((size, size))
-        factorise(matrices[b], least[b], factor)
+        factorise(matrices[b], floors[b], factor)
         for i in range(size):
             column = np.zeros(size)
             column[i] = 1.0
             forward(factor, column)
             backward(factor, column)
             for j in range(size):
-                found[b, i, j] = column[j]
+                inverses[b, i, j] = column[j]

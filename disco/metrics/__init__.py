@@ -127,29 +127,29 @@ def evaluate(
         known(pairs, set(positions(order)), "the order", "An edge of the truth")
         values["a_top"] = a_top(order, truth) if pairs else None
     if edges is not None:
-        found, found_nodes = read(edges)
-        agree((pairs, nodes), (found, found_nodes))
+        estimate, estimate_nodes = read(edges)
+        agree((pairs, nodes), (estimate, estimate_nodes))
         if order is not None:
-            known(found, set(order), "the order")
-        values |= _edge_values(truth, found)
+            known(estimate, set(order), "the order")
+        values |= _edge_values(truth, estimate)
     if table is not None:
-        given = Prepared(finite(table))
-        columns = set(given.counts.columns)
+        prepared = Prepared(finite(table))
+        columns = set(prepared.counts.columns)
         if order is not None:
             known([(node, node) for node in order], columns, "the table", "The order")
         known(pairs, columns, "the table", "An edge of the truth")
-        values["controls"] = controls(given, truth) if pairs else None
+        values["controls"] = controls(prepared, truth) if pairs else None
     return values
 
 
-def _edge_values(true: Edges, found: Pairs) -> dict[str, Any]:
+def _edge_values(true: Edges, estimate: Pairs) -> dict[str, Any]:
     """The metrics of `evaluate` that concern edges."""
-    agreed = counts(true, found)
+    agreed = counts(true, estimate)
     shares = {name: getattr(agreed, name) for name in ("precision", "recall", "f1")}
-    shares["skeleton_f1"] = skeleton_f1(true, found)
+    shares["skeleton_f1"] = skeleton_f1(true, estimate)
     values: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in shares.items()}
-    values |= {"shd": agreed.shd, "shd_reversals_once": shd_reversals_once(true, found), "edges": len(found)}
-    values["class_shd"] = class_shd(true, found)
-    if not cycle(found):
-        values |= {"sid": sid(true, found), "ancestor_aid": ancestor_aid(true, found)}
+    values |= {"shd": agreed.shd, "shd_reversals_once": shd_reversals_once(true, estimate), "edges": len(estimate)}
+    values["class_shd"] = class_shd(true, estimate)
+    if not cycle(estimate):
+        values |= {"sid": sid(true, estimate), "ancestor_aid": ancestor_aid(true, estimate)}
     return values

@@ -20,41 +20,38 @@ from disco.metrics.edges import Edges, Pairs, both, names
 
 
 def sid(truth: Edges, estimate: Edges) -> int:
-    """The structural intervention distance (Peters and Bühlmann, 2015).
+    """The structural intervention distance (Peters and Bühlmann, 2015), from 0 to d (d - 1); not symmetric.
 
     The number of ordered pairs of nodes (i, j) for which adjusting for the parents of i in the estimate gives a wrong
-    effect of i on j in the true graph. From 0 to d (d - 1); not symmetric.
+    effect of i on j in the true graph.
 
     Raises:
         InputError: the nodes of the two differ, or one of the two has a cycle.
     """
-    true, found = _adjacencies(truth, estimate)
-    return _wrong_effects(true, adjusted=found, denied=found)
+    true, estimated = _adjacencies(truth, estimate)
+    return _wrong_effects(true, adjusted=estimated, denied=estimated)
 
 
 def ancestor_aid(truth: Edges, estimate: Edges) -> int:
-    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024).
+    """The ancestor adjustment identification distance (Henckel, Würtzen and Weichwald, 2024); errors as for `sid`.
 
     As `sid`, but adjusting for all ancestors of i in the estimate, and assuming no effect on any j that is not a
     descendant of i there. Both distances are 0 for an estimate that only adds edges to an acyclic truth.
-
-    Raises:
-        InputError: as for `sid`.
     """
-    true, found = _adjacencies(truth, estimate)
-    ancestors = _flags(_Passes(found).up(_bits(np.eye(len(found)))))
+    true, estimated = _adjacencies(truth, estimate)
+    ancestors = _flags(_Passes(estimated).up(_bits(np.eye(len(estimated)))))
     return _wrong_effects(true, adjusted=ancestors, denied=~ancestors.T)
 
 
 def _adjacencies(truth: Edges, estimate: Edges) -> list[np.ndarray]:
     """adjacency[parent, child] of both graphs, on the nodes with an edge; the others do not matter."""
-    true, found = both(truth, estimate)
-    for pairs, name in ((true, "The truth"), (found, "The estimate")):
+    true, estimated = both(truth, estimate)
+    for pairs, name in ((true, "The truth"), (estimated, "The estimate")):
         if loop := cycle(pairs):
             raise InputError(f"{name} has the cycle {loop}; SID and ancestor AID need an acyclic graph.")
-    index = {node: number for number, node in enumerate(dict.fromkeys(names(true + found)))}
+    index = {node: number for number, node in enumerate(dict.fromkeys(names(true + estimated)))}
     matrices = []
-    for pairs in (true, found):
+    for pairs in (true, estimated):
         matrix = np.zeros((len(index),) * 2, dtype=bool)
         for parent, child in pairs:
             matrix[index[parent], index[child]] = True
@@ -68,27 +65,27 @@ def cycle(pairs: Pairs) -> str:
 
 
 def _wrong_effects(true: np.ndarray, adjusted: np.ndarray, denied: np.ndarray) -> int:
-    """The number of pairs (t, y) with a wrong effect of t on y.
+    """The number of pairs (t, y) with a wrong effect of t on y, from matrices (nodes, nodes).
 
     Args:
-        true: adjacency[parent, child] of the true graph, (nodes, nodes).
-        adjusted: [z, t], whether z is adjusted for in the effects of t, (nodes, nodes).
-        denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y; (nodes, nodes).
+        true: adjacency[parent, child] of the true graph.
+        adjusted: [z, t], whether z is adjusted for in the effects of t.
+        denied: [y, t], whether no effect of t on y is claimed, as for every adjusted y.
     """
     graph, itself = _Passes(true), _bits(np.eye(len(true)))
-    given = _bits(adjusted)
-    passable = ~(given | itself)  # the nodes at which a path from t may continue, unless it turns upwards
+    in_set = _bits(adjusted)
+    passable = ~(in_set | itself)  # the nodes at which a path from t may continue, unless it turns upwards
     below = graph.down(itself)
-    turning = (given | graph.up(given)) & ~itself  # the nodes at which it may turn upwards: an open collider
+    turning = (in_set | graph.up(in_set)) & ~itself  # the nodes at which it may turn upwards: an open collider
     spoiled = below & turning
     spoiled |= graph.down(spoiled)  # (1)
     turned = graph.down(itself, passable) & turning
     while True:
         risen = graph.up(itself | turned, passable)
         fallen = graph.down(risen & passable, passable)
-        if not (more := fallen & turning & ~turned).any():
+        if not (reached := fallen & turning & ~turned).any():
             break
-        turned |= more
+        turned |= reached
     wrong = np.where(denied, _flags(below), _flags(spoiled | risen | fallen))  # the last two: (2)
     np.fill_diagonal(wrong, False)
     return int(wrong.sum())

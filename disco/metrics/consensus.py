@@ -25,40 +25,31 @@ FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Results side by side, on their common nodes; read only.
+    """Results side by side, on their common nodes; read only."""
 
-    Attributes:
-        found: the results by name, on the common nodes.
-        nodes: the common nodes; their order breaks ties between pairs joined by equally many results.
-        alone: by name, the nodes that some other result lacks.
-    """
-
-    found: dict[str, GraphResult]
-    nodes: list[str]
-    alone: dict[str, list[str]]
+    found: dict[str, GraphResult]  # the results by name, on the common nodes
+    nodes: list[str]  # the common nodes; their order breaks ties between pairs joined by equally many results
+    alone: dict[str, list[str]]  # by name, the nodes that some other result lacks
 
     @classmethod
-    def of(cls, found: Mapping[str, GraphResult], nodes: Sequence[str] | None = None) -> "Comparison":
-        """Compare results.
-
-        Args:
-            nodes: their order; by default that of the first result.
+    def of(cls, results: Mapping[str, GraphResult], nodes: Sequence[str] | None = None) -> "Comparison":
+        """Compare results, with the nodes in this order, by default that of the first result.
 
         Raises:
             InputError: they have no node in common.
         """
-        shared = set.intersection(*(set(one.nodes) for one in found.values())) if found else set()
-        if found and not shared:
+        shared = set.intersection(*(set(result.nodes) for result in results.values())) if results else set()
+        if results and not shared:
             raise InputError("The results have no column in common, so there is nothing to compare.")
-        listed = next(iter(found.values())).nodes if nodes is None and found else nodes or []
-        alone = {name: [node for node in one.nodes if node not in shared] for name, one in found.items()}
-        inside = {name: one.among(shared) if alone[name] else one for name, one in found.items()}
+        listed = next(iter(results.values())).nodes if nodes is None and results else nodes or []
+        alone = {name: [node for node in result.nodes if node not in shared] for name, result in results.items()}
+        inside = {name: result.among(shared) if alone[name] else result for name, result in results.items()}
         return cls(inside, [node for node in listed if node in shared], alone)
 
     @cached_property
     def orders(self) -> dict[str, list[str]]:
         """The orders of the results that have one."""
-        return {name: one.nodes for name, one in self.found.items() if one.is_ordered}
+        return {name: result.nodes for name, result in self.found.items() if result.is_ordered}
 
     @cached_property
     def order_agreements(self) -> pd.DataFrame:
@@ -69,14 +60,14 @@ class Comparison:
     def edge_agreements(self) -> pd.DataFrame:
         """For every two results, the number of edges in both divided by the number in either, (results, results).
 
-        An open edge beside a directed one counts one half. NaN if neither has an edge.
+        An open edge counts one half where the other is directed. NaN if neither has an edge.
         """
-        return self._every_two({name: one.pairs for name, one in self.found.items()}, edge_jaccard)
+        return self._every_two({name: result.pairs for name, result in self.found.items()}, edge_jaccard)
 
     @staticmethod
-    def _every_two(parts: Mapping[str, Any], agreement: Any) -> pd.DataFrame:
-        rows = [[agreement(one, other) for other in parts.values()] for one in parts.values()]
-        return pd.DataFrame(rows, index=list(parts), columns=list(parts), dtype=float)
+    def _every_two(values: Mapping[str, Any], agreement: Any) -> pd.DataFrame:
+        rows = [[agreement(first, second) for second in values.values()] for first in values.values()]
+        return pd.DataFrame(rows, index=list(values), columns=list(values), dtype=float)
 
     @cached_property
     def edges(self) -> pd.DataFrame:
@@ -90,11 +81,11 @@ class Comparison:
             And a column per result: → in this direction, ← in the other, — undirected, empty without an edge.
         """
         index = {node: k for k, node in enumerate(self.nodes)}
-        found = {name: set(one.pairs) for name, one in self.found.items()}
-        joined = {(u, v) if index[u] < index[v] else (v, u) for pairs in found.values() for u, v in pairs}
-        rows = [_row(pair, found) for pair in joined]
+        pairs_of = {name: set(result.pairs) for name, result in self.found.items()}
+        joined = {(u, v) if index[u] < index[v] else (v, u) for pairs in pairs_of.values() for u, v in pairs}
+        rows = [_row(pair, pairs_of) for pair in joined]
         rows.sort(key=lambda row: (-row["methods"], -row["forward"], index[row["parent"]], index[row["child"]]))
-        columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *found]
+        columns = ["parent", "child", "methods", "forward", "backward", "open", "is_open", *pairs_of]
         return pd.DataFrame(rows, columns=columns)
 
     @cached_property
@@ -110,51 +101,53 @@ class Comparison:
         into: dict[str, dict[str, int]] = {node: {} for node in self.nodes}
         for row in self.edges[~self.edges["is_open"].astype(bool)].itertuples():
             into[row.child][row.parent] = row.methods
-        found: list[str] = []
+        ordered: list[str] = []
         while into:
             source = min(into, key=lambda node: sum(into[node].values()))
-            found.append(source)
+            ordered.append(source)
             del into[source]
             for parents in into.values():
                 parents.pop(source, None)
-        return found
+        return ordered
 
-    def changes(self, one: str, other: str) -> pd.DataFrame:
+    def changes(self, first: str, second: str) -> pd.DataFrame:
         """Two results compared: every edge of either, by its change, with its numbers in both.
 
         Columns parent, child, change (`disco.metrics.changes`), and for example gain_nats_1, gain_nats_2.
         """
-        sides = [self.found[name] for name in (one, other)]
-        found = changes(*(side.pairs for side in sides))
+        sides = [self.found[name] for name in (first, second)]
+        change_table = changes(*(side.pairs for side in sides))
         for number, side in enumerate(sides, start=1):
-            ends = side.edges.set_index(["parent", "child"])
-            there = [pair if pair in ends.index else pair[::-1] for pair in _pairs(found)]
-            for name in (name for name in EDGE_NUMBERS if name in ends and name != "is_open"):
-                values = ends[name].astype(float).reindex(there).to_numpy()
+            numbers = side.edges.set_index(["parent", "child"])
+            there = [pair if pair in numbers.index else pair[::-1] for pair in _pairs(change_table)]
+            for name in (name for name in EDGE_NUMBERS if name in numbers and name != "is_open"):
+                values = numbers[name].astype(float).reindex(there).to_numpy()
                 if not np.isnan(values).all():
-                    found[f"{name}_{number}"] = values
-            if (name := f"decided_{number}") in found:
-                found[name] = found[name].map({1.0: True, 0.0: False})
+                    change_table[f"{name}_{number}"] = values
+            if (name := f"decided_{number}") in change_table:
+                change_table[name] = change_table[name].map({1.0: True, 0.0: False})
         index = {change: k for k, change in enumerate(CHANGES)}
-        return found.sort_values("change", key=lambda column: column.map(index), kind="stable", ignore_index=True)
+        return change_table.sort_values(
+            "change", key=lambda column: column.map(index), kind="stable", ignore_index=True
+        )
 
     def weighed(self, name: str) -> nx.DiGraph:
         """The edges of one result as a graph along `order`, each with `methods` instead of its own numbers."""
-        one = self.found[name]
-        ends = one.edges[[column for column in ("parent", "child", "is_open", "decided") if column in one.edges]]
-        return self._weighed(replace(one, edges=ends).drawn(self.order))
+        result = self.found[name]
+        edges = result.edges[[column for column in ("parent", "child", "is_open", "decided") if column in result.edges]]
+        return self._weighed(replace(result, edges=edges).drawn(self.order))
 
-    def consensus(self, least: int) -> nx.DiGraph:
+    def consensus(self, min_methods: int) -> nx.DiGraph:
         """The pairs joined by at least `least` results, as a graph along `order`; each edge has its `methods`."""
-        kept = self.edges[self.edges["methods"] >= least]
-        return self._weighed(GraphResult(self.nodes, kept[["parent", "child", "is_open"]]).drawn(self.order))
+        selected = self.edges[self.edges["methods"] >= min_methods]
+        return self._weighed(GraphResult(self.nodes, selected[["parent", "child", "is_open"]]).drawn(self.order))
 
     def _weighed(self, graph: nx.DiGraph) -> nx.DiGraph:
         graph.graph["methods"] = len(self.found)
         for row in self.edges.itertuples():
-            for ends in ((row.parent, row.child), (row.child, row.parent)):
-                if graph.has_edge(*ends):
-                    graph.edges[ends]["methods"] = row.methods
+            for endpoints in ((row.parent, row.child), (row.child, row.parent)):
+                if graph.has_edge(*endpoints):
+                    graph.edges[endpoints]["methods"] = row.methods
         return graph
 
 
@@ -162,12 +155,11 @@ def _pairs(edges: pd.DataFrame) -> Pairs:
     return list(edges[["parent", "child"]].itertuples(index=False, name=None))
 
 
-def _row(pair: tuple[str, str], found: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:
-    """The row of one pair, in the order of the nodes."""
-    words = {name: _word(pair, pairs) for name, pairs in found.items()}
+def _row(pair: tuple[str, str], pairs_of: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:
+    words = {name: _word(pair, pairs) for name, pairs in pairs_of.items()}
     counted = Counter(words.values())
     if counted[BACKWARD] > counted[FORWARD]:
-        return _row(pair[::-1], found)
+        return _row(pair[::-1], pairs_of)
     numbers = {"forward": counted[FORWARD], "backward": counted[BACKWARD], "open": counted[OPEN]}
     is_open = counted[FORWARD] == counted[BACKWARD]
     return {

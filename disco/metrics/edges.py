@@ -56,8 +56,8 @@ def counts(truth: Edges, estimate: Edges) -> EdgeCounts:
         InputError: the nodes of the two differ.
     """
     pairs, found_pairs = met(truth, estimate)
-    true, found = set(pairs), set(_once(found_pairs, undirected(truth)))
-    return EdgeCounts(len(true & found), len(found - true), len(true - found))
+    true, estimated = set(pairs), set(_once(found_pairs, undirected(truth)))
+    return EdgeCounts(len(true & estimated), len(estimated - true), len(true - estimated))
 
 
 def precision(truth: Edges, estimate: Edges) -> float:
@@ -86,64 +86,59 @@ def shd_reversals_once(truth: Edges, estimate: Edges) -> int:
 
 
 def verdicts(truth: Edges, estimate: Edges) -> pd.DataFrame:
-    """Each edge of either graph with a verdict: columns parent, child, verdict.
+    """Each edge of either graph with a verdict: columns parent, child, verdict; errors as for `counts`.
 
     The verdict is true, either way, extra, reversed or missing. "Either way" is a found true edge whose direction
     cannot be known. The estimate's edges come first, in its order. A reversed edge has one row, in the estimate's
     direction.
-
-    Raises:
-        InputError: the nodes of the two differ.
     """
     pairs, found_pairs = met(truth, estimate)
     free = undirected(truth)
     found_pairs = _once(found_pairs, free)
-    true, found = set(pairs), set(found_pairs)
+    true, estimated = set(pairs), set(found_pairs)
 
     def verdict(parent: str, child: str) -> str:
         if (parent, child) in true:
             return "either way" if {(parent, child), (child, parent)} & free else "true"
         back = (child, parent)
-        return "reversed" if back in true and back not in found else "extra"
+        return "reversed" if back in true and back not in estimated else "extra"
 
     rows = [(*pair, verdict(*pair)) for pair in found_pairs]
-    rows += [(u, v, "missing") for u, v in pairs if (u, v) not in found and (v, u) not in found]
+    rows += [(u, v, "missing") for u, v in pairs if (u, v) not in estimated and (v, u) not in estimated]
     return pd.DataFrame(rows, columns=["parent", "child", "verdict"])
 
 
 CHANGES = ("dropped", "new", "reversed", "opened", "kept")  # differences come first
 
 
-def changes(before: Edges, after: Edges) -> pd.DataFrame:
+def changes(first: Edges, second: Edges) -> pd.DataFrame:
     """Every pair of nodes adjacent in one of two graphs, and its change: columns parent, child, change.
 
     The change is kept, new, reversed, opened (one of the two leaves its direction open) or dropped. The pairs of the
-    second graph come first, in its order. The direction is the second's if it has one, otherwise the first's.
-
-    Raises:
-        InputError: the nodes of the two differ.
+    second graph come first, in its order. The direction is the second's if it has one, otherwise the first's. Errors
+    as for `counts`.
     """
-    was, now = (dict.fromkeys(pairs) for pairs in both(before, after, ("the first graph", "the second graph")))
+    was, current = (dict.fromkeys(pairs) for pairs in both(first, second, ("the first graph", "the second graph")))
     rows: dict[frozenset[str], tuple[str, str, str]] = {}
-    for pair in (*now, *was):
-        sides = [(pair in graph, pair[::-1] in graph) for graph in (was, now)]
+    for pair in (*current, *was):
+        sides = [(pair in graph, pair[::-1] in graph) for graph in (was, current)]
         is_open = [there and back for there, back in sides]
         change = _change(sides)
-        ends = pair[::-1] if is_open[1] and not is_open[0] and sides[0] == (False, True) else pair
-        rows.setdefault(frozenset(pair), (*ends, change))
+        drawn = pair[::-1] if is_open[1] and not is_open[0] and sides[0] == (False, True) else pair
+        rows.setdefault(frozenset(pair), (*drawn, change))
     return pd.DataFrame(rows.values(), columns=["parent", "child", "change"])
 
 
 def _change(sides: list[tuple[bool, bool]]) -> str:
-    """The change of a pair, from its presence in two graphs in its direction and in the other."""
-    was, now = sides
-    if was == now:
+    """The change of a pair, from its presence in each graph in its direction and in the reverse."""
+    was, current = sides
+    if was == current:
         return "kept"
     if not any(was):
         return "new"
-    if not any(now):
+    if not any(current):
         return "dropped"
-    return "opened" if all(was) or all(now) else "reversed"
+    return "opened" if all(was) or all(current) else "reversed"
 
 
 def edge_jaccard(a: Edges, b: Edges) -> float:
@@ -152,9 +147,9 @@ def edge_jaccard(a: Edges, b: Edges) -> float:
     return share(len(first & second), len(first | second))
 
 
-def share(part: int, whole: int) -> float:
+def share(count: int, total: int) -> float:
     """`part` / `whole`; NaN if `whole` is 0."""
-    return part / whole if whole else math.nan
+    return count / total if total else math.nan
 
 
 def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
@@ -182,7 +177,6 @@ def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
 
 
 def _pairs(edges: object) -> Pairs:
-    """The pairs of a list of pairs, each once."""
     refused = InputError(f"Edges must be a table, a graph, or pairs (parent, child) of names; got {a_thing(edges)}.")
     if isinstance(edges, str | Mapping) or not isinstance(edges, Iterable):
         raise refused
@@ -201,14 +195,14 @@ def both(a: Edges, b: Edges, sides: tuple[str, str] = ("the truth", "the estimat
 
 def met(truth: Edges, estimate: Edges) -> tuple[Pairs, Pairs]:
     """The directed pairs of both; true edges of unknown direction are reversed to match the estimate."""
-    pairs, found = both(truth, estimate)
-    return oriented(pairs, undirected(truth), set(found).__contains__), found
+    pairs, estimated = both(truth, estimate)
+    return oriented(pairs, undirected(truth), set(estimated).__contains__), estimated
 
 
-def _once(found: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
+def _once(estimated: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
     """The pairs of an estimate; of a pair in both directions whose direction cannot be known, only the truth's."""
-    there = set(found)
-    return [pair for pair in found if not (pair[::-1] in free and pair[::-1] in there)]
+    there = set(estimated)
+    return [pair for pair in estimated if not (pair[::-1] in free and pair[::-1] in there)]
 
 
 def undirected(truth: Edges) -> set[tuple[str, str]]:

@@ -19,27 +19,26 @@ def skeleton_f1(truth: Edges, estimate: Edges) -> float:
     Raises:
         InputError: the nodes of the two differ.
     """
-    true, found = ({frozenset(pair) for pair in pairs} for pairs in both(truth, estimate))
-    return share(2 * len(true & found), len(true) + len(found))
+    true, estimated = ({frozenset(pair) for pair in pairs} for pairs in both(truth, estimate))
+    return share(2 * len(true & estimated), len(true) + len(estimated))
 
 
 def class_shd(truth: Edges, estimate: Edges) -> int:
     """The number of pairs on which the classes of two graphs differ: no edge, one direction, the other, or none.
 
-    Every pair counts at most once. The truth's `unknown` directions are ignored: the class includes them.
-
-    Raises:
-        InputError: the nodes of the two differ.
+    Every pair counts at most once. The truth's `unknown` directions are ignored: the class includes them. Errors as for
+    `skeleton_f1`.
     """
-    true, found = (equivalence_class(pairs) for pairs in both(truth, estimate))
-    return sum((pair in true) != (pair in found) or true.get(pair) != found.get(pair) for pair in {**true, **found})
+    true, estimated = (equivalence_class(pairs) for pairs in both(truth, estimate))
+    return sum(
+        (pair in true) != (pair in estimated) or true.get(pair) != estimated.get(pair) for pair in {**true, **estimated}
+    )
 
 
 def equivalence_class(pairs: Pairs) -> dict[frozenset[str], Mark]:
-    """The adjacent pairs, each with its direction (parent, child) in the class, or None.
+    """The adjacent pairs of a DAG, each with its direction (parent, child) in the class, or None.
 
-    Args:
-        pairs: (parent, child) of a DAG. With a cycle, or a pair in both directions, they are returned unchanged.
+    Pairs with a cycle, or in both directions, are returned unchanged.
     """
     graph = nx.DiGraph(pairs)
     if nx.is_directed_acyclic_graph(graph):
@@ -60,9 +59,9 @@ def compelled_edges(graph: nx.DiGraph) -> set[tuple[str, str]]:
     index = {node: number for number, node in enumerate(order)}
     parents, compelled = [0] * len(order), [0] * len(order)
     for y, node in enumerate(order):
-        parents[y] = own = sum(1 << index[parent] for parent in graph.predecessors(node))
-        x = own.bit_length() - 1
-        if own:
-            breaks = compelled[x] & ~own or own & ~parents[x] & ~(1 << x)
-            compelled[y] = own if breaks else compelled[x]
+        parents[y] = parents_of_node = sum(1 << index[parent] for parent in graph.predecessors(node))
+        x = parents_of_node.bit_length() - 1
+        if parents_of_node:
+            breaks = compelled[x] & ~parents_of_node or parents_of_node & ~parents[x] & ~(1 << x)
+            compelled[y] = parents_of_node if breaks else compelled[x]
     return {(parent, node) for parent, node in graph.edges if compelled[index[node]] >> index[parent] & 1}

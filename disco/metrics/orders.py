@@ -15,11 +15,7 @@ from disco.table.prepared import Prepared, Table, finite
 
 
 def a_top(order: Sequence[str], edges: Edges) -> float:
-    """The share of reference edges (u, v) with u before v in the order.
-
-    Args:
-        order: all nodes, sources first.
-        edges: the reference, at least one edge.
+    """The share of reference edges (u, v) with u before v in an order of all nodes, sources first.
 
     Raises:
         InputError: there is no edge, an edge names a node that is not in the order, or a node appears twice there.
@@ -31,11 +27,7 @@ def a_top(order: Sequence[str], edges: Edges) -> float:
 
 
 def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
-    """The true edges (columns parent, child); unknown directions are oriented along the order.
-
-    Raises:
-        InputError: as for `order_errors`.
-    """
+    """The true edges, columns parent, child, with unknown directions along the order; errors as for `order_errors`."""
     pairs, _ = _placed(order, truth)
     return truth.assign(parent=[parent for parent, _ in pairs], child=[child for _, child in pairs])
 
@@ -52,20 +44,17 @@ def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 
 
 def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
-    """The removals of nodes that were not sinks: columns step, node, children.
+    """The removals of nodes that were not sinks: columns step, node, children; errors as for `order_errors`.
 
     Sinks are removed one by one from the end of the order, so step 1 removes its last node. `children` lists the
     remaining true children, in causal order.
-
-    Raises:
-        InputError: as for `order_errors`.
     """
     pairs, position = _placed(order, truth)
-    left: dict[str, list[str]] = {}
+    remaining: dict[str, list[str]] = {}
     for parent, child in sorted(pairs, key=lambda pair: position[pair[1]]):
         if position[child] < position[parent]:
-            left.setdefault(parent, []).append(child)
-    rows = [(step, node, left[node]) for step, node in enumerate(reversed(order), start=1) if node in left]
+            remaining.setdefault(parent, []).append(child)
+    rows = [(step, node, remaining[node]) for step, node in enumerate(reversed(order), start=1) if node in remaining]
     return pd.DataFrame(rows, columns=["step", "node", "children"])
 
 
@@ -92,16 +81,12 @@ def order_by_mean(table: Table) -> list[str]:
 
 
 def order_by_variance(table: Table) -> list[str]:
-    """The columns sorted by rising variance: a control.
-
-    Raises:
-        InputError: as for `order_by_mean`.
-    """
+    """The columns sorted by rising variance: a control. Errors as for `order_by_mean`."""
     return _sorted_by(table, pd.Series.var)
 
 
 def order_by_excess(table: Table) -> list[str]:
-    """The columns sorted by rising variance - mean, which is 0 for a Poisson source: a control.
+    """The columns sorted by rising variance - mean, 0 for a Poisson source: a control.
 
     Raises:
         InputError: as for `order_by_mean`.
@@ -115,14 +100,13 @@ def controls(table: Table, truth: Edges) -> dict[str, float]:
     Raises:
         InputError: the table lacks finite numbers, there are no true edges, or one names a node that is not a column.
     """
-    truth, given = again(truth), Prepared(finite(table))
-    known(read(truth)[0], set(given.counts.columns), "the table")
+    truth, prepared = again(truth), Prepared(finite(table))
+    known(read(truth)[0], set(prepared.counts.columns), "the table")
     sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
-    return {name: a_top(sort(given), truth) for name, sort in sorts.items()}
+    return {name: a_top(sort(prepared), truth) for name, sort in sorts.items()}
 
 
 def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[str]:
-    """Column names by a rising statistic; ties keep the order of the columns."""
     numbers = finite(table)
     values = np.array([statistic(column) for _, column in numbers.items()])
     return [numbers.columns[k] for k in values.argsort(kind="stable")]

@@ -85,7 +85,7 @@ def test_the_distribution_is_that_of_enumeration_with_the_effect_as_its_mean():
 
 def test_a_distribution_without_a_path_is_that_of_the_rows():
     table = small_table()
-    graphs = Graphs.one(nx.DiGraph([("a", "b")]), NAMES), Graphs.one(nx.DiGraph([("a", "c")]), NAMES)
+    graphs = Graphs.single(nx.DiGraph([("a", "b")]), NAMES), Graphs.single(nx.DiGraph([("a", "c")]), NAMES)
     dags = [replace(one.dags[0], share=0.5) for one in graphs]
     fitted = FittedGraphs.of(replace(graphs[0], dags=tuple(dags)), prepare(table))
     sampled = distribution(fitted, "c", {"a": 3}, {"a": 0})
@@ -170,7 +170,7 @@ def test_the_adjustment_set_is_valid_and_has_the_least_variance():
     """In every linear DAG of four nodes: the regression gives the total effect, no other valid set less variance."""
     random, tried = np.random.default_rng(5), 0
     for graph in dags():
-        dag, (total, _, covariance) = Graphs.one(graph, NAMES).dags[0], linear(graph, random)
+        dag, (total, _, covariance) = Graphs.single(graph, NAMES).dags[0], linear(graph, random)
         for one, outcome in permutations(range(4), 2):
             if not (between := dag.between((one,), outcome)):
                 continue
@@ -191,7 +191,7 @@ def test_the_adjustment_set_is_valid_and_has_the_least_variance():
 def test_two_set_nodes_are_adjusted_for_where_that_is_possible():
     random, refused = np.random.default_rng(6), 0
     for graph in dags():
-        dag, (_, weights, covariance) = Graphs.one(graph, NAMES).dags[0], linear(graph, random)
+        dag, (_, weights, covariance) = Graphs.single(graph, NAMES).dags[0], linear(graph, random)
         for one, other in combinations(range(3), 2):
             if not (between := dag.between((one, other), 3)):
                 continue
