@@ -34,39 +34,39 @@ def panel(draft: Draft) -> None:
 
 
 def _show(draft: Draft) -> None:
-    told = looking.current_artefacts(draft)
-    if told is None:
+    artefacts = looking.current_artefacts(draft)
+    if artefacts is None:
         return
-    if told.standing:
+    if artefacts.standing:
         with st.container(border=True, key="artefacts"):
-            findings.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    findings.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
+            findings.lines(artefacts.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    findings.dismissed(artefacts.found, artefacts.dismissed, "artefact", session.draft.dismiss)
 
 
-def _cure(draft: Draft, one: Finding) -> None:
+def _cure(draft: Draft, finding: Finding) -> None:
     """The button that cures an artefact, if anything does."""
     why_not = None
-    match one:
+    match finding:
         case Finding(roles=Roles(columns={**guessed})) if guessed:
-            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, one)
+            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, finding)
         case Finding(roles=Roles() as roles):
             label, act = _declared(roles), partial(_declare, roles)
         case Finding(edits=(AddKinds(kinds),)):
             label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)
         case Finding(edits=(LeaveOut(stretches),)):
             rows = positions(stretches, len(draft.table))
-            is_code = one.kind == "code"
+            is_code = finding.kind == "code"
             label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
             act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
             is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
             why_not = None if is_recorded else _TOO_MANY
         case Finding(edits=(Columns(),)):
-            out = columns.chosen(draft, one.without)
-            label, act = columns.leaving_out(draft, out), partial(columns.leave_out, out, one.message)
+            out = columns.chosen(draft, finding.without)
+            label, act = columns.leaving_out(draft, out), partial(columns.leave_out, out, finding.message)
             why_not = None if len(draft.columns) - len(out) >= 2 else "Fewer than 2 columns would remain."
         case _:
             return
-    st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=why_not is not None, help=why_not)
+    st.button(label, key=f"artefact_cure_{finding.kind}", on_click=act, disabled=why_not is not None, help=why_not)
 
 
 def _declared(roles: Roles) -> str:
@@ -91,12 +91,12 @@ def _leave_out(rows: np.ndarray, why: str) -> None:
     session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that {why}.")
 
 
-def _adjust(draft: Draft, one: Finding) -> None:
+def _adjust(draft: Draft, finding: Finding) -> None:
     """Give the columns left aside the roles that they look like."""
-    given = {
+    new_roles = {
         at: guess.declaration
         for at, guess in draft_facts.possible_adjustments(draft).items()
-        if str(draft.table.columns[at]) in one.columns
+        if str(draft.table.columns[at]) in finding.columns
     }
-    session.draft.set_roles(given, f"Adjusted for {listed(one.columns, _NAMED)}.")
+    session.draft.set_roles(new_roles, f"Adjusted for {listed(finding.columns, _NAMED)}.")
     columns.taken_anew()

@@ -66,7 +66,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     find_graph.times(draft)
-    if not why_not and (told := looking.current_artefacts(draft)) is not None:
-        findings.doubts(told.doubts, "below")
+    if not why_not and (artefacts := looking.current_artefacts(draft)) is not None:
+        findings.doubts(artefacts.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

@@ -40,7 +40,7 @@ def stops(draft: Draft) -> bool:
 
 def is_other(draft: Draft) -> bool:
     """Whether rows or columns are surely something else than observations and counts."""
-    return any(found.kind in kinds.CERTAIN for found in draft_facts.suggestions(draft))
+    return any(suggestion.kind in kinds.CERTAIN for suggestion in draft_facts.suggestions(draft))
 
 
 def _asks_turn(draft: Draft) -> bool:
@@ -62,20 +62,26 @@ def panel(draft: Draft) -> None:
 
 def _suggestions(draft: Draft) -> None:
     """What the table holds besides counts, and the button that takes account of all of it."""
-    found = draft_facts.suggestions(draft)
+    changes = draft_facts.suggestions(draft)
     with st.container(border=True, key="layout"):
         st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
-        if len(found) == 1:
-            st.markdown(bullets([plain(found[0])]))
-            chosen = {found[0].kind}
+        if len(changes) == 1:
+            st.markdown(bullets([plain(changes[0])]))
+            chosen = {changes[0].kind}
         else:
-            boxes = [st.checkbox(plain(one), True, key=f"{draft.key}_{at}_{one.kind}") for at, one in enumerate(found)]
-            chosen = {one.kind for one, is_ticked in zip(found, boxes, strict=True) if is_ticked}
-        label = "Change all of this" if chosen == {one.kind for one in found} else "Change what is ticked"
+            boxes = [
+                st.checkbox(plain(change), True, key=f"{draft.key}_{at}_{change.kind}")
+                for at, change in enumerate(changes)
+            ]
+            chosen = {change.kind for change, is_ticked in zip(changes, boxes, strict=True) if is_ticked}
+        label = "Change all of this" if chosen == {change.kind for change in changes} else "Change what is ticked"
         with st.container(horizontal=True):
-            icon, refused = ":material/table_convert:", [one.kind for one in found if one.kind not in chosen]
+            icon, refused = (
+                ":material/table_convert:",
+                [change.kind for change in changes if change.kind not in chosen],
+            )
             arguments = (chosen, refused)
-            label = "Change it so" if len(found) == 1 else label
+            label = "Change it so" if len(changes) == 1 else label
             st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
             _no("No, read it as it is", draft_facts.LAYOUT)
 
@@ -88,8 +94,8 @@ def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
     with errors.deferred(_PROBLEM):
         for kind in refused:
             session.draft.deny(draft_facts.about(kind))
-        for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
-            session.draft.edit(str(one), *one.edits)
+        for change, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
+            session.draft.edit(str(change), *change.edits)
         columns.taken_anew()
 
 

@@ -56,9 +56,9 @@ def usual(run: Run, node: str) -> "Usual":
 @cached(questions.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
-    beside = run.adjustment
-    every = () if beside is None else beside.contexts_as_covariates().covariates
-    return {f"{one.name}:{level}": {one.name: level} for one in every for level in one.levels}
+    adjustment = run.adjustment
+    every = () if adjustment is None else adjustment.contexts_as_covariates().covariates
+    return {f"{variable.name}:{level}": {variable.name: level} for variable in every for level in variable.levels}
 
 
 def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> Slow[Answered]:
@@ -87,7 +87,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
         every, lock = graphs
         with lock:
             fitted = among(every, rows)
-            found, line = effect(fitted, on, do, against, reporter=reporter), None
+            answer, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
             counts = distribution(fitted, on, do, against, reporter)
@@ -97,7 +97,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
             return Answered(
-                found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows
+                answer, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows
             )
 
     question = on, *do.items(), *against.items(), where

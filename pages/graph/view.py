@@ -66,23 +66,23 @@ class View:
     @property
     def choices(self) -> dict[str, float | str]:
         """The choices that define the graph, by name."""
-        found = {} if self.name == DISCO else self.refinement.choices
+        settings = {} if self.name == DISCO else self.refinement.choices
         if (chosen := self.selection) is None:
-            return found
+            return settings
         by_ocs = {"parent_rule": chosen.result.rule, "tau_z": chosen.tau_z, "pi_min": chosen.pi_min}
-        return {**found, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
+        return {**settings, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
 
     @property
     def candidates(self) -> pd.DataFrame:
         """Every candidate of the fit with its OCS, Z and frequency."""
         return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
-    def judged(self, known: TruthComparison, missing: bool) -> nx.DiGraph:
+    def judged(self, comparison: TruthComparison, missing: bool) -> nx.DiGraph:
         """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
-        told = known.verdicts(self.graph)
+        judgements = comparison.verdicts(self.graph)
         if self.result is None:
-            return self.refinement.judged(self.graph, told, None, missing)
-        return drawing.judged(self.graph, told, self.candidates, missing=missing)
+            return self.refinement.judged(self.graph, judgements, None, missing)
+        return drawing.judged(self.graph, judgements, self.candidates, missing=missing)
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
@@ -120,17 +120,17 @@ def tell_address(view: View) -> None:
     """Write the choices that define this graph into the page's address, so a link shows the same."""
     chosen = view.selection
     if chosen is None:
-        told = dict.fromkeys(("order", "rule", "tau", "pi"))
+        parameters = dict.fromkeys(("order", "rule", "tau", "pi"))
     else:
         result = chosen.result
-        told = {
+        parameters = {
             "order": None if result.variant == result.run.own_variant else result.variant,
             "rule": result.rule,
             "tau": f"{chosen.tau_z:.6g}",
             "pi": f"{chosen.pi_min:.6g}",
         }
     both = view.refinement is not None and view.result is not None
-    session.address.tell({"edges": view.name if both else None, **told})
+    session.address.tell({"edges": view.name if both else None, **parameters})
 
 
 def verdict(view: View) -> Verdict:

@@ -21,12 +21,12 @@ def examples() -> None:
         index=None,
         key=_EXAMPLE,
         placeholder="Start from an example",
-        on_change=_taken,
+        on_change=_take_file,
         label_visibility="collapsed",
     )
 
 
-def _taken() -> None:
+def _take_file() -> None:
     name = st.session_state[_EXAMPLE]
     if name is not None:
         form.take(EXAMPLES[name])

@@ -65,18 +65,18 @@ def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGra
     return arranged(DrawnGraph({name: (0.0, 0.0) for name in names}, tuple(edges)))
 
 
-def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
+def with_edges(previous: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
     """The graph with other nodes and edges; remaining nodes keep their positions, new ones are in rows below."""
     names, edges = list(names), tuple(edges)
-    bottom = max((y for _, y in before.positions.values()), default=-placing.ROW)
-    left = min((x for x, _ in before.positions.values()), default=0.0)
-    new = [name for name in names if name not in before.positions]
+    bottom = max((y for _, y in previous.positions.values()), default=-placing.ROW)
+    leftmost = min((x for x, _ in previous.positions.values()), default=0.0)
+    new = [name for name in names if name not in previous.positions]
     width = placing.columns(max(len(new), 4))
     below = {
-        name: (left + index % width * placing.COLUMN, bottom + (1 + index // width) * placing.ROW)
+        name: (leftmost + index % width * placing.COLUMN, bottom + (1 + index // width) * placing.ROW)
         for index, name in enumerate(new)
     }
-    return DrawnGraph({name: before.positions.get(name) or below[name] for name in names}, edges)
+    return DrawnGraph({name: previous.positions.get(name) or below[name] for name in names}, edges)
 
 
 def arranged(graph: DrawnGraph) -> DrawnGraph:

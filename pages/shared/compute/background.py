@@ -152,13 +152,13 @@ class Slow(Generic[T]):
             return self._now() if self.at_once else self._start()
 
     def _now(self) -> Computation[T]:
-        def done() -> Computation[T]:
+        def run() -> Computation[T]:
             computation = Computation()
             computation.do(self.work, self.failure, *self.inputs())
             return computation
 
         results.drop(self._cache_key)
-        computation = results.get(self._cache_key, done)
+        computation = results.get(self._cache_key, run)
         if computation.state == "failed":
             results.drop(self._cache_key)
         return computation

@@ -43,10 +43,10 @@ def _device() -> None:
             break
         slot.caption("Device: checking …")
     with slot.container():
-        _told()
+        _messages()
 
 
-def _told() -> None:
+def _messages() -> None:
     if not machine.engine_ready():
         st.caption("Device: not yet known")
         return

@@ -87,8 +87,8 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif place := position_of(answer, layout.names(result)):
-            layout.move(result, *place)
+        elif position := position_of(answer, layout.names(result)):
+            layout.move(result, *position)
 
     def alone() -> None:
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")

@@ -67,7 +67,7 @@ def row(
     facts = partial(about, placed.run, method, **chosen)
     st.caption("Download the graph shown:")
     name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
-    with files(placed, _found(graph), graph, title, facts, strength, name, key):
+    with files(placed, _edges_only(graph), graph, title, facts, strength, name, key):
         script.button({placed.run.name: placed.run}, key, chosen)
 
 
@@ -146,7 +146,7 @@ def file_name(run: Run) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", run.name).strip("_")[:60] or "graph"
 
 
-def _found(graph: nx.DiGraph) -> nx.DiGraph:
+def _edges_only(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph without the additions of a truth or a refinement."""
     copy = nx.DiGraph()
     copy.add_nodes_from(

@@ -102,7 +102,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
         first |= {name: number for number, name in enumerate(result.order)}
         contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
         nodes = tuple(sorted((name for name in seen if name not in contexts), key=first.__getitem__))
-        return _apart(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
+        return _layout_of(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
     placed = result.positions | dict(arranged.moved)
     for name, members in arranged.groups.items():
         points = np.array([placed[node] for node in members])
@@ -112,7 +112,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
 
 
 @lru_cache(maxsize=8)
-def _apart(
+def _layout_of(
     nodes: tuple[str, ...], contexts: tuple[str, ...], edges: tuple[tuple[str, str], ...]
 ) -> dict[str, tuple[float, float]]:
     """The layout of some nodes and boxes, in causal order, with contexts above them."""
@@ -176,7 +176,7 @@ def unfold(result: Placed, name: str) -> None:
     """Draw the nodes of a box again."""
     arranged = arrangement(result)
     moved, groups = (
-        {key: value for key, value in one.items() if key != name} for one in (arranged.moved, arranged.groups)
+        {key: value for key, value in mapping.items() if key != name} for mapping in (arranged.moved, arranged.groups)
     )
     _step(result, replace(arranged, moved=moved, groups=groups))
 
@@ -269,7 +269,7 @@ def act_on(result: Placed, answer: object) -> bool:
     elif answer == "all":
         show_all(result)
     elif match := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
-        return _do_action(result, match[1], [int(place) for place in match[2].split(",")])
+        return _do_action(result, match[1], [int(index) for index in match[2].split(",")])
     return False
 
 
@@ -280,7 +280,7 @@ def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
             fold(result, groups[numbers[0]][1], groups[numbers[0]][0])
         return True
     nodes = names(result)
-    chosen = [nodes[place] for place in numbers if place < len(nodes)]
+    chosen = [nodes[index] for index in numbers if index < len(nodes)]
     if action == "unfold":
         for name in chosen:
             unfold(result, name)

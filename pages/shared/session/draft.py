@@ -147,11 +147,11 @@ def previous() -> Draft | None:
 
 def go_back() -> None:
     """Take the previous draft again; the present one becomes the previous."""
-    earlier, now = st.session_state[_PREVIOUS], address.stored("draft")
+    earlier, token = st.session_state[_PREVIOUS], address.stored("draft")
     stored = drafts.store().get(earlier)
     if stored is not None:
         _take(stored, earlier)
-        st.session_state[_PREVIOUS] = now
+        st.session_state[_PREVIOUS] = token
 
 
 def settings() -> Settings:
@@ -271,10 +271,10 @@ def set_group_effects(are_wanted: bool) -> None:
 def set_targets(targets: Mapping[str, Sequence[str] | None]) -> None:
     """Say what labels of the intervention set: columns, none for a control, or None for what the label itself says."""
 
-    def changed(now: Draft) -> dict[str, Any]:
-        updated = {**now.roles.targets, **targets}
+    def changed(draft: Draft) -> dict[str, Any]:
+        updated = {**draft.roles.targets, **targets}
         labelled = {label: nodes for label, nodes in updated.items() if nodes is not None}
-        return {"roles": replace(now.roles, targets=labelled)}
+        return {"roles": replace(draft.roles, targets=labelled)}
 
     _change(changed)
 

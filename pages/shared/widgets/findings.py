@@ -83,8 +83,8 @@ def problem_list(problems: Sequence[Finding], hint: str = "") -> None:
     Args:
         hint: what to do on this page about columns that cannot be used.
     """
-    blocking = in_lines((one for one in problems if one.blocking), code, plain)
-    notes = in_lines((one for one in problems if not one.blocking), code, plain)
+    blocking = in_lines((finding for finding in problems if finding.blocking), code, plain)
+    notes = in_lines((finding for finding in problems if not finding.blocking), code, plain)
     if blocking:
         is_of_column = any(problem.blocking and problem.columns for problem in problems)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""

@@ -33,7 +33,7 @@ def _step(status: Status) -> str:
     return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}{loss}"
 
 
-def _kept(run: runs.Run) -> str:
+def _result_kept(run: runs.Run) -> str:
     return " and can be resumed from its last checkpoint" if run.checkpoint_path.exists() else ""
 
 
@@ -139,7 +139,7 @@ def _curves(run: runs.Run, status: Status) -> None:
         _order_so_far(run)  # below the curves, which so keep their place
 
 
-FITTING = Monitored(FIT, "DISCO fit", _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
+FITTING = Monitored(FIT, "DISCO fit", _step, _result_kept, _again, below=_below, buttons=_buttons, curves=_curves)
 
 
 _SEARCH_STAGES = {
