@@ -38,7 +38,6 @@ def section(current_user: User) -> None:
 
 
 def _runs(user: str) -> None:
-    """The runs of a user."""
     user_runs = find_runs(roots.root_of(user))[0]
     if not user_runs:
         st.caption(f"{plain(roots.name_of(user))} has no runs.")

@@ -72,7 +72,7 @@ def _choose(run: Run, comparison: Compared) -> None:
 
 
 def _picked(run: Run, comparison: Compared) -> list[str]:
-    """Draw all methods, group by group, folded so that the button below is in sight; return those ticked."""
+    """Draw the methods, one folded group each so that the button below stays in sight; return those ticked."""
     has_arms = run.roles is not None and bool(run.roles.named("intervention"))
     run_has = {"roles": run.roles is not None, "interventions": has_arms, "knowledge": run.knowledge() is not None}
     chosen = []
@@ -95,7 +95,6 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
 
 
 def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
-    """Draw the box of a method, with its time; return whether it is ticked."""
     method = METHODS[name]
     is_usual = method.installed and name in _USUAL and name not in comparison.done and not comparison.repeats(name)
     picked = st.checkbox(
@@ -111,11 +110,7 @@ def _pick(name: str, run: Run) -> str:
 
 
 def _missing(method: Method, run_has: dict[str, bool]) -> str:
-    """What a method lacks: its package, or the use of the run's roles, interventions or knowledge.
-
-    Args:
-        run_has: whether the run has roles, interventions and knowledge.
-    """
+    """What a method lacks: its package, or the use of the run's roles, interventions or knowledge."""
     if not method.installed:
         return f" Not installed: {code(INSTALL)}."
     unused = [what for what, is_told in run_has.items() if is_told and not getattr(method, what)]
@@ -123,7 +118,6 @@ def _missing(method: Method, run_has: dict[str, bool]) -> str:
 
 
 def _tell(chosen: list[str], seconds: float) -> None:
-    """Which methods are chosen, and how they run."""
     if not chosen:
         st.caption("Choose at least one method.")
         return

@@ -26,11 +26,8 @@ _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 @dataclass(frozen=True)
 class Compared:
-    """How methods ended on a run's table; read only.
-
-    Attributes:
-        run: whose table it is.
-        ended: the run's own fit and refinement if it has them, then every method that has ended, group by group.
+    """How methods ended on a run's table: its own fit and refinement, then every method that has ended, by group; read
+    only.
     """
 
     run: Run
@@ -115,7 +112,6 @@ def of(run: Run) -> Compared:
 
 
 def _key(run: Run) -> tuple[str | int, ...]:
-    """The run with the stamps of what is read: a new result or truth is read again."""
     return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
@@ -126,7 +122,6 @@ def _read(run: Run) -> Compared:
 
 
 def _run_results(run: Run) -> list[MethodResult]:
-    """The run's own fit and refinement, if they can be read."""
     ended = []
     for name in [name for name in found.names(run) if name in OWN]:
         with contextlib.suppress(InputError):  # reported on their own pages
@@ -162,7 +157,6 @@ def choose(every: Compared) -> Compared | None:
 
 
 def _left_out(names: Sequence[str], every: Compared) -> None:
-    """Say which methods are left out at first, and why."""
     reasons = []
     if controls := [label(name) for name in names if group(name) == "controls"]:
         reasons.append(f"{series(controls)}, a baseline that says nothing about causes")

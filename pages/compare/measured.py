@@ -77,7 +77,6 @@ def _rounded(seconds: float) -> float:
 
 
 def _notes(comparison: Compared) -> None:
-    """Why a method failed, and each method's notes on its result."""
     failed = [result for result in comparison.ended if result.error]
     if failed:
         st.markdown("\n".join(f"- **{plain(label(result.method))}**: {plain(result.error)}" for result in failed))
@@ -90,7 +89,6 @@ def _notes(comparison: Compared) -> None:
 
 
 def _unranked(comparison: Compared) -> None:
-    """Why no method is ranked above another."""
     if stamps.truth(comparison.run):  # hidden for teaching, or damaged: a line above says so
         return
     st.caption(

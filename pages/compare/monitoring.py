@@ -55,7 +55,6 @@ def _draw_again(run: Run, status: Status) -> None:
 
 
 def _request(run: Run, status: Status) -> tuple[MethodsRequest]:
-    """What was asked for; InputError if that can no longer be read."""
     request = compared.asked(run)
     if request is None:
         raise InputError("The choice of methods can no longer be read: choose them again.")

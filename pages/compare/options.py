@@ -22,8 +22,7 @@ Options = dict[str, dict[str, Any]]
 def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options | None:
     """The changed options by method, for all methods; None, with a sentence, if they cannot be read.
 
-    Args:
-        last: the last request, which fills the box at first.
+    The box is filled from the last request at first.
     """
     with st.expander("Options", icon=":material/tune:"):
         written = st.text_area(
@@ -51,7 +50,6 @@ def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options
 
 
 def _lines(request: MethodsRequest) -> str:
-    """The changed options of a comparison, as a user writes them."""
     changed = ((name, option, value) for name, options in request.methods.items() for option, value in options.items())
     return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in changed)
 

@@ -58,7 +58,6 @@ def consensus(comparison: Compared) -> None:
 
 
 def _required(comparison: Compared, methods: int) -> int:
-    """The number of methods that an edge needs; at first more than half."""
     if methods < 2:
         return 1
     return st.slider(

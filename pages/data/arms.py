@@ -60,7 +60,6 @@ def _counts(draft: Draft) -> list[str]:
 
 
 def _offer(draft: Draft, unknown: list[str]) -> None:
-    """A button that takes unknown labels at their word: the columns named in them, or a control."""
     counts = _counts(draft)
     named = {label: found_in(label, counts) for label in unknown}
     within = {label: nodes for label, nodes in named.items() if nodes or label.lower() in LIKE_CONTROLS}
@@ -128,7 +127,6 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
 
 
 def _edited(key: str, keys: list[str]) -> None:
-    """Take the targets chosen in the table."""
     edits = st.session_state[key]["edited_rows"]
     chosen = {keys[int(row)]: edit["sets"] for row, edit in edits.items() if "sets" in edit}
     session.draft.set_targets({label: _chosen(names or []) for label, names in chosen.items()})

@@ -44,7 +44,6 @@ def _show(draft: Draft) -> None:
 
 
 def _cure(draft: Draft, finding: Finding) -> None:
-    """The button that cures an artefact, if anything does."""
     why_not = None
     match finding:
         case Finding(roles=Roles(columns={**guessed})) if guessed:
@@ -70,7 +69,6 @@ def _cure(draft: Draft, finding: Finding) -> None:
 
 
 def _declared(roles: Roles) -> str:
-    """The label of the button that declares what is computed from the rows."""
     exposures = {None: "the row number", TOTAL: "the row totals", RATIOS: "the median of ratios"}
     return f"Adjust for {exposures[roles.exposure] if roles.blocks is None else f'{roles.blocks} blocks of rows'}"
 
@@ -81,7 +79,6 @@ def _declare(roles: Roles) -> None:
 
 
 def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
-    """Add the kind of every row as a column, which is adjusted for."""
     change = AddKinds(kinds).apart_from(names_of(draft.table))
     session.draft.add_columns(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
     columns.taken_anew()
@@ -92,7 +89,7 @@ def _leave_out(rows: np.ndarray, why: str) -> None:
 
 
 def _adjust(draft: Draft, finding: Finding) -> None:
-    """Give the columns left aside the roles that they look like."""
+    """Give the excluded columns the roles that they look like."""
     new_roles = {
         at: guess.declaration
         for at, guess in draft_facts.possible_adjustments(draft).items()

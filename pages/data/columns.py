@@ -83,11 +83,7 @@ def leaving_out(draft: Draft, positions: Sequence[int]) -> str:
 
 
 def leave_out(positions: Sequence[int], why: str) -> None:
-    """Leave columns out, as a step that can be undone.
-
-    Args:
-        why: ends the step's words.
-    """
+    """Leave columns out, as a step that can be undone; `why` ends the step's words."""
     session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
     taken_anew()
 
@@ -147,7 +143,6 @@ def _in_words(draft: Draft, position: int) -> str:
 
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
-    """Summary statistics of the columns shown, one row per column in `view`."""
     facts = draft_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()

@@ -61,7 +61,6 @@ def _columns(draft: Draft, proposal: rows.Proposal) -> None:
 
 
 def _whys(draft: Draft, positions: dict[int, str]) -> str:
-    """Why each column cannot be used; columns with the same reason are named together."""
     by_reason: dict[str, list[str]] = {}
     for position, why in positions.items():
         by_reason.setdefault(why, []).append(str(draft.table.columns[position]))
@@ -79,7 +78,6 @@ def label(count: int, what: str) -> str:
 
 
 def _rows(draft: Draft, proposal: rows.Proposal) -> None:
-    """The rows, counted and listed; enough rows must remain."""
     if not len(proposal.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]

@@ -39,7 +39,6 @@ def panel(draft: Draft) -> None:
 
 
 def _chosen(facts: dict[str, Any]) -> str:
-    """Which genes were chosen, and from which layer if there are several."""
     genes, noun = facts["genes"].strip(), facts["nouns"][1]
     if genes.isdecimal() and int(genes) >= facts["there"]:
         words = f"all {facts['there']:,} {noun}s"

@@ -43,7 +43,6 @@ def draw(draft: Draft) -> None:
 
 
 def _heading(draft: Draft) -> None:
-    """The table's name, size, source and adjustment, and the way back to the one before it."""
     st.subheader(plain(draft.name), anchor=False)
     st.caption(
         f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
@@ -58,7 +57,6 @@ def _heading(draft: Draft) -> None:
 
 
 def _onward(draft: Draft) -> None:
-    """The button that finds the graph, its times, and what it follows."""
     is_open = draft_facts.chosen_counts(draft) is None or reshaping.is_other(draft)
     why_not = mending.why_not(draft) if is_open else ""
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -51,7 +51,7 @@ def first(draft: Draft) -> None:
 
 
 def _questioned(draft: Draft) -> set[str]:
-    """The names of the columns that a question is about, unless nothing else would be left."""
+    """The names of the columns that a question is about, unless no other columns would remain."""
     questioned = roles.asked(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
     return questioned | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
 
@@ -73,7 +73,6 @@ def why_not(draft: Draft) -> str:
 
 
 def _way_out(draft: Draft) -> str:
-    """Which box fixes what blocks."""
     boxes, kinds = [], {problem.kind for problem in draft_facts.problems(draft)}
     if "names" in kinds:
         boxes.append("Answer the question above first.")
@@ -87,7 +86,6 @@ def _way_out(draft: Draft) -> str:
 
 
 def _reading(draft: Draft) -> None:
-    """Anything unusual that was detected, and all choices."""
     how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
     if notes := draft.table.attrs.get(NOTES, []):
         details = bullets([plain(note) for note in notes])
@@ -114,7 +112,6 @@ def _asks(how: dict[str, Any], sheets: list[str], notes: list[str]) -> bool:
 
 
 def _history(draft: Draft) -> None:
-    """What was done to the table, and how to undo it; nothing if nothing was done."""
     if not draft.steps:
         return
     with st.container(border=True):
@@ -136,7 +133,6 @@ def _undo(steps: int) -> None:
 
 
 def _left_out(draft: Draft) -> None:
-    """One line on the identifiers that are not among the counts; nothing without any."""
     identifiers = [at for at in draft_facts.index_like(draft) if at not in {*draft.columns, *draft.adjusted}]
     if identifiers:
         names = listed([code(draft.table.columns[at]) for at in identifiers], _MOST_SAID)

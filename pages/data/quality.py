@@ -76,7 +76,6 @@ def _words(finding: Finding) -> str:
 
 
 def _button(draft: Draft, result: Quality, finding: Finding) -> None:
-    """Leave out the columns or rows of a finding."""
     if finding.without:
         positions = columns.chosen(draft, finding.without)
         is_off = len(draft.columns) - len(positions) < 2

@@ -61,7 +61,6 @@ def panel(draft: Draft) -> None:
 
 
 def _suggestions(draft: Draft) -> None:
-    """What the table holds besides counts, and the button that takes account of all of it."""
     changes = draft_facts.suggestions(draft)
     with st.container(border=True, key="layout"):
         st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
@@ -87,7 +86,7 @@ def _suggestions(draft: Draft) -> None:
 
 
 def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
-    """Make the changes of some kinds, each a step; the others are not asked about again."""
+    """Make the changes of some kinds, each a step; do not ask about the refused ones again."""
     draft = session.draft.current()
     if draft is None:
         return
@@ -141,12 +140,10 @@ def _buttons(draft: Draft) -> None:
 
 
 def _no(label: str, question: str) -> None:
-    """A button that answers a question with no, for this table."""
     st.button(label, key=f"no_{question}", on_click=session.draft.deny, args=(question,))
 
 
 def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: bool = False) -> None:
-    """A button that changes the table."""
     st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change))
 
 

@@ -79,7 +79,6 @@ def panel(draft: Draft) -> None:
 
 
 def _lines(draft: Draft, guesses: dict[int, Guess]) -> list[str]:
-    """The guesses in words, those that are the same in one line."""
     by_guess: dict[Guess, list[str]] = {}
     for at, guess in guesses.items():
         by_guess.setdefault(guess, []).append(str(draft.table.columns[at]))
@@ -139,7 +138,6 @@ def exposure(draft: Draft) -> None:
 
 
 def _order(draft: Draft) -> None:
-    """The choice whether the row number, or blocks of rows, are adjusted for."""
     blocks = draft.roles.blocks or min(_BLOCKS, len(draft.table) // _LEAST_LENGTH)
     labels = {"none": "Means nothing", "number": "Adjust for the row number", "blocks": f"Adjust for {blocks} blocks"}
     current = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"

@@ -27,11 +27,10 @@ class Answered(NamedTuple):
     """The answer to a question.
 
     Attributes:
-        effect: the numbers.
         curve: the outcome's mean over the range of the cause; None if several nodes are set.
         distribution: how often it has at least a count (`disco.effects.distribution.distribution`).
-        routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that
-            have each.
+        routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that have
+            each.
         strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
             edge between them; NaN without one.
         where: the level of a covariate or context that the rows in question have, by its name; empty: all rows.
@@ -62,12 +61,8 @@ def levels(run: Run) -> dict[str, dict[str, str]]:
 
 
 def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> Slow[Answered]:
-    """The answer to a question.
-
-    Args:
-        on: the outcome.
-        do, against: the values in question and those compared with, by set node.
-        where: one of `levels`, or empty: over all rows.
+    """The answer to a question: the outcome `on` with set nodes at the values `do` against the values `against`, over
+    the rows of one of `levels`, or over all rows if `where` is empty.
     """
     rows = levels(run).get(where, {})
 

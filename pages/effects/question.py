@@ -1,8 +1,8 @@
 """The question on Effects: cause, outcome and two values. Owns the keys `effects_…`.
 
 Once something was chosen, the address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2&where=site:A`, so a link
-asks the same, and the browser's Back returns to the question before; each run keeps its own question. `also` has a
-further set node with its two values, and may be repeated; `where` has a level of a covariate or context.
+asks the same, and the browser's Back returns to the previous question; each run has its own. `also`, which may be
+repeated, has a further set node with its two values; `where` has a level of a covariate or context.
 """
 
 import math
@@ -36,7 +36,7 @@ class QuestionForm(NamedTuple):
     """A question; None stands for the usual values of the cause.
 
     Attributes:
-        also: the nodes that are set beside the cause.
+        also: the nodes that are set in addition to the cause.
         where: the level of a covariate or context that the rows have (`answering.levels`), or empty: all rows.
     """
 
@@ -131,7 +131,6 @@ def values(refinement: Refinement, form: QuestionForm, slots: Places) -> Questio
 
 
 def _further(row: DeltaGenerator, refinement: Refinement, form: QuestionForm, index: int) -> None:
-    """The boxes of a node that is set beside the cause, and a button that takes it away."""
     setting, earlier, later = form.also[index], form.also[:index], form.also[index + 1 :]
 
     def ask(changed: Set | None) -> None:
@@ -147,18 +146,15 @@ def _further(row: DeltaGenerator, refinement: Refinement, form: QuestionForm, in
 
 
 def _free(refinement: Refinement, form: QuestionForm) -> list[str]:
-    """The nodes that are not in the question."""
     return [node for node in refinement.order if node != form.outcome and node not in form.do]
 
 
 def _with_values(refinement: Refinement, form: QuestionForm) -> QuestionForm:
-    """A question with the usual values in place of those that are not given."""
     cause, *also = (_usual(refinement, setting) for setting in form.sets)
     return form._replace(before=cause.before, after=cause.after, also=tuple(also))
 
 
 def _usual(refinement: Refinement, setting: Set) -> Set:
-    """A set node with its usual values in place of those that are not given."""
     usual = answering.usual(refinement.run, setting.node)
     values = (
         usual.before if setting.before is None else setting.before,
@@ -185,7 +181,6 @@ def _node(
 def _values(
     row: DeltaGenerator, refinement: Refinement, setting: Set, name: str, then: Callable[[dict[str, float]], None]
 ) -> None:
-    """The boxes for the two values of a set node."""
     usual, unit = answering.usual(refinement.run, setting.node), modelled.unit(refinement.run)
     is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
     help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
@@ -201,7 +196,6 @@ def _values(
 
 
 def _rows(slot: DeltaGenerator, refinement: Refinement, form: QuestionForm) -> None:
-    """The box for the rows that the means are over; there is none if no covariate or context has levels."""
     if not (levels := answering.levels(refinement.run)):
         return
     live, options = answers.agreeing("effects_where", form.where), ["", *levels]
@@ -282,10 +276,8 @@ def _of_picks(refinement: Refinement, picks: tuple[str | None, tuple[str, str] |
 
 
 def _cause(refinement: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
-    """The node at the strongest edge that may lead to an outcome; without one, the node before it in the order.
-
-    Args:
-        among: the nodes that may be returned; by default all but the outcome.
+    """The node of `among` at the strongest edge that may lead to an outcome; without one, the node before it in the
+    order.
     """
     free = [node for node in refinement.order if node != outcome] if among is None else [*among]
     for edge in refinement.edges.itertuples():

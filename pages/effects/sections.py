@@ -28,11 +28,7 @@ _MOST_PATHS = 8
 
 
 def answered(refinement: Refinement, form: QuestionForm, slots: Places) -> bool:
-    """The values, and the answer once it is computed; whether it is.
-
-    Args:
-        slots: of the boxes for the values.
-    """
+    """Draw the values and, once it is computed, the answer; return whether it is."""
     form = question.values(refinement, form, slots)
     answer = answering.effect(refinement.run, form.outcome, form.do, form.against, form.where)
     return answer.panel(partial(_answer, refinement))
@@ -71,7 +67,6 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
 
 
 def _numbers(effect: Effect) -> None:
-    """Total, direct and by adjustment, and the total of every case."""
     answers = [
         ("Along all paths", effect.total),
         ("Direct only", effect.direct),
@@ -102,14 +97,12 @@ def _with_interval(interval: Interval) -> str:
 
 
 def _graphs(total: Answer) -> None:
-    """How many of the graphs left say what."""
     shares = zip(("a larger mean", "a smaller mean", "no change"), total.graphs, strict=True)
     lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
     st.markdown(f"Graphs that the rows leave: {series(lines)}.", help=define("graphs left"))
 
 
 def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
-    """The paths from the set nodes to the outcome."""
     st.markdown("**By which paths**")
     frame = pd.DataFrame(
         [(" → ".join(path), of_graphs(share)) for path, share in routes[:_MOST_PATHS]], columns=["path", "graphs"]
@@ -135,7 +128,6 @@ def assumed(refinement: Refinement) -> None:
 
 
 def _next_step(refinement: Refinement, effect: Effect) -> None:
-    """What would tell the cases apart."""
     if effect.settled_by:
         names = " or ".join(map(plain, effect.settled_by[:2]))
         st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
@@ -143,7 +135,6 @@ def _next_step(refinement: Refinement, effect: Effect) -> None:
 
 
 def _files(refinement: Refinement, answer: Answered) -> None:
-    """The answer as a file, and what gives it again."""
     effect = answer.effect
     facts: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}
     facts |= {"where": answer.where} if answer.where else {}

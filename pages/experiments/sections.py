@@ -54,7 +54,6 @@ def verdict(contrasts: pd.DataFrame, margin: float) -> None:
 
 
 def _surest(contrasts: pd.DataFrame) -> str:
-    """The surest change with an interval, as a sentence."""
     sure = contrasts[contrasts["changed"] & contrasts["low"].notna()]
     if sure.empty:
         return "Nothing changed for sure."

@@ -48,11 +48,7 @@ def columns() -> list[DeltaGenerator]:
 
 
 def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
-    """Draw the search, the reach and, on top, the picked node or edge; return the graph to draw.
-
-    Args:
-        slot: a container above the other controls.
-    """
+    """Draw the search, the reach and, in `slot` above them, the picked node or edge; return the graph to draw."""
     node = picked.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
     shows_truth, missing = against_truth.choice()
     judged = view.judged(comparison, missing) if comparison is not None and shows_truth else view.graph
@@ -79,10 +75,9 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
 
 
 def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:
-    """How many nodes have no edge and, if all directions are known, its ends; empty if there is neither.
+    """How many nodes have no edge and, if all directions are known, its sources and sinks; empty if there is neither.
 
-    Args:
-        every: the graph with its contexts.
+    `every` is the graph with its contexts.
     """
     alone = sum(1 for node in graph if every.degree(node) == 0)
     facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
@@ -95,7 +90,7 @@ def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
-    """The part of the graph that the reader wants to see: all of it, or the surroundings of the picked node."""
+    """All of the graph, or the surroundings of the picked node, as the reader chose."""
     reach = st.segmented_control(
         "Show",
         list(REACH),
@@ -110,14 +105,12 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
 
 
 def _to_effects(view: View, label: str, **question: str) -> None:
-    """A link to a question on Effects, which needs a refinement."""
     if view.refinement is not None:
         there = {**session.address.parameters(), **question}
         st.page_link("pages/effects/page.py", label=label, icon=":material/trending_up:", query_params=there)
 
 
 def _effect_on(view: View, node: str) -> None:
-    """A box for the node on which the effect of the picked one is asked, and a link to the question."""
     if view.refinement is None:
         return
     candidates = [candidate for candidate in view.refinement.order if candidate != node]
@@ -138,7 +131,6 @@ def _effect_on(view: View, node: str) -> None:
 
 
 def _edge(view: View, edge: tuple[str, str]) -> None:
-    """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
     parent, child = edge
     st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")
     _to_effects(view, f"What if {code(parent)} is set?", cause=parent, outcome=child)
@@ -162,11 +154,9 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
 
 
 def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> None:
-    """The picked node: its position, its causes and effects, their numbers, and how well the model fits it.
+    """The picked node: position, causes and effects, their numbers, and how well the model fits it.
 
-    Args:
-        judged: the graph with a truth's verdicts, if they are shown.
-        visible: what is drawn of it.
+    `judged` has a truth's verdicts, if they are shown.
     """
     st.markdown(f"##### {code(node)}")
     graph = view.graph

@@ -26,14 +26,9 @@ _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
 @dataclass(frozen=True)
 class View:
-    """A graph of the open run.
+    """A graph of the open run: both (an edge found by either method), likelihood or DISCO.
 
-    Attributes:
-        name: both (an edge found by either method), likelihood or DISCO.
-        graph: the edges.
-        refinement: the run's refinement; None if it has none.
-        result: the run's fit; None if it has none.
-        selection: what chose DISCO's edges; None if none of them are shown.
+    The selection chose DISCO's edges; it is None if none of them are shown.
     """
 
     name: str

@@ -26,11 +26,7 @@ Results = Mapping[str, Mapping[str, GraphResult]]  # by how they were found, the
 
 
 def section(results: Results, counts: pd.DataFrame) -> None:
-    """Scores of every result beside published ones and the sorting controls; nothing before there is a result.
-
-    Args:
-        counts: whose columns are sorted.
-    """
+    """Scores of every result beside published ones and the sorting controls; nothing before there is a result."""
     scores = agreement.scores(results)
     if scores.empty:
         return
@@ -64,7 +60,6 @@ def _table(results: Results, scores: pd.DataFrame) -> None:
 
 
 def _numbers() -> dict[str, object]:
-    """How a table shows the agreement with each reference."""
     number = st.column_config.NumberColumn
     return {name: number(name, format="%.3f", help=entries().get(name)) for name in REFERENCES}
 
@@ -89,8 +84,7 @@ def arrows(results: Results) -> None:
 def ends(refined: Mapping[str, Refined], near: float) -> None:
     """Where the searches of one run's refinement ended, and how far their orders agree with the references.
 
-    Args:
-        near: nats within which ends cannot be told apart.
+    Optima within `near` nats cannot be distinguished.
     """
     runs = [run for run, result in refined.items() if result.orders is not None]
     if not runs:

@@ -121,11 +121,7 @@ def sections(result: Result, comparison: TruthComparison | None) -> None:
 
 
 def by_step(result: Result, comparison: TruthComparison | None, view: str) -> None:
-    """Everything about one step; redrawn by itself while the steps play.
-
-    Args:
-        view: which of it: steps, why or criteria.
-    """
+    """Everything about one step (`part`: steps, why or criteria); redrawn by itself while the steps play."""
     step_player.advance(result)
     step = step_player.player(result)
     decided = removals.step_of(result.steps, step)
@@ -138,7 +134,6 @@ def by_step(result: Result, comparison: TruthComparison | None, view: str) -> No
 
 
 def _scores(result: Result, comparison: TruthComparison | None, step: int, decided: removals.Decision) -> None:
-    """The removal in numbers, whether it was right, and the scores of all nodes left."""
     _numbers(decided, result)
     sinks = _judged(result, comparison, step) if comparison else []
     rows = _rows(result, step)
@@ -203,7 +198,6 @@ def _rows(result: Result, step: int) -> list[str]:
 
 
 def _why(result: Result, step: int, decided: removals.Decision) -> None:
-    """The curvature of the picked node beside the sink's."""
     if step_player.is_playing():
         st.caption("Pause to see the curvature of this step.")
         return
@@ -285,7 +279,7 @@ def ranked(result: Result, comparison: TruthComparison | None) -> None:
 
 
 def _stretch(result: Result) -> range:
-    """The places of the order that are drawn: all, or of a long order as many as the reader sees at once."""
+    """The positions of the order that are drawn: all, or of a long order as many as the reader sees at once."""
     count = len(result.order)
     if count <= MOST_RANKED:
         return range(count)

@@ -175,7 +175,6 @@ def candidates(result: Result, tau_z: float, pi_min: float, comparison: TruthCom
 
 
 def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
-    """Explain the star, and name the true parents that the order excludes."""
     index = result.order.index(child)
     excluded = [parent for parent in result.order[index + 1 :] if parent in true_parents]
     reachable = len(true_parents) - len(excluded)

@@ -19,11 +19,7 @@ from pages.shared.widgets.glossary import define
 
 
 def section(result: Result, comparison: TruthComparison | None, selector_shown: str) -> None:
-    """Where two selectors agree along the order shown, at the cut-offs chosen above.
-
-    Args:
-        selector_shown: the selector shown on the rest of the page.
-    """
+    """Where two selectors agree along the order shown, at the cut-offs chosen above."""
     pair = _pair(result, selector_shown)
     edge_sets = [selectors.selected_edges(result, selector) for selector in pair]
     if None in edge_sets:
@@ -67,7 +63,6 @@ def _pair(result: Result, selector_shown: str) -> tuple[str, str]:
 
 
 def _counts(both: pd.DataFrame, pair: tuple[str, str], comparison: TruthComparison | None) -> None:
-    """The numbers of edges in both and in only one, and the F1 of each if the truth is shown."""
     words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
     for which in AGREEMENT[:3]:

@@ -90,8 +90,8 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
         missed = f"{int((~changed.isin(responses.index)).sum())} of the {len(changed)} species that changed"
         st.markdown(
-            f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The experiment {verdict}. "
-            f"The graph has no edge to {missed}."
+            f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The "
+            f"experiment {verdict}. The graph has no edge to {missed}."
         )
     rows["experiment"] = list(map(_ratio, contrasts.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
@@ -122,7 +122,6 @@ def _ratio(row: object) -> str:
 
 
 def _title(contrasts: pd.DataFrame, where: str) -> str:
-    """Which species are caught more often there, and which less often."""
     phrases = []
     for words, side in (("more", contrasts["ratio"] > 1), ("less", contrasts["ratio"] < 1)):
         names = [portal.SPECIES.get(name, name) for name in contrasts.loc[contrasts["changed"] & side, "node"]]

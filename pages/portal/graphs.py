@@ -18,11 +18,11 @@ _CHANGES = {
 
 
 def section(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
-    """The number of edges of either and of both, both graphs, and a table; of a single one the same twice.
+    """The number of edges of either and of both, both graphs, and a table; of a single run the same twice.
 
     Args:
-        runs: two refined ones by label, or one.
-        titles: what each graph is, in Markdown; the number of edges is put before it, and that of decided ones behind.
+        runs: two refined runs by label, or one.
+        titles: what each graph is, in Markdown; the number of edges precedes it, and that of decided ones follows.
     """
     read = {label: one.refined.found for label, run in runs.items() if (one := refinement.readable(run))}
     if not read:

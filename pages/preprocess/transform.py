@@ -81,7 +81,6 @@ def all_columns(draft: Draft) -> None:
 
 
 def _rows_per_level(support: pd.DataFrame, min_rows: int) -> None:
-    """How many rows the levels have, and the fewest that one needs."""
     st.subheader("Rows per level", anchor=False)
     fit_options.option("min_level_rows", max_value=1000)
     figure = figures.rows_per_level(support, min_rows)

@@ -37,7 +37,6 @@ def panel(run: Run) -> None:
 
 
 def _offer(run: Run) -> bool:
-    """The searches in words, and the button that starts them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "

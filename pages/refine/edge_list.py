@@ -45,7 +45,7 @@ def explore(
     Args:
         changes: parent, child, verdict of both graphs' edges; None if there is no DISCO graph.
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
-        comparison: the result compared with the truth, if the truth is shown.
+        comparison: with the truth, if the truth is shown.
     """
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):

@@ -35,7 +35,6 @@ def panel(run: Run) -> None:
 
 
 def _offer() -> bool:
-    """The searches in words, and the button that starts them."""
     st.caption(
         "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
         "You can leave the page meanwhile."

@@ -59,5 +59,4 @@ def _set(run: Run, edges: pd.DataFrame | None) -> None:
 
 
 def _name(run: Run) -> str:
-    """The name of the upload box."""
     return f"attach_truth_file_{run.id}"

@@ -42,7 +42,6 @@ def section(first_run: Run, second_run: Run) -> None:
 
 
 def _results(run: Run) -> list[str]:
-    """The results that a run has: its fit, its refinement."""
     return [name for name in found.names(run) if name in (found.FITTED, found.REFINED)]
 
 
@@ -69,7 +68,6 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
 
 
 def _key(first: Run, second: Run, chosen: tuple[str, str]) -> tuple:
-    """The two runs with the stamps of their results: a run with a new one is compared again."""
     return *((run.key, stamps.fit(run), stamps.refinement(run)) for run in (first, second)), chosen
 
 
@@ -79,7 +77,6 @@ def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
 
 
 def _common(both: TwoRuns) -> None:
-    """What the comparison leaves out, and whether the tables differ."""
     for run, only in zip(both.runs, both.results.alone.values(), strict=True):
         if only:
             named = ", ".join(code(node) for node in only[:_MOST_NAMED])
@@ -92,7 +89,6 @@ def _common(both: TwoRuns) -> None:
 
 
 def _settings(both: TwoRuns) -> None:
-    """The settings that differ."""
     if both.settings.empty:
         st.caption("Both have the same settings.")
         return

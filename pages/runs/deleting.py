@@ -30,7 +30,7 @@ def section(picked: list[Run]) -> None:
 
 
 def _delete(selected: list[Run]) -> None:
-    """Delete runs; a run that was started meanwhile or cannot be removed is named and kept."""
+    """Delete runs; a run that was started meanwhile or cannot be removed is named and stays."""
     current, problems = session.run.current(), []
     for run in selected:
         try:

@@ -47,7 +47,6 @@ def choose(all_runs: list[Run]) -> list[Run]:
 
 
 def _ticked(view: list[Summary]) -> list[int]:
-    """Draw the table; return its ticked rows."""
     # The ticks are row numbers, so another list of runs needs a table of its own.
     key = f"runs_table_{hash(tuple(summary.run.id for summary in view))}"
     alt = "Runs with their table, settings, state, time, edges and size"
@@ -104,11 +103,7 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
 
 
 def _config(longest: int) -> dict[str, object]:
-    """The columns; that of the names is as wide as the longest, up to a limit.
-
-    Args:
-        longest: characters of the longest name.
-    """
+    """The columns; that of the names is as wide as the longest name (in characters), up to a limit."""
     hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {

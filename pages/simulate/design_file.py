@@ -51,10 +51,6 @@ def _opened() -> None:
 
 
 def parsed(content: bytes) -> Design:
-    """The design in a file.
-
-    Raises:
-        InputError: the file holds no design.
-    """
+    """The design in a file; InputError if it holds none."""
     check_size("it", len(content), LARGEST_DESIGN)
     return Design.from_dict(Design.values_of(content))

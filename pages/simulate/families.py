@@ -34,7 +34,7 @@ def choose() -> None:
 
 
 def _groups() -> None:
-    """A family for each of the nearly equal parts of the causal order."""
+    """A family for each of the nearly equal sections of the causal order."""
     groups = form.form().family_groups
     for index, key in enumerate(groups):
         name = f"sim_group_{index}"
@@ -58,7 +58,6 @@ def _group_changed(index: int) -> None:
 
 
 def _by_node() -> None:
-    """A table of nodes with a family for each."""
     current, names = form.form(), form.node_names()
     key = f"sim_by_node_{hash((names, current.family))}"
     if key not in st.session_state:  # new, or shown again: start from the present choice
@@ -87,7 +86,7 @@ def _by_node() -> None:
 
 
 def _parameters(families: list[str]) -> None:
-    """Every parameter of any chosen family; an empty box keeps each family's default."""
+    """Every parameter of any chosen family; an empty box stands for each family's default."""
     by_name: dict[str, list[Parameter]] = {}
     for family in families:
         for name, item in FAMILIES[family].parameters.items():

@@ -31,12 +31,12 @@ class Form:
 
     Attributes:
         values: by name, those of `Design` that the other attributes do not express.
-        intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
-        acting: from a design file, the nodes on which each context acts, in place of random ones; kept for its graph.
+        names: of nodes from a design file whose graph is not drawn by hand.
         mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
         by_node: the family of each node that was given one.
         parameters: those that differ from their families' defaults.
-        names: of nodes from a design file whose graph is not drawn by hand.
+        intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
+        acting: from a design file, the nodes on which each context acts, in place of random ones; only for its graph.
     """
 
     values: dict[str, Any] = field(default_factory=_OPTIONS.copy)
@@ -105,10 +105,8 @@ def chosen_families() -> list[str]:
 
 
 def design(sections: Sequence[str] = SECTIONS) -> Design:
-    """The design that the form describes; parts not named keep their defaults.
-
-    Raises:
-        InputError: the design is impossible.
+    """The design that the form describes; sections not named have their defaults. InputError if the design is
+    impossible.
     """
     current, values = form(), {}
     if "graph" in sections:
@@ -173,11 +171,7 @@ def effort(requested: Design) -> int:
 
 
 def draw(requested: Design) -> Simulated:
-    """Draw the table of a design, and keep it.
-
-    Raises:
-        InputError: it cannot be drawn.
-    """
+    """Draw and store the table of a design; InputError if it cannot be drawn."""
     st.session_state.pop(_LAST, None)  # avoids keeping two large tables in memory
     try:
         st.session_state[_LAST] = simulate(requested)

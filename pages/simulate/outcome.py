@@ -25,10 +25,8 @@ _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance â
 
 
 def drawn(design: Design) -> Simulated | None:
-    """The table of the design, drawn at once if that is quick, else when a button is pressed.
-
-    Raises:
-        InputError: the table cannot be drawn.
+    """The table of the design, drawn at once if that is quick, else when a button is pressed; InputError if it cannot
+    be.
     """
     simulated = form.last(design)
     if simulated is not None:
@@ -128,7 +126,6 @@ def _directions(result: Simulated) -> None:
 
 
 def _hidden_causes(result: Simulated) -> None:
-    """The hidden causes, each with the two columns that it affects."""
     hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
     for cause, children in hidden.head(_CAUSES).items():
         st.caption(f"Hidden: {code(cause)} affects {' and '.join(map(code, children))}.")
@@ -137,7 +134,6 @@ def _hidden_causes(result: Simulated) -> None:
 
 
 def _contexts(result: Simulated) -> None:
-    """What each context acts on."""
     acts = result.context_edges.groupby("parent", sort=False)["child"].agg(list)
     for context in result.design.context_names()[:_CAUSES]:
         targets = listed([code(node) for node in acts[context]], _EDGES) if context in acts else "nothing"

@@ -18,11 +18,8 @@ _DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
 
 @dataclass(frozen=True)
 class DrawnGraph:
-    """A graph drawn by hand.
-
-    Attributes:
-        positions: of each node, (x, y) in pixels, y downwards; their order is that of the columns.
-        edges: pairs (parent, child).
+    """A graph drawn by hand: pairs (parent, child), and (x, y) of each node in pixels, y downwards, in the order of the
+    columns.
     """
 
     positions: dict[str, tuple[float, float]]
@@ -53,8 +50,7 @@ def stamp(view: str) -> int:
 def keep(changed: DrawnGraph, seen_in: str | None = None) -> None:
     """Make this the graph of the session.
 
-    Args:
-        seen_in: "canvas" or "table" if the change was made there, and so is already shown there.
+    `seen_in` is "canvas" or "table" if the change was made there, and so is already shown there.
     """
     st.session_state[_DRAWN] = changed
     st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}

@@ -47,7 +47,6 @@ def _unsortable_changed() -> None:
 
 
 def _harder(current: form.Form) -> None:
-    """The options that make a table harder: signs, means, variances, exposure, interactions, hidden causes, shapes."""
     with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
             "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
@@ -73,7 +72,7 @@ def _breaking() -> None:
 
 
 def _covariates(current: form.Form) -> None:
-    """The columns beside the counts, which affect them."""
+    """The columns other than counts, which affect them."""
     with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
         st.caption(
             "They affect the nodes and are part of the table. A method that knows their roles can adjust for them; "
@@ -159,7 +158,6 @@ def _contexts(current: form.Form) -> None:
 
 
 def _beside_used(current: form.Form) -> list[str]:
-    """The columns that come with the counts."""
     used = [f"{current.batches} batches"] if current.batches else []
     used += ["age and sex"] if current.age_and_sex else []
     used += [f"depth {current.depth:g}"] if current.depth else []
@@ -167,7 +165,6 @@ def _beside_used(current: form.Form) -> list[str]:
 
 
 def _used(current: form.Form) -> list[str]:
-    """The options that the design uses."""
     used = [name.replace("_", " ") for name in UNSORTABLE if getattr(current, name)]
     used += [
         f"{name} {getattr(current, name):g}"

@@ -49,7 +49,6 @@ def in_sight() -> None:
 
 
 def _of_order() -> None:
-    """The boundary, the criterion, and whether the folds divide the rows or the counts."""
     for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
         with slot:
             fit_options.option(name)
@@ -96,7 +95,6 @@ def _planned_epochs(name: str) -> None:
 
 
 def _differences(settings: Settings) -> list[str]:
-    """Names of the settings listed here that are not the preset's."""
     plain = Settings.of(settings.preset)
     return [name for name in changed(settings, plain) if options(Settings)[name].group]
 

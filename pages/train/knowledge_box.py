@@ -53,7 +53,7 @@ def _fill(draft: Draft) -> None:
 
 
 def _texts() -> list[int]:
-    """The boxes for what is typed; the closed tiers."""
+    """Draw the boxes for what is typed; return the closed tiers."""
     st.text_area(
         "Tiers, earliest first",
         key=_TIERS,
@@ -97,7 +97,6 @@ def _closed_tiers() -> list[int]:
 
 
 def _previous(draft: Draft) -> None:
-    """Buttons that remove the knowledge, and that restore the previous knowledge."""
     if draft.knowledge is not None and st.button(
         "Remove the knowledge", type="tertiary", icon=":material/delete:", key="knowledge_remove"
     ):
@@ -128,7 +127,6 @@ def _file(draft: Draft) -> None:
 
 
 def _downloads(knowledge: Knowledge) -> None:
-    """The knowledge as files; Tetrad's format cannot hold every name."""
     with st.container(horizontal=True, gap="small"):
         content = json.dumps(knowledge.to_dict(), indent=1, ensure_ascii=False)
         st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
