@@ -32,14 +32,13 @@ Work = Callable[..., T]
 
 @dataclass
 class Computation(Generic[T]):
-    """One computation.
+    """The state of one computation.
 
     Attributes:
         progress: 0 to 1.
         stage: the current part of the work, in the work's own word.
         state: running, done, stopped or failed.
-        error: what went wrong, one sentence.
-        result: the return value of the work.
+        error: one sentence.
         waits_for: what it waits for before its first stage, in words.
     """
 
@@ -140,11 +139,7 @@ class Slow(Generic[T]):
         return computation
 
     def begin(self, anew: bool = False) -> Computation[T]:
-        """Start the work, unless it is running or has ended.
-
-        Args:
-            anew: also start it if it has ended.
-        """
+        """Start the work, unless it is running or, without `anew`, has ended."""
         computation = self.find()
         if computation is not None and (computation.is_running or not anew):
             return computation
@@ -179,10 +174,8 @@ class Slow(Generic[T]):
         return computation
 
     def value(self) -> T:
-        """The result, for the work of others: waits while it is computed, and tries again after an error.
-
-        Raises:
-            InputError: there is none.
+        """The result, for other work: waits while it is computed, and tries again after an error; InputError if there
+        is none.
         """
         computation = self.find()
         computation = self.begin(anew=computation is not None and computation.state in ("failed", "stopped"))

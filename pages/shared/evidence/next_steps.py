@@ -29,11 +29,7 @@ _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
 
 
 def section(run: Run, refinement: Refinement | None) -> None:
-    """A folded section: the best node in a sentence, and what setting each node would settle.
-
-    Args:
-        refinement: of the run; None if it has none.
-    """
+    """A folded section: the best node in a sentence, and what setting each node would settle."""
     box = st.expander("The next experiment", icon=":material/experiment:", key="graph_next", on_change="rerun")
     if not box.open:
         return
@@ -95,12 +91,7 @@ Pair = tuple[str, str]
 
 
 def next_rules(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
-    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them.
-
-    Args:
-        nodes: of the run, in the order of its graph.
-        edge: the picked one.
-    """
+    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them."""
     with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
         with errors.caught():  # its knowledge is damaged, or has as many rules as there can be
             present = run.knowledge() or Knowledge()

@@ -1,7 +1,7 @@
-"""The graph of a search that goes on, drawn anew as it gets better. Owns the key `so_far`.
+"""The graph of a search in progress, drawn anew as it improves. Owns the key `so_far`.
 
-Every node keeps the place that it has in the first of these graphs, also in the result, until the reader asks for the
-layout of the result.
+Every node stays at its position in the first of these graphs, also in the result, until the reader asks for the layout
+of the result.
 """
 
 from dataclasses import replace

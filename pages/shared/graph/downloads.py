@@ -55,8 +55,6 @@ def row(
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
     Args:
-        placed: has the positions of the nodes.
-        graph: as drawn, with verdicts.
         strength: of the widest line.
         method: how the graph was found, in words.
         rule: what chose DISCO's edges, in words.
@@ -84,7 +82,6 @@ def files(
     """The row of buttons for the picture, and a box with those for the edges in the formats of other programs.
 
     Args:
-        result: has the positions of the nodes.
         edges_found, drawn: the graph in the files for other programs, and as drawn.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
@@ -164,12 +161,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, object]) -> str:
-    """The file's content.
-
-    Args:
-        data: what `assets/graph_draw.js` draws.
-        title: shown above the graph.
-        about: what the graph is and how it was found, shown below it.
+    """The file's content: `data`, which `assets/graph_draw.js` draws, with the title above and the facts about it
+    below.
     """
     facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
     # In a script only "<" could end the data, so every "<" in a name is escaped.

@@ -49,12 +49,8 @@ class Places:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What the reader did.
-
-    Attributes:
-        moved: the positions of dragged nodes and boxes.
-        hidden: nodes.
-        groups: the nodes folded into one box, by the name of the box.
+    """What the reader did: dragged nodes and boxes with their positions, hidden nodes, and nodes folded into a box, by
+    its name.
     """
 
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -88,13 +84,10 @@ def names(result: Placed) -> list[str]:
 
 
 def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """The positions of nodes and boxes, dragged or as laid out.
+    """The positions of the nodes and boxes drawn, dragged or as laid out.
 
-    A box stands in the place of the node nearest to the middle of its nodes, where it covers no other node. Of very
-    many nodes, those drawn are laid out alone: a part of a large layout would be thin and full of gaps.
-
-    Args:
-        seen: what is drawn, from `drawn`.
+    A box has the position of the node nearest to the middle of its nodes, where it covers no other node. Of very many
+    nodes, those drawn are laid out alone: a section of a large layout would be thin and full of gaps.
     """
     arranged = arrangement(result)
     if not is_laid_out(result.order):
@@ -156,8 +149,7 @@ def hide(result: Placed, chosen: Iterable[str]) -> None:
 def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> None:
     """Fold nodes, and those in boxes among them, into one box; fewer than two make none.
 
-    Args:
-        label: what the nodes have in common; by default the box is called after its first node.
+    The label says what the nodes have in common; by default the box is called after its first node.
     """
     nodes = tuple(_nodes(result, chosen))
     if len(nodes) < 2:
@@ -204,7 +196,7 @@ def show_alone(result: Placed, is_shown: bool) -> None:
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
-    """The part of a graph that is drawn, with folded nodes as boxes.
+    """The nodes and edges that are drawn, with folded nodes as boxes.
 
     Left out are hidden nodes and, if there are many nodes and the reader does not want all, those without edges.
 
@@ -261,8 +253,8 @@ def act_on(result: Placed, answer: object) -> bool:
     """Do what the browser asks; anything else is ignored. Return whether nodes were hidden or folded.
 
     Args:
-        answer: "undo", "all", or an action with places among the nodes and boxes: "hide:3", "fold:1,4,5", "unfold:20";
-            or with a place among the groups offered: "group:0".
+        answer: "undo", "all", or an action with positions among the nodes and boxes: "hide:3", "fold:1,4,5",
+            "unfold:20"; or with a position among the groups offered: "group:0".
     """
     if answer == "undo":
         undo(result)
@@ -300,8 +292,7 @@ def offered(result: Placed) -> dict[str, list[str]]:
 def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
     """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
 
-    Args:
-        nodes: the nodes of the graph before any were hidden.
+    `nodes` includes the hidden ones.
     """
     arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
@@ -316,8 +307,7 @@ _ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a grap
 def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
     """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
 
-    Args:
-        always: edges that are drawn in any case.
+    Edges in `always` are drawn in any case.
     """
     count = graph.number_of_edges()
     if count <= _ALL_DRAWN:

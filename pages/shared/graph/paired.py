@@ -33,13 +33,8 @@ class _Placed:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two results of a comparison, and their names.
-
-    Attributes:
-        results: the comparison.
-        one, other: their names in it.
-        words: for the two, as in "Only first".
-        helps: explanations of changes that need one.
+    """Two results of a comparison by name, words for them as in "Only first", and explanations of changes that need
+    one.
     """
 
     results: Comparison
@@ -126,7 +121,6 @@ def graphs(
 
 
 def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
-    """A graph with the change of each of its edges."""
     for row in changes.itertuples():
         for pair in ((row.parent, row.child), (row.child, row.parent)):
             if graph.has_edge(*pair):

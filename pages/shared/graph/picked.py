@@ -1,6 +1,6 @@
 """The picked node or edge, one at a time. Ordering, Parents, Refine and Graph share the node.
 
-Beside the picked node there may be another, on which its effect is asked.
+A second node may be picked, on which the effect of the first is asked.
 """
 
 from collections.abc import Callable, Container, Sequence

@@ -117,7 +117,6 @@ class Selection:
     """The candidates that a selector keeps along an order, at the cut-off or thresholds that the reader set.
 
     Attributes:
-        result: whose order it is.
         selector: one of `SELECTORS`.
         kept: every candidate: parent, child, score, p_value (cam and pcm), selected, ocs, z, frequency.
         tau_z, pi_min: the thresholds of the OCS that chose the edges, or its defaults if another selector did.
@@ -178,8 +177,7 @@ def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
 def controls(result: Result, selector: str, where: str) -> Selection | None:
     """Draw the controls of a selector's thresholds or cut-off, or the button that computes it; return what it keeps.
 
-    Args:
-        where: the page, so each has its own widgets.
+    `where` is the page, so each has its own widgets.
     """
     if selector == "ocs":
         return _by_ocs(result, *thresholds.sliders(result, where))
@@ -214,8 +212,7 @@ def on_graph(result: Result) -> Selection:
 def offer_computation(result: Result, selector: str, where: str) -> None:
     """A button that runs the selector, or its progress; the page is redrawn when it is done.
 
-    Args:
-        where: the section of the page, so a page may have two buttons.
+    `where` is the section of the page, so a page may have two buttons.
     """
     name, run = WORDS[selector].name, result.run
 

@@ -1,7 +1,7 @@
-"""A result compared with the known truth, which may be hidden, beside the sorting controls.
+"""A result compared with the known truth, which may be hidden, and the sorting controls.
 
 A table for teaching hides its truth until the reader reveals it, in this session only. Once revealed, a truth is shown
-for every table that it, or a part of it, belongs to. Owns the key `truth_revealed`.
+for every table that it, or a subset of it, belongs to. Owns the key `truth_revealed`.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,6 @@ class TruthComparison:
     """A result compared with the true edges among its nodes; read only.
 
     Attributes:
-        run: whose table the truth belongs to.
-        order: the order of the result.
         ocs: its candidates: fold, parent, child, ocs, z.
         taus: the values of τ_Z along the curves.
         told: the true edges among the nodes, as given: parent, child, and possibly direction.
