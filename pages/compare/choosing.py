@@ -110,7 +110,6 @@ def _pick(name: str, run: Run) -> str:
 
 
 def _missing(method: Method, run_has: dict[str, bool]) -> str:
-    """What a method lacks: its package, or the use of the run's roles, interventions or knowledge."""
     if not method.installed:
         return f" Not installed: {code(INSTALL)}."
     unused = [what for what, is_told in run_has.items() if is_told and not getattr(method, what)]
@@ -130,7 +129,7 @@ def _tell(chosen: list[str], seconds: float) -> None:
 
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
-    """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
+    """Start a comparison, or say in a sentence why not; methods already done with these options are not run again."""
     with errors.caught():
         request = MethodsRequest(methods, limit)
         if not comparing.left(run, request):

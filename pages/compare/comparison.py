@@ -26,9 +26,7 @@ _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 @dataclass(frozen=True)
 class Compared:
-    """How methods ended on a run's table: its own fit and refinement, then every method that has ended, by group; read
-    only.
-    """
+    """A run's own fit and refinement, then every method that has ended on its table, by group; read only."""
 
     run: Run
     ended: list[MethodResult]
@@ -96,7 +94,7 @@ def label(name: str) -> str:
 
 
 def heading(name: str) -> str:
-    """The same as the first word of a cell or a box."""
+    """The label, capitalised for a cell or a box."""
     words = label(name)
     return words[0].upper() + words[1:]
 

@@ -20,10 +20,7 @@ Options = dict[str, dict[str, Any]]
 
 
 def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options | None:
-    """The changed options by method, for all methods; None, with a sentence, if they cannot be read.
-
-    The box is filled from the last request at first.
-    """
+    """The changed options by method, at first those of the last request; None, with a sentence, if unreadable."""
     with st.expander("Options", icon=":material/tune:"):
         written = st.text_area(
             "Options to change, one per line",
@@ -55,7 +52,6 @@ def _lines(request: MethodsRequest) -> str:
 
 
 def _table(chosen: list[str], changed: Options) -> pd.DataFrame:
-    """Every option of the chosen methods with its meaning, except those that define a method."""
     rows = []
     for name in chosen:
         defining = METHODS[name].changes

@@ -106,7 +106,7 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 
 def edited(key: str, view: list[int]) -> None:
-    """Give the columns the roles chosen in the table; the widget keeps all edits."""
+    """Give the columns the roles chosen in the table; the widget still holds all edits."""
     draft = session.draft.current()
     if draft is None:
         return
@@ -162,7 +162,7 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
 
 
 def config(frame: pd.DataFrame) -> dict[str, object]:
-    """The columns of the table, no wider than what they hold, so that the numbers are in sight, on a phone the type."""
+    """The columns of the table, as narrow as their contents: the numbers stay in sight, and on a phone the type."""
     names = min(max(8 * max(map(len, frame["column"])) + 24, 76), 200)
     roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 155
     kinds = 120 if "type" in frame and frame["type"].str.len().max() > len("not counts") else 80

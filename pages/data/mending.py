@@ -30,7 +30,7 @@ def panel(draft: Draft) -> None:
 
 
 def first(draft: Draft) -> None:
-    """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
+    """What to settle before the graph is searched for, worst first: blocking problems, then misleading ones."""
     reshaping.panel(draft)
     if reshaping.is_other(draft):
         return  # what would be asked or found otherwise is about other rows and columns

@@ -22,7 +22,7 @@ _TURN, _NAMES = "transposed", draft_facts.about(kinds.NAMES)  # the questions
 
 
 def asks(draft: Draft) -> bool:
-    """Whether it is open what the table holds, if rows are variables, or if the first column names them."""
+    """Whether the meaning of the table is open, if rows are variables, or if the first column names them."""
     return bool(draft_facts.suggestions(draft)) or _asks_turn(draft) or asks_names(draft)
 
 
@@ -34,12 +34,12 @@ def asks_names(draft: Draft) -> bool:
 
 
 def stops(draft: Draft) -> bool:
-    """Whether nothing can be found before the question is answered: counts are no counts, or mean something else."""
+    """Whether no search can start before the question is answered: counts are not counts, or mean something else."""
     return is_other(draft) or (asks_names(draft) and 0 in draft.columns and draft_facts.faulty(draft)[0][0])
 
 
 def is_other(draft: Draft) -> bool:
-    """Whether rows or columns are surely something else than observations and counts."""
+    """Whether rows or columns are certainly not observations and counts."""
     return any(suggestion.kind in kinds.CERTAIN for suggestion in draft_facts.suggestions(draft))
 
 

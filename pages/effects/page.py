@@ -28,7 +28,7 @@ form, slots = question.nodes(refined)
 
 
 def answer() -> None:
-    """The answer, then the ranking: not at once, since both would take longer."""
+    """The answer, then the ranking: one after the other, since both at once would take longer."""
     is_ready = sections.answered(refined, form, slots)
     if is_ready:
         driving.section(refined, form.outcome, form.where)

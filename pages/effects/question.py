@@ -64,7 +64,7 @@ class QuestionForm(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the boxes for values stand: beside the cause, and below it for further set nodes."""
+    """Containers for the values: next to the cause, and below it for further set nodes."""
 
     between: DeltaGenerator
     below: DeltaGenerator
@@ -80,7 +80,7 @@ def current(refinement: Refinement) -> QuestionForm:
 
 
 def change(refinement: Refinement, **changes: Any) -> None:
-    """Ask something else; another cause has other values, and a cause that becomes the outcome changes places."""
+    """Change the question. A new cause gets its usual values; a cause that becomes the outcome swaps with it."""
     previous = st.session_state[_KEPT][refinement.run.id][0]
     form = previous._replace(**changes)
     if form.cause == form.outcome:
@@ -93,7 +93,7 @@ def change(refinement: Refinement, **changes: Any) -> None:
 
 
 def nodes(refinement: Refinement) -> tuple[QuestionForm, Places]:
-    """Draw the boxes for cause and outcome; return the question, and the places for the values."""
+    """Draw the boxes for cause and outcome; return the question, and the containers for the values."""
     form = current(refinement)
     row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
     ask = {name: lambda node, name=name: change(refinement, **{name: node}) for name in ("cause", "outcome")}
@@ -257,7 +257,6 @@ def _number(text: str | None) -> float | None:
 
 
 def _picks(refinement: Refinement) -> tuple[str | None, tuple[str, str] | None]:
-    """The node and the edge that are picked on Graph or Refine."""
     edges = {*zip(refinement.edges["parent"], refinement.edges["child"], strict=True)}
     return picked.picked(refinement.order), picked.picked_edge(edges)
 
@@ -276,9 +275,7 @@ def _of_picks(refinement: Refinement, picks: tuple[str | None, tuple[str, str] |
 
 
 def _cause(refinement: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
-    """The node of `among` at the strongest edge that may lead to an outcome; without one, the node before it in the
-    order.
-    """
+    """The node of `among` at the strongest edge that may lead to an outcome, else the node before it in the order."""
     free = [node for node in refinement.order if node != outcome] if among is None else [*among]
     for edge in refinement.edges.itertuples():
         if edge.child == outcome and edge.parent in free:

@@ -119,7 +119,7 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
 
 
 def assumed(refinement: Refinement) -> None:
-    """What an effect takes for granted, and signs against it."""
+    """The assumptions of an effect, and signs against them."""
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over rows of this table."

@@ -28,7 +28,7 @@ CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the c
 
 
 def nothing_yet(run: Run) -> None:
-    """The graph so far beside the progress, as a finished one, or the message in place of a graph."""
+    """The graph so far next to the progress, as a finished one, or the message in place of a graph."""
     if run.status(REFINE).active:
         left, right = columns()
         with right:
@@ -43,7 +43,7 @@ def nothing_yet(run: Run) -> None:
 
 
 def columns() -> list[DeltaGenerator]:
-    """The graph's column, and that of the panel beside it."""
+    """The graph's column, and that of the panel to its right."""
     return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
@@ -75,10 +75,7 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
 
 
 def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:
-    """How many nodes have no edge and, if all directions are known, its sources and sinks; empty if there is neither.
-
-    `every` is the graph with its contexts.
-    """
+    """How many nodes have no edge and, if all directions are known, the sources and sinks; empty if neither."""
     alone = sum(1 for node in graph if every.degree(node) == 0)
     facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
     if (edges := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == edges:

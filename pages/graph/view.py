@@ -26,10 +26,7 @@ _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
 @dataclass(frozen=True)
 class View:
-    """A graph of the open run: both (an edge found by either method), likelihood or DISCO.
-
-    The selection chose DISCO's edges; it is None if none of them are shown.
-    """
+    """A graph of the open run: both (an edge found by either method), likelihood or DISCO."""
 
     name: str
     graph: nx.DiGraph
@@ -145,12 +142,12 @@ def agreed(view: View) -> str:
 
 
 def placed(view: View) -> Placed:
-    """The places of all nodes, and of the contexts of a refinement."""
+    """The positions of all nodes, and of the contexts of a refinement."""
     return view.placed if view.name == DISCO else contexts.placed(view.refinement)
 
 
 def with_contexts(view: View, graph: nx.DiGraph) -> nx.DiGraph:
-    """A part of the graph with the contexts of a refinement."""
+    """A subgraph with the contexts of a refinement."""
     return graph if view.name == DISCO else contexts.joined(view.refinement, graph)
 
 

@@ -48,7 +48,6 @@ def _references() -> None:
 
 
 def _table(results: Results, scores: pd.DataFrame) -> None:
-    """One row per result, and the mean of each label."""
     columns = {"label": "Order", "run": "Run", **_numbers()}
     graphs = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
     judged = [graph if graph is not None and "decided" in graph.edges else None for graph in graphs]

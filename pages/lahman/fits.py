@@ -46,7 +46,7 @@ def boundaries(finished: dict[str, Run]) -> None:
 
 
 def refinements(finished: dict[str, Run]) -> dict[str, Refined]:
-    """Of the runs that have one."""
+    """The refinements of the runs that have one."""
     return {
         seed: refined_run.refined
         for seed, run in finished.items()
@@ -57,7 +57,7 @@ def refinements(finished: dict[str, Run]) -> dict[str, Refined]:
 def results(
     years: tuple[int, int], levels: str, finished: dict[str, Run], refined: dict[str, Refined]
 ) -> dict[str, dict[str, GraphResult]]:
-    """What was found with each boundary and by the refinement, by run; a run that cannot be read has nothing."""
+    """The graphs of each boundary and of the refinement, by run; a run that cannot be read has none."""
     by_label: dict[str, dict[str, GraphResult]] = {}
     for boundary in BOUNDARIES:
         label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"

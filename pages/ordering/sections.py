@@ -257,7 +257,7 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
 
 
 def ranked(result: Result, comparison: TruthComparison | None) -> None:
-    """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
+    """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring positions."""
     wrong = comparison.wrong_removals["step"].tolist() if comparison else []
     is_long = len(result.order) > _ROWS_IN_SIGHT
     stretch = _stretch(result)

@@ -32,7 +32,7 @@ def is_playing() -> bool:
 
 
 def interval() -> float | None:
-    """How often the part of the page with the steps must be redrawn."""
+    """How often the section with the steps must be redrawn."""
     return SECONDS if is_playing() else None
 
 

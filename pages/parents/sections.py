@@ -77,7 +77,7 @@ def below(chosen: Selection) -> None:
 
 
 def parts(chosen: Selection, comparison: TruthComparison | None) -> dict[str, Callable[[], None]]:
-    """What can be opened below the graph."""
+    """The sections that can be opened below the graph."""
     if not chosen.is_ocs:
         return {
             "Candidates": partial(candidates_table, chosen, comparison),

@@ -62,7 +62,7 @@ def section(species: tuple[str, ...]) -> None:
 
 
 def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
-    """Every species beside kangaroo rats: the experiment, and each graph's arrow between the two with its verdict."""
+    """For every other species: the experiment, and each graph's arrow between it and kangaroo rats, with a verdict."""
     st.subheader("The graphs against the experiment", anchor=False)
     if portal.KANGAROO_RATS not in species or len(species) < 2:
         st.caption(

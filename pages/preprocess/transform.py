@@ -93,7 +93,6 @@ def _rows_per_level(support: pd.DataFrame, min_rows: int) -> None:
 
 
 def _lost(support: pd.DataFrame) -> None:
-    """What the levels lose, in counts: which of them share a level."""
     lost = support[support["merged"] != ""]
     lines = [
         f"{code(line.column)}: {line.before:,} counts became {line.merged.count(';') + 1} levels: {plain(line.merged)}."

@@ -18,7 +18,7 @@ from pages.shared.widgets.names import plain
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, their progress, or their results."""
+    """The button that starts the searches, their progress, or their results."""
     if run.adjustment is None or not again.names_of(run.adjustment):
         return
 

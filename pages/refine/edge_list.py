@@ -80,7 +80,6 @@ def explore(
 
 
 def _lines(changes: pd.DataFrame | None, comparison: TruthComparison | None) -> tuple[str, bool]:
-    """What the lines show, and whether absent edges are drawn."""
     there = {"evidence": True, "changes": changes is not None, "truth": comparison is not None}
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:

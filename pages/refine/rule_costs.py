@@ -15,7 +15,7 @@ _STAGES = {"search": "Searching with all rules", "rules": "Searching without eac
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, their progress, or their results."""
+    """The button that starts the searches, their progress, or their results."""
     knowledge = run.knowledge()
     if knowledge is None or not knowledge.without_each():
         return

@@ -13,7 +13,7 @@ _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 
 
 def section(picked: list[Run]) -> None:
-    """A button that asks, then deletes; a run with work in progress is kept."""
+    """A button that asks, then deletes; a run with work in progress stays."""
     with st.popover(f"Delete {how_many(len(picked), 'run')}", icon=":material/delete:", type="tertiary"):
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]

@@ -16,7 +16,7 @@ _SEARCH = "runs_search"
 
 
 def empty() -> None:
-    """There are no runs yet: how to get one."""
+    """Without runs: how to get one."""
     with st.container(border=True):
         st.markdown("**There are no runs yet.** Fit or refine a table to make one, or open the example.")
         with st.container(horizontal=True):
@@ -57,7 +57,7 @@ def _ticked(view: list[Summary]) -> list[int]:
 
 
 def matches(summary: Summary, words: str) -> bool:
-    """Whether every word is in the table's text on a run."""
+    """Whether a run's text in the table contains every word."""
     settings = summary.run.settings
     text = f"{summary.run.name} {summary.run.source} {settings.preset} seed {settings.seed} {state(summary)}".lower()
     return all(word in text for word in words.lower().split())

@@ -29,7 +29,7 @@ _component = st.components.v2.component(
 
 
 def canvas(key: str) -> None:
-    """Draw the graph of this session; every edit on the canvas is kept."""
+    """Draw the graph of this session; every edit on the canvas is stored."""
     drawn, stamp = sketch.drawn(), sketch.stamp("canvas")
     graph = {
         "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawn.positions.items()],

@@ -105,9 +105,7 @@ def chosen_families() -> list[str]:
 
 
 def design(sections: Sequence[str] = SECTIONS) -> Design:
-    """The design that the form describes; sections not named have their defaults. InputError if the design is
-    impossible.
-    """
+    """The design that the form describes; other sections have their defaults. InputError if it is impossible."""
     current, values = form(), {}
     if "graph" in sections:
         values |= {"graph": current.graph, "nodes": current.nodes, "names": node_names(), "seed": current.seed}
@@ -181,7 +179,7 @@ def draw(requested: Design) -> Simulated:
 
 
 def cause() -> str:
-    """The first part of the form that is impossible whatever the later parts contain."""
+    """The first section of the form that is impossible whatever the later ones contain."""
     for number, name in enumerate(SECTIONS[:-1], start=1):
         try:
             rows = min(max(form().rows, 1), _TRIED) if name == "families" else 1  # some row's mean may explode

@@ -25,9 +25,7 @@ _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance â
 
 
 def drawn(design: Design) -> Simulated | None:
-    """The table of the design, drawn at once if that is quick, else when a button is pressed; InputError if it cannot
-    be.
-    """
+    """The table of the design, drawn at once if that is quick, else on request; InputError if impossible."""
     simulated = form.last(design)
     if simulated is not None:
         return simulated

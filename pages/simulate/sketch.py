@@ -18,9 +18,7 @@ _DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
 
 @dataclass(frozen=True)
 class DrawnGraph:
-    """A graph drawn by hand: pairs (parent, child), and (x, y) of each node in pixels, y downwards, in the order of the
-    columns.
-    """
+    """A graph drawn by hand: each node's (x, y) in pixels, y downwards, in column order, and edges (parent, child)."""
 
     positions: dict[str, tuple[float, float]]
     edges: tuple[tuple[str, str], ...] = ()
@@ -48,10 +46,7 @@ def stamp(view: str) -> int:
 
 
 def keep(changed: DrawnGraph, seen_in: str | None = None) -> None:
-    """Make this the graph of the session.
-
-    `seen_in` is "canvas" or "table" if the change was made there, and so is already shown there.
-    """
+    """Make this the graph of the session; `seen_in`, "canvas" or "table", already shows the change."""
     st.session_state[_DRAWN] = changed
     st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}
 

@@ -14,7 +14,7 @@ UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 
 def choose() -> None:
-    """Rows, seed, options that make the table harder, and the columns beside the counts."""
+    """Rows, seed, options that make the table harder, and the columns other than counts."""
     left, right = st.columns(2)
     with left:
         form.option("rows")
@@ -64,7 +64,6 @@ def _harder(current: form.Form) -> None:
 
 
 def _breaking() -> None:
-    """Exposure, interactions and hidden causes, which the method assumes to be absent."""
     st.caption("These violate the assumptions of the method:")
     form.option("exposure")
     form.option("interactions")
@@ -98,7 +97,6 @@ def _covariates(current: form.Form) -> None:
 
 
 def _experiment(current: form.Form) -> None:
-    """Arms in which one node each is set or shifted."""
     with st.expander("Experiment", icon=":material/science:", key="sim_experiment", on_change="rerun"):
         st.caption(
             "After the rows above come arms, in each of which one node is set from outside. What changes there comes "

@@ -174,9 +174,7 @@ class Slow(Generic[T]):
         return computation
 
     def value(self) -> T:
-        """The result, for other work: waits while it is computed, and tries again after an error; InputError if there
-        is none.
-        """
+        """The result, for other work: waits for it, and tries again after an error; InputError if there is none."""
         computation = self.find()
         computation = self.begin(anew=computation is not None and computation.state in ("failed", "stopped"))
         while computation.is_running:
@@ -186,7 +184,7 @@ class Slow(Generic[T]):
         return computation.result
 
     def box(self, title: str, icon: str) -> DeltaGenerator:
-        """A box for it, open once it was requested."""
+        """An expander for it, open once it was requested."""
         return st.expander(title, icon=icon, expanded=self.find() is not None)
 
     def panel(self, draw: Callable[[T], None], offer: Callable[[], bool] | None = None) -> bool:

@@ -118,7 +118,7 @@ class Cache:
 
 
 def bytes_of(result: object) -> int:
-    """About how many bytes a result takes: its frames, arrays, tensors, texts, and what it holds of other objects."""
+    """About how many bytes a result takes: its frames, arrays, tensors, texts, and those of objects in it."""
     seen, queue, size = set(), [result], 0
     while queue:
         item = queue.pop()

@@ -198,7 +198,7 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
 
 
 def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -> None:
-    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
+    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and cached."""
     measured = st.session_state.setdefault(_KEPT, {})
     question = (str(run.path), stamps.refinement(run), parent, child)
     slot = st.empty()
@@ -284,7 +284,6 @@ def neighbour_numbers(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> 
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
-    """The node's edges, strongest first: the column at the other end, what it is, and the values of the edge."""
     edges = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
     edges += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
     edges.sort(key=lambda edge: -drawing.strength(edge[2]))

@@ -49,7 +49,7 @@ def unit(run: Run) -> str:
 
 
 def adjustment(run: Run) -> Adjustment | None:
-    """Which covariates, exposure and groups it saw."""
+    """The covariates, exposure and groups that the refinement is adjusted for."""
     return _seen(run)[1]
 
 
@@ -72,7 +72,7 @@ def _model(run: Run, refined: Refined, node: str) -> "Model":
 
 
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The response curve of an edge, and the observed means beside it."""
+    """The response curve of an edge, and the observed means."""
     return _curves(run, refined, child)[parent]
 
 

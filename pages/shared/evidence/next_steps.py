@@ -44,7 +44,6 @@ def section(run: Run, refinement: Refinement | None) -> None:
 
 
 def _draw(run: Run, with_rows: bool) -> None:
-    """What setting each node would settle; of a large table computed in the background."""
     Slow(
         ("graph_next", *questions.key(run, with_rows)),
         lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
@@ -118,7 +117,6 @@ def _two_nodes(nodes: Sequence[str]) -> Pair | None:
 
 
 def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
-    """The possible rules on a pair; a rule that exists already cannot be pressed."""
     st.markdown(f"{code(shown(pair[0]))} → {code(shown(pair[1]))}")
     back = pair[::-1]
     with st.container(horizontal=True, gap="small"):

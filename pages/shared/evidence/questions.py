@@ -102,7 +102,7 @@ def signs(run: Run) -> None:
 
 
 def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
-    """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if the switch is on.
+    """Draw a switch for the pairs that a hidden cause may tie; return the graph, with them if the switch is on.
 
     It is on at first if such pairs are already known, as on Effects.
     """
@@ -143,7 +143,7 @@ def strength(run: Run, parent: str, child: str) -> None:
 
 
 def strength_told(parent: str, child: str, times: float) -> None:
-    """The same, once it is known; nothing if it is NaN."""
+    """The strength, once it is known; nothing if it is NaN."""
     if math.isnan(times):
         return
     factor = f"{number(times)} times" if math.isfinite(times) else "more than 8 times"

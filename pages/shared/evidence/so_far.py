@@ -39,7 +39,7 @@ def section(run: Run, height: int) -> None:
 
 
 def monitor(run: Run, height: int) -> None:
-    """The same below the state of the refinement and above its curves, which come later and would move it."""
+    """The graph so far, between the state of the refinement and its curves, which come later and would move it."""
 
     def graph_and_curves(run: Run, status: Status) -> None:
         _live(run, height)

@@ -129,7 +129,7 @@ def _node_of(answer: object, order: Sequence[str]) -> str | None:
 
 
 def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
-    """The node and its new position that the browser gives, such as "3:120:-40"; None for anything else."""
+    """The node and its new position in the browser's answer, such as "3:120:-40"; None for anything else."""
     match = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
     node = _node_of(match[1], order) if match else None
     return None if node is None else (node, float(match[2]), float(match[3]))
@@ -236,7 +236,6 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> 
 
 
 def _title(mark: dict, graph: nx.DiGraph, position: int, count: int) -> str:
-    """A node with its position, of `count`, and the numbers of its parents and children."""
     name = mark["name"]
     parents, children = (
         sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)

@@ -161,9 +161,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, object]) -> str:
-    """The file's content: `data`, which `assets/graph_draw.js` draws, with the title above and the facts about it
-    below.
-    """
+    """A page with the title, the graph from `data` (drawn by `assets/graph_draw.js`), and below it the facts."""
     facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
     # In a script only "<" could end the data, so every "<" in a name is escaped.
     held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")

@@ -40,7 +40,7 @@ class Placed(Protocol):
 
 @dataclass(frozen=True)
 class Places:
-    """The same of nodes that are no whole result of a run."""
+    """The same for nodes that are not a complete result of a run."""
 
     run: Run
     order: list[str]
@@ -49,9 +49,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What the reader did: dragged nodes and boxes with their positions, hidden nodes, and nodes folded into a box, by
-    its name.
-    """
+    """The reader's changes: moved nodes and boxes with their positions, hidden nodes, and nodes by box."""
 
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
@@ -122,13 +120,13 @@ def is_moved(result: Placed) -> bool:
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
-    """Keep the position of a dragged node or box."""
+    """Set the position of a dragged node or box."""
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
     _step(result, replace(arrangement(result), moved={**arrangement(result).moved, node: position}))
 
 
 def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
-    """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
+    """Leave all nodes where they stood in an earlier drawing of the same nodes, unless a subset is laid out alone."""
     if is_laid_out(result.order):
         _step(
             result,
@@ -137,7 +135,7 @@ def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
 
 
 def reset(result: Placed) -> None:
-    """Put every node back in its place in the layout."""
+    """Return every node to its position in the layout."""
     _step(result, replace(arrangement(result), moved={}))
 
 
@@ -216,13 +214,11 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
 
 
 def _bare(graph: nx.DiGraph) -> set[str]:
-    """The nodes without edges and ties."""
     tied = {node for pair in graph.graph.get(TIES, ()) for node in pair}
     return {node for node, degree in graph.degree() if degree == 0} - tied
 
 
 def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
-    """The nodes chosen and those in the boxes chosen, in causal order."""
     groups = arrangement(result).groups
     nodes = {node for name in chosen for node in groups.get(name, (name,))}
     return [node for node in result.order if node in nodes]
@@ -282,7 +278,7 @@ def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
 
 
 def offered(result: Placed) -> dict[str, list[str]]:
-    """The groups of columns whose names begin alike, largest first, without those that are folded."""
+    """The groups of columns with a common beginning of their names, largest first, without those that are folded."""
     groups = folding.prefixes(result.order)
     folded = {frozenset(members) for members in arrangement(result).groups.values()}
     new = [(start, members) for start, members in groups.items() if frozenset(members) not in folded]
@@ -290,10 +286,7 @@ def offered(result: Placed) -> dict[str, list[str]]:
 
 
 def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
-    """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
-
-    `nodes` includes the hidden ones.
-    """
+    """For the buttons: whether there is a step back, how many nodes are hidden or folded, the groups offered."""
     arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
@@ -305,10 +298,7 @@ _ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a grap
 
 
 def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
-    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
-
-    Edges in `always` are drawn in any case.
-    """
+    """The graph with its strongest edges, as many as the reader wants (at first as many as can be read), and `always`."""
     count = graph.number_of_edges()
     if count <= _ALL_DRAWN:
         return graph

@@ -25,17 +25,13 @@ _NUMBER = 112  # pixels: all six stand in one row of a wide page
 
 @dataclass(frozen=True)
 class _Placed:
-    """What both graphs share: the nodes and their positions."""
-
     order: list[str]
     positions: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two results of a comparison by name, words for them as in "Only first", and explanations of changes that need
-    one.
-    """
+    """Two results of a comparison by name, words for them as in "Only first", and explanations of some changes."""
 
     results: Comparison
     one: str

@@ -83,7 +83,7 @@ class Refinement:
 
     @cached_property
     def slope(self) -> Ready:
-        """The figure of the order before and after; needs an order before."""
+        """The figure of the initial and the refined order; needs an initial order."""
         return ready(figures.slope(self.refined.moves, self.choice.bound))
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:

@@ -161,7 +161,7 @@ class Selection:
 
 
 def selected_edges(result: Result, selector: str) -> Selection | None:
-    """What a selector keeps now; None if it has not been computed along this order."""
+    """What a selector keeps at present; None if it has not been computed along this order."""
     if selector == "ocs":
         return _by_ocs(result, *thresholds.present(result))
     table = candidates(result, selector)

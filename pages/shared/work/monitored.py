@@ -90,7 +90,7 @@ def _buttons(run: runs.Run, status: Status) -> None:
 
 
 def _order_so_far(run: runs.Run) -> None:
-    """The order by the networks of the last epoch that told one."""
+    """The order by the networks of the last epoch that has one."""
     order = order_so_far.read(run)
     if order is None:
         return
