@@ -84,7 +84,7 @@ class Compared:
         return "Nodes follow the mean of the orders. Edges that contradict it point up."
 
     def among(self, names: Sequence[str]) -> "Compared":
-        """Some of the methods."""
+        """The comparison of some of the methods."""
         return Compared(self.run, [result for result in self.ended if result.method in names])
 
 

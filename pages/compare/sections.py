@@ -112,16 +112,16 @@ def pair(comparison: Compared) -> None:
         st.caption("Choose at least two methods above.")
         return
     first, second = paired.two_columns("compare_pair")
-    first_method = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{comparison.run.id}")
-    remaining = [name for name in names if name != first_method]
-    opposite = second.selectbox(
-        "Second", remaining, format_func=heading, key=f"compare_pair_other_{comparison.run.id}_{first_method}"
+    method = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{comparison.run.id}")
+    remaining = [name for name in names if name != method]
+    second_method = second.selectbox(
+        "Second", remaining, format_func=heading, key=f"compare_pair_other_{comparison.run.id}_{method}"
     )
-    first_method, opposite = (
-        (first_method if first_method in names else names[0]),
-        (opposite if opposite in remaining else remaining[0]),
+    method, second_method = (
+        (method if method in names else names[0]),
+        (second_method if second_method in remaining else remaining[0]),
     )
-    both = paired.Pair(comparison.results, label(first_method), label(opposite))
+    both = paired.Pair(comparison.results, label(method), label(second_method))
     paired.numbers(both)
-    titles = [f"of {plain(label(name))}" for name in (first_method, opposite)]
+    titles = [f"of {plain(label(name))}" for name in (method, second_method)]
     paired.graphs(both, "compare_pair", titles, by_methods=True, caption=comparison.placed)

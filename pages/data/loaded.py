@@ -1,4 +1,4 @@
-"""The loaded table on Data: its name, the way on, what must be mended, its columns, their roles, what stands out."""
+"""The loaded table on Data: its name, next step, problems to fix, its columns, their roles, and what stands out."""
 
 import streamlit as st
 

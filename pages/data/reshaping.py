@@ -1,4 +1,4 @@
-"""What a table holds besides counts, and rows, columns or a first row that may be something else than they are."""
+"""What a table holds besides counts; rows, columns or a first row that may not be what they seem."""
 
 from collections.abc import Collection
 

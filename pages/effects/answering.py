@@ -1,6 +1,6 @@
 """The answers of Effects: each computed once on the server, in the background if it takes long.
 
-What computes them is slow to import, so it is imported by the first question.
+The slow imports are left to the first question.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""Beside the graph: a search, how much of the graph to show, and the picked node or edge with scores and evidence."""
+"""The panel of the graph: a search, how much of the graph to show, and the picked node or edge with scores and
+evidence.
+"""
 
 from functools import partial
 

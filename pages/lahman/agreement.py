@@ -26,7 +26,7 @@ Results = Mapping[str, Mapping[str, GraphResult]]  # by how they were found, the
 
 
 def section(results: Results, counts: pd.DataFrame) -> None:
-    """Scores of every result beside published ones and the sorting controls; nothing before there is a result."""
+    """Scores of every result, published ones and the sorting controls; nothing before there is a result."""
     scores = agreement.scores(results)
     if scores.empty:
         return

@@ -41,7 +41,7 @@ _SECTION = "ordering_section"
 
 
 def against_truth(result: Result, comparison: TruthComparison) -> None:
-    """The true edges over the order, A_top beside that of sorting, and a button to the first wrong removal."""
+    """The true edges over the order, A_top against that of sorting, and a button to the first wrong removal."""
     if comparison.edges.empty:
         return
     truth.order_numbers(comparison)

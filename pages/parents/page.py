@@ -1,4 +1,4 @@
-"""Parents: choose the selector and its threshold, and see at once which edges are kept."""
+"""Parents: choose the selector and its threshold, and see at once which edges it selects."""
 
 from functools import partial
 

@@ -58,7 +58,7 @@ def verdict_on(chosen: Selection) -> None:
 
 
 def graph(chosen: Selection, comparison: TruthComparison | None) -> None:
-    """The edges kept, as a graph under their number."""
+    """The selected edges, as a graph under their number."""
     possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
     if comparison:
@@ -194,7 +194,7 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, comparison: Truth
 
 
 def candidates_table(chosen: Selection, comparison: TruthComparison | None) -> None:
-    """The candidates kept by a selector, or all of them."""
+    """The candidates that a selector keeps, or all of them."""
     edges, selector = chosen.kept, chosen.selector
     every = st.toggle("Show all candidates", key=f"selector_every_{selector}")
     rows = edges if every else edges[edges["selected"]]

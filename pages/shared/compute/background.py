@@ -1,7 +1,7 @@
 """Something slow for a page: computed once for all sessions, with progress, cancel, and an error in a sentence.
 
 It runs in a server thread under a key, so a refresh or another tab meets it again, and its result is cached. The key
-holds the stamp of its source, so it is computed anew when the source changes. The work never touches Streamlit.
+holds the stamp of its source, so a changed source is computed again. The work never touches Streamlit.
 """
 
 import atexit

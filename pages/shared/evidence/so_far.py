@@ -1,4 +1,4 @@
-"""The graph of a search in progress, drawn anew as it improves. Owns the key `so_far`.
+"""The graph of a search in progress, redrawn as it improves. Owns the key `so_far`.
 
 Every node stays at its position in the first of these graphs, also in the result, until the reader asks for the layout
 of the result.

@@ -1,4 +1,4 @@
-"""The opening of a page: its place in the workflow, its title and table, how sure its result is; what an edge means."""
+"""The opening of a page: its step in the workflow, its title and table, how sure its result is; what an edge means."""
 
 import streamlit as st
 

@@ -286,7 +286,7 @@ def offered(result: Placed) -> dict[str, list[str]]:
 
 
 def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
-    """For the buttons: whether there is a step back, how many nodes are hidden or folded, the groups offered."""
+    """For the buttons: whether a step can be undone, how many nodes are hidden or folded, and the groups offered."""
     arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]

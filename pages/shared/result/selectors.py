@@ -135,12 +135,12 @@ class Selection:
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The candidates kept, with their numbers."""
+        """The selected candidates, with their numbers."""
         return self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
 
     @cached_property
     def graph(self) -> nx.DiGraph:
-        """The graph of the candidates kept."""
+        """The graph of the selected candidates."""
         return graphs.build(self.result.order, self.edges)
 
     @property

@@ -249,7 +249,7 @@ def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
 
 
 def controls_line(comparison: TruthComparison) -> None:
-    """A_top of the order and of sorting the columns, as one line for use beside any figure."""
+    """A_top of the order and of sorting the columns, as one line for use with any figure."""
     if comparison.a_top is None or not comparison.controls:
         return
     sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in comparison.controls.items())

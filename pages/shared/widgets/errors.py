@@ -1,4 +1,4 @@
-"""Errors as a sentence on the page: at once or, from a callback, later; and the page drawn anew when work ends."""
+"""Errors as a sentence on the page: at once or, from a callback, later; and a redraw of the page when work ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,9 +38,9 @@ def show(key: str, suffix: str = "") -> None:
 
 
 def redraw() -> None:
-    """Draw the whole page anew, from a section of it that draws itself again every second.
+    """Redraw the whole page, from a fragment of it that redraws itself every second.
 
-    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The section
+    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The fragment
     asks again soon after.
     """
     context = get_script_run_ctx()
