@@ -113,15 +113,15 @@ def pair(comparison: Compared) -> None:
         return
     first, second = paired.two_columns("compare_pair")
     method = first.selectbox("First", names, format_func=heading, key=f"compare_pair_one_{comparison.run.id}")
-    remaining = [name for name in names if name != method]
-    second_method = second.selectbox(
-        "Second", remaining, format_func=heading, key=f"compare_pair_other_{comparison.run.id}_{method}"
+    rest = [name for name in names if name != method]
+    partner = second.selectbox(
+        "Second", rest, format_func=heading, key=f"compare_pair_other_{comparison.run.id}_{method}"
     )
-    method, second_method = (
+    method, partner = (
         (method if method in names else names[0]),
-        (second_method if second_method in remaining else remaining[0]),
+        (partner if partner in rest else rest[0]),
     )
-    both = paired.Pair(comparison.results, label(method), label(second_method))
+    both = paired.Pair(comparison.results, label(method), label(partner))
     paired.numbers(both)
-    titles = [f"of {plain(label(name))}" for name in (method, second_method)]
+    titles = [f"of {plain(label(name))}" for name in (method, partner)]
     paired.graphs(both, "compare_pair", titles, by_methods=True, caption=comparison.placed)
