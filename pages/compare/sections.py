@@ -117,10 +117,7 @@ def pair(comparison: Compared) -> None:
     partner = second.selectbox(
         "Second", rest, format_func=heading, key=f"compare_pair_other_{comparison.run.id}_{method}"
     )
-    method, partner = (
-        (method if method in names else names[0]),
-        (partner if partner in rest else rest[0]),
-    )
+    method, partner = (method if method in names else names[0]), (partner if partner in rest else rest[0])
     both = paired.Pair(comparison.results, label(method), label(partner))
     paired.numbers(both)
     titles = [f"of {plain(label(name))}" for name in (method, partner)]

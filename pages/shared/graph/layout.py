@@ -298,7 +298,7 @@ _ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a grap
 
 
 def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
-    """The graph with its strongest edges, as many as the reader wants (at first those that can be read), and `always`."""
+    """The strongest edges of a graph, as many as the reader wants (at first, as can be read), and those in `always`."""
     count = graph.number_of_edges()
     if count <= _ALL_DRAWN:
         return graph
