@@ -6,10 +6,10 @@ from disco.users import roots
 from pages.admin import queue, users
 from pages.shared.frame import intro
 
-own = roots.user()
-if own is None or not own.is_admin:  # whoever types the address
+user = roots.user()
+if user is None or not user.is_admin:  # whoever types the address
     st.error("This page is for an admin of the server.", icon=":material/lock:")
     st.stop()
 intro.page_intro("Server", "All users, their work and what they use. What you do here is written to the server's log.")
 queue.section()
-users.section(own)
+users.section(user)

@@ -21,17 +21,17 @@ def section() -> None:
 
 
 def _live() -> None:
-    found = everyone.going_on()
-    if not found:
+    listed = everyone.going_on()
+    if not listed:
         st.caption("Nothing is running or queued.")
         return
-    running = sum(job.status.state == "running" for job in found)
-    st.caption(f"{how_many(running, 'job')} running, {len(found) - running} queued, in the order of their turns.")
-    tables.show(_frame(found), "Work of all users", _CONFIG, max_height=480)
+    running = sum(job.status.state == "running" for job in listed)
+    st.caption(f"{how_many(running, 'job')} running, {len(listed) - running} queued, in the order of their turns.")
+    tables.show(_frame(listed), "Work of all users", _CONFIG, max_height=480)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        picked = st.selectbox("Job", range(len(found)), format_func=lambda at: _label(found[at]), key="admin_job")
+        picked = st.selectbox("Job", range(len(listed)), format_func=lambda at: _label(listed[at]), key="admin_job")
         if st.button("Cancel it", icon=":material/stop:", key="admin_cancel"):
-            _cancel(found[picked])
+            _cancel(listed[picked])
 
 
 _CONFIG = {
@@ -45,16 +45,16 @@ _CONFIG = {
 }
 
 
-def _frame(found: list[Job]) -> pd.DataFrame:
+def _frame(listed: list[Job]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "user": [shown(roots.name_of(job.user)) for job in found],
-            "run": [shown(job.run.name) for job in found],
-            "work": [job.work.noun for job in found],
-            "state": [job.status.state for job in found],
-            "since": [ago(job.status.queued_at) for job in found],
-            "waits": ["" if job.wait is None else shown(job.wait.behind, 120) for job in found],
-            "left": ["" if job.status.eta is None else roughly(job.status.eta) for job in found],
+            "user": [shown(roots.name_of(job.user)) for job in listed],
+            "run": [shown(job.run.name) for job in listed],
+            "work": [job.work.noun for job in listed],
+            "state": [job.status.state for job in listed],
+            "since": [ago(job.status.queued_at) for job in listed],
+            "waits": ["" if job.wait is None else shown(job.wait.behind, 120) for job in listed],
+            "left": ["" if job.status.eta is None else roughly(job.status.eta) for job in listed],
         }
     )
 

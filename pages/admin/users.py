@@ -13,7 +13,7 @@ from pages.shared.widgets import errors, tables
 from pages.shared.widgets.names import code, distinct, plain, shown
 
 
-def section(own: User) -> None:
+def section(current_user: User) -> None:
     """All users, and the runs of one of them."""
     st.subheader("Users", anchor=False)
     users = roots.everyone()
@@ -38,13 +38,12 @@ def section(own: User) -> None:
 
 
 def _runs(user: str) -> None:
-    """The runs of a user."""
-    found = find_runs(roots.root_of(user))[0]
-    if not found:
+    user_runs = find_runs(roots.root_of(user))[0]
+    if not user_runs:
         st.caption(f"{plain(roots.name_of(user))} has no runs.")
         return
-    labels = dict(zip([run.id for run in found], distinct(shown(run.name) for run in found), strict=True))
-    by_id = {run.id: run for run in found}
+    labels = dict(zip([run.id for run in user_runs], distinct(shown(run.name) for run in user_runs), strict=True))
+    by_id = {run.id: run for run in user_runs}
     picked = st.selectbox("Run", list(by_id), format_func=labels.__getitem__, key=f"admin_run_{user}")
     run = by_id[picked]
     with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):

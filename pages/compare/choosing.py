@@ -29,17 +29,17 @@ _ABOUT = {
 }
 
 
-def section(run: Run, found: Compared) -> None:
+def section(run: Run, comparison: Compared) -> None:
     """The choice of methods, and the button; in an expander if some have already ended."""
-    if not found.others:
-        _choose(run, found)
+    if not comparison.others:
+        _choose(run, comparison)
         return
     with st.expander("Add methods", icon=":material/add:"):
-        _choose(run, found)
+        _choose(run, comparison)
 
 
-def _choose(run: Run, found: Compared) -> None:
-    chosen = _picked(run, found)
+def _choose(run: Run, comparison: Compared) -> None:
+    chosen = _picked(run, comparison)
     last = asked(run)
     changed = options.section(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
@@ -71,57 +71,52 @@ def _choose(run: Run, found: Compared) -> None:
     _tell(chosen, seconds)
 
 
-def _picked(run: Run, found: Compared) -> list[str]:
-    """Draw all methods, group by group, folded so that the button below is in sight; return those ticked."""
+def _picked(run: Run, comparison: Compared) -> list[str]:
+    """Draw the methods, one folded group each so that the button below stays in sight; return those ticked."""
     has_arms = run.roles is not None and bool(run.roles.named("intervention"))
-    told = {"roles": run.roles is not None, "interventions": has_arms, "knowledge": run.knowledge() is not None}
+    run_has = {"roles": run.roles is not None, "interventions": has_arms, "knowledge": run.knowledge() is not None}
     chosen = []
     for group in GROUPS:
-        those = {name: one for name, one in METHODS.items() if one.group == group and has_arms >= one.needs_arms}
-        if not those:
+        methods = {
+            name: method for name, method in METHODS.items() if method.group == group and has_arms >= method.needs_arms
+        }
+        if not methods:
             continue
-        with st.expander(f"**{group[0].upper()}{group[1:]}** · {how_many(len(those), 'method')}"):
+        with st.expander(f"**{group[0].upper()}{group[1:]}** · {how_many(len(methods), 'method')}"):
             st.caption(_ABOUT[group])
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
-            for index, (name, one) in enumerate(those.items()):
+            for index, (name, method) in enumerate(methods.items()):
                 with columns[index % 2], st.container(gap=None):
-                    if _is_picked(found, name, comparing.seconds(name, *run.shape)):
+                    if _is_picked(comparison, name, comparing.seconds(name, *run.shape)):
                         chosen.append(name)
-                    done = " Already done." if name in found.done else ""
-                    st.caption(f"{plain(one.about)}{_missing(one, told)}{done}")
+                    note = " Already done." if name in comparison.done else ""
+                    st.caption(f"{plain(method.about)}{_missing(method, run_has)}{note}")
     return chosen
 
 
-def _is_picked(found: Compared, name: str, seconds: float) -> bool:
-    """Draw the box of a method, with its time; return whether it is ticked."""
-    one = METHODS[name]
-    is_usual = one.installed and name in _USUAL and name not in found.done and not found.repeats(name)
+def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
+    method = METHODS[name]
+    is_usual = method.installed and name in _USUAL and name not in comparison.done and not comparison.repeats(name)
     picked = st.checkbox(
-        f"{plain(one.label)} · {duration(seconds)}",
-        disabled=not one.installed,
-        key=lasting(_pick(name, found.run), is_usual),
+        f"{plain(method.label)} · {duration(seconds)}",
+        disabled=not method.installed,
+        key=lasting(_pick(name, comparison.run), is_usual),
     )
-    return picked and one.installed
+    return picked and method.installed
 
 
 def _pick(name: str, run: Run) -> str:
     return f"compare_pick_{name}_{run.id}"
 
 
-def _missing(one: Method, told: dict[str, bool]) -> str:
-    """What a method lacks: its package, or the use of the run's roles, interventions or knowledge.
-
-    Args:
-        told: whether the run has roles, interventions and knowledge.
-    """
-    if not one.installed:
+def _missing(method: Method, run_has: dict[str, bool]) -> str:
+    if not method.installed:
         return f" Not installed: {code(INSTALL)}."
-    unused = [what for what, is_told in told.items() if is_told and not getattr(one, what)]
+    unused = [what for what, is_told in run_has.items() if is_told and not getattr(method, what)]
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 
 def _tell(chosen: list[str], seconds: float) -> None:
-    """Which methods are chosen, and how they run."""
     if not chosen:
         st.caption("Choose at least one method.")
         return
@@ -134,13 +129,13 @@ def _tell(chosen: list[str], seconds: float) -> None:
 
 
 def begin(run: Run, methods: options.Options, limit: float) -> None:
-    """Start a comparison, or say in a sentence why not; methods already done with these options are kept."""
+    """Start a comparison, or say in a sentence why not; methods already done with these options are not run again."""
     with errors.caught():
-        wanted = MethodsRequest(methods, limit)
-        if not comparing.left(run, wanted):
+        request = MethodsRequest(methods, limit)
+        if not comparing.left(run, request):
             st.info("All of these are done. Their results are below.", icon=":material/check:")
             return
-        jobs.start(run, COMPARE, wanted)
+        jobs.start(run, COMPARE, request)
         for name in methods:  # once done, they are no longer wanted
             forget(_pick(name, run))
         st.rerun()

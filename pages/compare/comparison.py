@@ -26,12 +26,7 @@ _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 @dataclass(frozen=True)
 class Compared:
-    """How methods ended on a run's table; read only.
-
-    Attributes:
-        run: whose table it is.
-        ended: the run's own fit and refinement if it has them, then every method that has ended, group by group.
-    """
+    """A run's own fit and refinement, then every method that has ended on its table, by group; read only."""
 
     run: Run
     ended: list[MethodResult]
@@ -39,12 +34,12 @@ class Compared:
     @property
     def others(self) -> list[MethodResult]:
         """The methods other than the run's own fit and refinement."""
-        return [one for one in self.ended if one.method not in OWN]
+        return [result for result in self.ended if result.method not in OWN]
 
     @cached_property
     def done(self) -> dict[str, MethodResult]:
         """The methods with a result, by name."""
-        return {one.method: one for one in self.ended if one.state == "done"}
+        return {result.method: result for result in self.ended if result.state == "done"}
 
     def repeats(self, name: str) -> bool:
         """Whether a method is the search that refined the run: its result would count twice."""
@@ -66,8 +61,8 @@ class Compared:
     @cached_property
     def results(self) -> Comparison:
         """The results of the methods that have one, by the method's label."""
-        found = {label(name): one.found for name, one in self.done.items() if one.found is not None}
-        return Comparison.of(found, self.run.nodes)
+        graphs = {label(name): result.found for name, result in self.done.items() if result.found is not None}
+        return Comparison.of(graphs, self.run.nodes)
 
     @property
     def order(self) -> list[str]:
@@ -89,8 +84,8 @@ class Compared:
         return "Nodes follow the mean of the orders. Edges that contradict it point up."
 
     def among(self, names: Sequence[str]) -> "Compared":
-        """Some of the methods."""
-        return Compared(self.run, [one for one in self.ended if one.method in names])
+        """The comparison of some of the methods."""
+        return Compared(self.run, [result for result in self.ended if result.method in names])
 
 
 def label(name: str) -> str:
@@ -99,7 +94,7 @@ def label(name: str) -> str:
 
 
 def heading(name: str) -> str:
-    """The same as the first word of a cell or a box."""
+    """The label, capitalised for a cell or a box."""
     words = label(name)
     return words[0].upper() + words[1:]
 
@@ -115,23 +110,21 @@ def of(run: Run) -> Compared:
 
 
 def _key(run: Run) -> tuple[str | int, ...]:
-    """The run with the stamps of what is read: a new result or truth is read again."""
     return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
 @cached(_key)
 def _read(run: Run) -> Compared:
-    ended = sorted(compared.read_all(run), key=lambda one: GROUPS.index(group(one.method)))
-    return Compared(run, [*_own(run), *ended])
+    ended = sorted(compared.read_all(run), key=lambda result: GROUPS.index(group(result.method)))
+    return Compared(run, [*_run_results(run), *ended])
 
 
-def _own(run: Run) -> list[MethodResult]:
-    """The run's own fit and refinement, if they can be read."""
+def _run_results(run: Run) -> list[MethodResult]:
     ended = []
     for name in [name for name in found.names(run) if name in OWN]:
         with contextlib.suppress(InputError):  # reported on their own pages
-            own = found.read(run, name)
-            ended.append(MethodResult(name, "done", seconds=own.seconds, notes=[_NOTE], found=own))
+            result = found.read(run, name)
+            ended.append(MethodResult(name, "done", seconds=result.seconds, notes=[_NOTE], found=result))
     return ended
 
 
@@ -162,14 +155,13 @@ def choose(every: Compared) -> Compared | None:
 
 
 def _left_out(names: Sequence[str], every: Compared) -> None:
-    """Say which methods are left out at first, and why."""
-    told = []
+    reasons = []
     if controls := [label(name) for name in names if group(name) == "controls"]:
-        told.append(f"{series(controls)}, a baseline that says nothing about causes")
+        reasons.append(f"{series(controls)}, a baseline that says nothing about causes")
     if any(every.repeats(name) for name in names):
-        told.append(f"{label(_SEARCH)}, the same search as this run's refinement")
-    if told:
-        st.caption(f"Left out: {'; '.join(told)}.")
+        reasons.append(f"{label(_SEARCH)}, the same search as this run's refinement")
+    if reasons:
+        st.caption(f"Left out: {'; '.join(reasons)}.")
 
 
 @cached(lambda every, names: (_key(every.run), names))

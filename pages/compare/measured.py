@@ -30,45 +30,45 @@ _METRICS = {  # label, format, term of the glossary
 }
 
 
-def truth_of(found: Compared) -> TruthComparison | None:
+def truth_of(comparison: Compared) -> TruthComparison | None:
     """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
-        known = truth.visible(found)
-        if known is not None and (why := compared.looped(known.told)):
+        against_truth = truth.visible(comparison)
+        if against_truth is not None and (why := compared.looped(against_truth.told)):
             raise InputError(why)
     except InputError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    return known
+    return against_truth
 
 
-def section(found: Compared, known: TruthComparison | None) -> None:
+def section(comparison: Compared, against_truth: TruthComparison | None) -> None:
     """The table of methods and, with a known truth, accuracy and time; without one, why nothing is ranked."""
     st.subheader("The methods", anchor=False)
-    rows = found.rows(known is not None)
+    rows = comparison.rows(against_truth is not None)
     metrics = [name for name in _METRICS if rows[name].notna().any()]
-    told = rows.assign(
+    shown_rows = rows.assign(
         method=[heading(name) for name in rows["method"]],
         group=[group(name).capitalize() for name in rows["method"]],
         state=rows["state"].map(WORDS).str.capitalize(),
     )[["method", "state", *metrics, "edges", "undirected", "seconds", "group", "note"]]
     unseen = ["note", *(["state"] if (rows["state"] == "done").all() else [])]
-    name, said = f"{downloads.file_name(found.run)}_methods.csv", "Every method with its numbers and notes."
-    facts = partial(about, found.run, "comparison")
+    name, description = f"{downloads.file_name(comparison.run)}_methods.csv", "Every method with its numbers and notes."
+    facts = partial(about, comparison.run, "comparison")
     tables.show(
-        told.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in told["seconds"]]),
+        shown_rows.drop(columns=unseen).assign(seconds=[_rounded(seconds) for seconds in shown_rows["seconds"]]),
         "Methods with their time, edges and metrics",
         _config(),
         max_height=420,
-        csv=tables.Csv("The table, CSV", name, "compare_methods_csv", told, said, facts),
+        csv=tables.Csv("The table, CSV", name, "compare_methods_csv", shown_rows, description, facts),
         key="compare_methods",
         placeholder="–",
     )
-    _notes(found)
-    if known is None:
-        _unranked(found)
+    _notes(comparison)
+    if against_truth is None:
+        _unranked(comparison)
     else:
-        _against_truth(rows, known)
+        _against_truth(rows, against_truth)
 
 
 def _rounded(seconds: float) -> float:
@@ -76,20 +76,20 @@ def _rounded(seconds: float) -> float:
     return round(seconds, 2) if seconds < 1 else float(f"{seconds:.2g}")
 
 
-def _notes(found: Compared) -> None:
-    """Why a method failed, and each method's notes on its result."""
-    failed = [one for one in found.ended if one.error]
+def _notes(comparison: Compared) -> None:
+    failed = [result for result in comparison.ended if result.error]
     if failed:
-        st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(one.error)}" for one in failed))
-    told = [one for one in found.ended if one.notes]
-    if told:
+        st.markdown("\n".join(f"- **{plain(label(result.method))}**: {plain(result.error)}" for result in failed))
+    noted = [result for result in comparison.ended if result.notes]
+    if noted:
         with st.expander("Notes of the methods on their results", icon=":material/info:"):
-            st.markdown("\n".join(f"- **{plain(label(one.method))}**: {plain(' '.join(one.notes))}" for one in told))
+            st.markdown(
+                "\n".join(f"- **{plain(label(result.method))}**: {plain(' '.join(result.notes))}" for result in noted)
+            )
 
 
-def _unranked(found: Compared) -> None:
-    """Why no method is ranked above another."""
-    if stamps.truth(found.run):  # hidden for teaching, or damaged: a line above says so
+def _unranked(comparison: Compared) -> None:
+    if stamps.truth(comparison.run):  # hidden for teaching, or damaged: a line above says so
         return
     st.caption(
         "The true edges of this table are not known, so the methods cannot be ranked. See below where they agree. "
@@ -97,8 +97,8 @@ def _unranked(found: Compared) -> None:
     )
 
 
-def _against_truth(rows: pd.DataFrame, known: TruthComparison) -> None:
-    sorts = ", ".join(f"by {name} {number(value)}" for name, value in known.controls.items())
+def _against_truth(rows: pd.DataFrame, against_truth: TruthComparison) -> None:
+    sorts = ", ".join(f"by {name} {number(value)}" for name, value in against_truth.controls.items())
     if sorts:
         st.caption(f"Baseline, A_top of sorting the columns: {sorts}.")
     if not rows["f1"].notna().any():
@@ -114,7 +114,7 @@ def _against_truth(rows: pd.DataFrame, known: TruthComparison) -> None:
 
 def _config() -> dict[str, object]:
     column = st.column_config
-    found = {
+    config = {
         "method": column.TextColumn("Method", width=176, pinned=True),
         "group": column.TextColumn("Kind"),
         "state": column.TextColumn("State"),
@@ -127,5 +127,5 @@ def _config() -> dict[str, object]:
         ),
     }
     for name, (words, format, term) in _METRICS.items():
-        found[name] = column.NumberColumn(words, format=format, help=define(term))
-    return found
+        config[name] = column.NumberColumn(words, format=format, help=define(term))
+    return config

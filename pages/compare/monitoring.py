@@ -28,22 +28,22 @@ def _step(status: Status) -> str:
 
 
 def _below(run: Run, status: Status) -> None:
-    asked = compared.asked(run)
-    if asked is None:
+    request = compared.asked(run)
+    if request is None:
         return
-    ended = {one.method: one for one in compared.read_all(run)}
+    ended = {result.method: result for result in compared.read_all(run)}
     rows = []
-    for name in asked.methods:
-        one = ended.get(name)
-        state, told = ("waiting" if status.active else "not run"), ""
+    for name in request.methods:
+        result = ended.get(name)
+        state, reason = ("waiting" if status.active else "not run"), ""
         if status.active and name == status.method:
             state = "running"
-        elif one is not None:
-            state, told = WORDS[one.state], one.error
-        seconds = duration(one.seconds) if one is not None and state != "running" else ""
-        rows.append((label(name), state, seconds, shown(told, 300) if told else ""))
+        elif result is not None:
+            state, reason = WORDS[result.state], result.error
+        seconds = duration(result.seconds) if result is not None and state != "running" else ""
+        rows.append((label(name), state, seconds, shown(reason, 300) if reason else ""))
     columns = ["Method", "State", "Time", "What happened"]
-    if not any(told for *_, told in rows):
+    if not any(reason for *_, reason in rows):
         rows, columns = [row[:-1] for row in rows], columns[:-1]
     tables.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
 
@@ -54,12 +54,11 @@ def _draw_again(run: Run, status: Status) -> None:
         errors.redraw()
 
 
-def _asked(run: Run, status: Status) -> tuple[MethodsRequest]:
-    """What was asked for; InputError if that can no longer be read."""
-    asked = compared.asked(run)
-    if asked is None:
+def _request(run: Run, status: Status) -> tuple[MethodsRequest]:
+    request = compared.asked(run)
+    if request is None:
         raise InputError("The choice of methods can no longer be read: choose them again.")
-    return (asked,)
+    return (request,)
 
 
 KIND = Monitored(
@@ -68,7 +67,7 @@ KIND = Monitored(
     _step,
     lambda run: "; finished methods are kept",
     again=lambda run, status: "Resume",
-    choices=_asked,
+    choices=_request,
     below=_below,
     curves=_draw_again,
 )

@@ -20,11 +20,7 @@ Options = dict[str, dict[str, Any]]
 
 
 def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options | None:
-    """The changed options by method, for all methods; None, with a sentence, if they cannot be read.
-
-    Args:
-        last: the last request, which fills the box at first.
-    """
+    """The changed options by method, at first those of the last request; None, with a sentence, if unreadable."""
     with st.expander("Options", icon=":material/tune:"):
         written = st.text_area(
             "Options to change, one per line",
@@ -34,38 +30,36 @@ def section(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options
             '`ods-oracle.families={"a": ["nb", 3]}` makes the column a negative binomial of size 3.',
         )
         try:
-            found = asked_for(METHODS, filter(None, map(str.strip, written.splitlines())))
+            changed = asked_for(METHODS, filter(None, map(str.strip, written.splitlines())))
         except InputError as error:
-            refused, found = error, None
+            refused, changed = error, None
         if chosen:
-            tables.show(_table(chosen, found or {}), "Options of the chosen methods", height=240)
+            tables.show(_table(chosen, changed or {}), "Options of the chosen methods", height=240)
         else:
             st.caption("Choose methods above to see their options here.")
-    if found is None:
+    if changed is None:
         st.error(plain(refused))
         return None
-    unused = [name for name, options in found.items() if options and name not in chosen]
+    unused = [name for name, options in changed.items() if options and name not in chosen]
     if unused:
         st.caption(f"Not chosen, so Run methods ignores their options: {', '.join(unused)}.")
-    return found
+    return changed
 
 
-def _lines(asked: MethodsRequest) -> str:
-    """The changed options of a comparison, as a user writes them."""
-    given = ((name, option, value) for name, options in asked.methods.items() for option, value in options.items())
-    return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in given)
+def _lines(request: MethodsRequest) -> str:
+    changed = ((name, option, value) for name, options in request.methods.items() for option, value in options.items())
+    return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in changed)
 
 
 def _table(chosen: list[str], changed: Options) -> pd.DataFrame:
-    """Every option of the chosen methods with its meaning, except those that define a method."""
     rows = []
     for name in chosen:
-        own = METHODS[name].changes
-        given = changed.get(name, {})
-        found = options_of(name, given)
-        for option, value in dataclasses.asdict(found).items():
-            if option not in own:
-                told = fields.options(type(found)).get(option)
-                meaning = "" if told is None else told.help
-                rows.append((f"{name}.{option}", in_words(value), "changed" if option in given else "", meaning))
+        defining = METHODS[name].changes
+        changes = changed.get(name, {})
+        method_options = options_of(name, changes)
+        for option, value in dataclasses.asdict(method_options).items():
+            if option not in defining:
+                option_field = fields.options(type(method_options)).get(option)
+                meaning = "" if option_field is None else option_field.help
+                rows.append((f"{name}.{option}", in_words(value), "changed" if option in changes else "", meaning))
     return pd.DataFrame(rows, columns=["Option", "Value", "", "Meaning"])

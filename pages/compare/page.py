@@ -22,18 +22,18 @@ intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)
 intro.artefacts(run)
 status = run.status(COMPARE)
-found = comparison.of(run)
+compared = comparison.of(run)
 if status.state not in ("none", "done"):
     monitoring.remember(run)
     monitor.monitor(run, monitoring.KIND)
 if not status.active:
-    choosing.section(run, found)
-if not found.others:
+    choosing.section(run, compared)
+if not compared.others:
     st.stop()
-known = measured.truth_of(found)
-measured.section(found, known)
-shown = comparison.choose(found)
-if shown is None:
+against_truth = measured.truth_of(compared)
+measured.section(compared, against_truth)
+selected = comparison.choose(compared)
+if selected is None:
     st.stop()
 opened = answers.segments(
     "Show",
@@ -45,4 +45,4 @@ opened = answers.segments(
     "consensus": sections.consensus,
     "edges": sections.edges,
     "pair": sections.pair,
-}[opened](shown)
+}[opened](selected)

@@ -25,12 +25,12 @@ _HELP = (
 
 def panel(draft: Draft) -> None:
     """One row per label, in which the reader chooses what it sets; nothing without an intervention."""
-    found = with_names(draft.table, draft.roles.named("intervention"))
-    if not found:
+    prepared = with_names(draft.table, draft.roles.named("intervention"))
+    if not prepared:
         return
-    name, rows = names_of(draft.table)[found[0]], _labels(draft, found[0])
-    said = {label: _meant(draft, label, name) for label in rows}
-    unknown = [label for label, nodes in said.items() if nodes is None]
+    name, rows = names_of(draft.table)[prepared[0]], _labels(draft, prepared[0])
+    targets = {label: _meant(draft, label, name) for label in rows}
+    unknown = [label for label, nodes in targets.items() if nodes is None]
     title = f"Arms: {how_many(len(rows), 'label')} of {code(name)}"
     title += f", {len(unknown):,} not understood" if unknown else ""
     with st.expander(title, icon=":material/experiment:", expanded=bool(unknown)):
@@ -38,7 +38,7 @@ def panel(draft: Draft) -> None:
             "What was set in the rows with each label. A label that is the name of a count column sets that one."
         )
         _offer(draft, unknown)
-        _table(draft, rows, said)
+        _table(draft, rows, targets)
 
 
 @cached(lambda draft, position: (draft.key, position), "Reading the labels …")
@@ -60,12 +60,11 @@ def _counts(draft: Draft) -> list[str]:
 
 
 def _offer(draft: Draft, unknown: list[str]) -> None:
-    """A button that takes unknown labels at their word: the columns named in them, or a control."""
     counts = _counts(draft)
     named = {label: found_in(label, counts) for label in unknown}
     within = {label: nodes for label, nodes in named.items() if nodes or label.lower() in LIKE_CONTROLS}
     if within:
-        told = [
+        meanings = [
             f"{code(shown(label, 40))}: {', '.join(map(code, nodes)) or 'control'}" for label, nodes in within.items()
         ]
         st.button(
@@ -74,7 +73,7 @@ def _offer(draft: Draft, unknown: list[str]) -> None:
             key="arms_take",
             on_click=_take,
             args=(within,),
-            help=f"{bullets(told, _MOST)}\n\nYou can change each below.",
+            help=f"{bullets(meanings, _MOST)}\n\nYou can change each below.",
         )
 
 
@@ -87,14 +86,14 @@ def _anew() -> None:
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
 
 
-def _table(draft: Draft, rows: dict[str, int], said: dict[str, tuple[str, ...] | None]) -> None:
+def _table(draft: Draft, rows: dict[str, int], targets: dict[str, tuple[str, ...] | None]) -> None:
     keys = list(rows)
     frame = pd.DataFrame(
         {
             "label": [shown(label, 80) or _EMPTY for label in keys],
             "rows": list(rows.values()),
-            "sets": [[] if (nodes := said[label]) is None else list(nodes) or [_CONTROL] for label in keys],
-            "note": [_note(said[label], rows[label]) for label in keys],
+            "sets": [[] if (nodes := targets[label]) is None else list(nodes) or [_CONTROL] for label in keys],
+            "note": [_note(targets[label], rows[label]) for label in keys],
         }
     )
     key = f"arms_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(draft.columns))}"
@@ -128,7 +127,6 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
 
 
 def _edited(key: str, keys: list[str]) -> None:
-    """Take the targets chosen in the table."""
     edits = st.session_state[key]["edited_rows"]
     chosen = {keys[int(row)]: edit["sets"] for row, edit in edits.items() if "sets" in edit}
     session.draft.set_targets({label: _chosen(names or []) for label, names in chosen.items()})

@@ -34,43 +34,41 @@ def panel(draft: Draft) -> None:
 
 
 def _show(draft: Draft) -> None:
-    told = looking.current_artefacts(draft)
-    if told is None:
+    artefacts = looking.current_artefacts(draft)
+    if artefacts is None:
         return
-    if told.standing:
+    if artefacts.standing:
         with st.container(border=True, key="artefacts"):
-            findings.lines(told.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
-    findings.dismissed(told.found, told.dismissed, "artefact", session.draft.dismiss)
+            findings.lines(artefacts.standing, "artefact", partial(_cure, draft), session.draft.dismiss)
+    findings.dismissed(artefacts.found, artefacts.dismissed, "artefact", session.draft.dismiss)
 
 
-def _cure(draft: Draft, one: Finding) -> None:
-    """The button that cures an artefact, if anything does."""
+def _cure(draft: Draft, finding: Finding) -> None:
     why_not = None
-    match one:
+    match finding:
         case Finding(roles=Roles(columns={**guessed})) if guessed:
-            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, one)
+            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, finding)
         case Finding(roles=Roles() as roles):
             label, act = _declared(roles), partial(_declare, roles)
         case Finding(edits=(AddKinds(kinds),)):
             label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)
         case Finding(edits=(LeaveOut(stretches),)):
             rows = positions(stretches, len(draft.table))
-            is_code = one.kind == "code"
+            is_code = finding.kind == "code"
             label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
             act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
             is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
             why_not = None if is_recorded else _TOO_MANY
         case Finding(edits=(Columns(),)):
-            out = columns.chosen(draft, one.without)
-            label, act = columns.leaving_out(draft, out), partial(columns.leave_out, out, one.message)
+            out = columns.chosen(draft, finding.without)
+            label, act = columns.leaving_out(draft, out), partial(columns.leave_out, out, finding.message)
             why_not = None if len(draft.columns) - len(out) >= 2 else "Fewer than 2 columns would remain."
         case _:
             return
-    st.button(label, key=f"artefact_cure_{one.kind}", on_click=act, disabled=why_not is not None, help=why_not)
+    st.button(label, key=f"artefact_cure_{finding.kind}", on_click=act, disabled=why_not is not None, help=why_not)
 
 
 def _declared(roles: Roles) -> str:
-    """The label of the button that declares what is computed from the rows."""
     exposures = {None: "the row number", TOTAL: "the row totals", RATIOS: "the median of ratios"}
     return f"Adjust for {exposures[roles.exposure] if roles.blocks is None else f'{roles.blocks} blocks of rows'}"
 
@@ -81,7 +79,6 @@ def _declare(roles: Roles) -> None:
 
 
 def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
-    """Add the kind of every row as a column, which is adjusted for."""
     change = AddKinds(kinds).apart_from(names_of(draft.table))
     session.draft.add_columns(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
     columns.taken_anew()
@@ -91,12 +88,12 @@ def _leave_out(rows: np.ndarray, why: str) -> None:
     session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that {why}.")
 
 
-def _adjust(draft: Draft, one: Finding) -> None:
-    """Give the columns left aside the roles that they look like."""
-    given = {
+def _adjust(draft: Draft, finding: Finding) -> None:
+    """Give the excluded columns the roles that they look like."""
+    new_roles = {
         at: guess.declaration
         for at, guess in draft_facts.possible_adjustments(draft).items()
-        if str(draft.table.columns[at]) in one.columns
+        if str(draft.table.columns[at]) in finding.columns
     }
-    session.draft.set_roles(given, f"Adjusted for {listed(one.columns, _NAMED)}.")
+    session.draft.set_roles(new_roles, f"Adjusted for {listed(finding.columns, _NAMED)}.")
     columns.taken_anew()

@@ -40,27 +40,27 @@ def choose(draft: Draft) -> None:
     """Search, three buttons, and the table that sets every column's role."""
     usable = draft_facts.usable(draft)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        wanted = st.text_input(
+        pattern = st.text_input(
             "Find a column",
             key="column_search",
             placeholder="part of a name",
             width=260,
             help="Shows the columns whose name contains this. The buttons beside it act on the columns shown.",
         )
-        view = [position for position, name in enumerate(draft.table.columns) if wanted.lower() in str(name).lower()]
-        beside = {*draft.adjusted}
-        _button("Choose all", draft.columns, {*draft.columns, *view} - beside, f"All shown are counts. {_OTHERS}")
+        view = [position for position, name in enumerate(draft.table.columns) if pattern.lower() in str(name).lower()]
+        adjusted = {*draft.adjusted}
+        _button("Choose all", draft.columns, {*draft.columns, *view} - adjusted, f"All shown are counts. {_OTHERS}")
         _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown is a count. {_OTHERS}")
-        _button("Choose usable", draft.columns, usable - beside, f"Counts without problems, not an index. {_OTHERS}")
+        _button("Choose usable", draft.columns, usable - adjusted, f"Counts without problems, not an index. {_OTHERS}")
     if not view:
         st.caption("No column name contains this.")
         return
     _table(draft, view)
 
 
-def _button(label: str, before: tuple[int, ...], after: set[int], text: str) -> None:
-    if st.button(label, key=f"columns_{label}", help=text, disabled=set(before) == after):
-        session.draft.choose_columns(tuple(after))
+def _button(label: str, previous: tuple[int, ...], selected: set[int], text: str) -> None:
+    if st.button(label, key=f"columns_{label}", help=text, disabled=set(previous) == selected):
+        session.draft.choose_columns(tuple(selected))
         taken_anew()
         st.rerun()
 
@@ -83,11 +83,7 @@ def leaving_out(draft: Draft, positions: Sequence[int]) -> str:
 
 
 def leave_out(positions: Sequence[int], why: str) -> None:
-    """Leave columns out, as a step that can be undone.
-
-    Args:
-        why: ends the step's words.
-    """
+    """Leave columns out, as a step that can be undone; `why` ends the step's words."""
     session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
     taken_anew()
 
@@ -110,44 +106,43 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 
 def edited(key: str, view: list[int]) -> None:
-    """Give the columns the roles chosen in the table; the widget keeps all edits."""
-    now = session.draft.current()
-    if now is None:
+    """Give the columns the roles chosen in the table; the widget still holds all edits."""
+    draft = session.draft.current()
+    if draft is None:
         return
     edits = st.session_state[key]["edited_rows"]
     chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
     with errors.deferred(_PROBLEM):
-        session.draft.set_roles(changed(roles_of(now), chosen))
-    after = roles_of(session.draft.current())
-    if any(after[position] != label for position, label in chosen.items()):
+        session.draft.set_roles(changed(roles_of(draft), chosen))
+    current = roles_of(session.draft.current())
+    if any(current[position] != label for position, label in chosen.items()):
         taken_anew()  # one exposure replaced another, or a role was refused
 
 
-def changed(before: list[str], chosen: Mapping[int, str]) -> dict[int, str | tuple[str, str]]:
+def changed(previous: list[str], chosen: Mapping[int, str]) -> dict[int, str | tuple[str, str]]:
     """The roles that changed, by position, as `Roles` takes them; both arguments are in the words of the table."""
-    return {position: _ROLES[label] for position, label in chosen.items() if label != before[position]}
+    return {position: _ROLES[label] for position, label in chosen.items() if label != previous[position]}
 
 
 def roles_of(draft: Draft) -> list[str]:
     """The role of every column in words."""
-    chosen, beside, names = {*draft.columns}, {*draft.adjusted}, names_of(draft.table)
+    chosen, adjusted, names = {*draft.columns}, {*draft.adjusted}, names_of(draft.table)
     return [
-        _in_words(draft, position) if position in beside else "count" if position in chosen else "ignore"
+        _in_words(draft, position) if position in adjusted else "count" if position in chosen else "ignore"
         for position in range(len(names))
     ]
 
 
 def _in_words(draft: Draft, position: int) -> str:
     """The role of a column that is neither a count nor ignored, with its kind if it has one."""
-    given = draft.roles.columns[names_of(draft.table)[position]]
-    if given in ("covariate", "context"):
-        return f"{given}, {kind_of(draft.table.iloc[:, position])}"
-    given = ("intervention", SET) if given == "intervention" else given
-    return given if isinstance(given, str) else ", ".join(given)
+    role = draft.roles.columns[names_of(draft.table)[position]]
+    if role in ("covariate", "context"):
+        return f"{role}, {kind_of(draft.table.iloc[:, position])}"
+    role = ("intervention", SET) if role == "intervention" else role
+    return role if isinstance(role, str) else ", ".join(role)
 
 
 def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
-    """Summary statistics of the columns shown, one row per column in `view`."""
     facts = draft_facts.described(draft)
     numbers = ["levels", "zeros", "mean", "dispersion", "ties", "minimum", "maximum"]
     frame = facts[["column", "type", *numbers]].copy()
@@ -167,7 +162,7 @@ def _frame(draft: Draft, view: list[int]) -> pd.DataFrame:
 
 
 def config(frame: pd.DataFrame) -> dict[str, object]:
-    """The columns of the table, no wider than what they hold, so that the numbers are in sight, on a phone the type."""
+    """The columns of the table, as narrow as their contents: the numbers stay in sight, and on a phone the type."""
     names = min(max(8 * max(map(len, frame["column"])) + 24, 76), 200)
     roles = 120 if "guess" not in frame and frame["role"].str.len().max() <= len("exposure") else 155
     kinds = 120 if "type" in frame and frame["type"].str.len().max() > len("not counts") else 80

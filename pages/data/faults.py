@@ -25,30 +25,32 @@ _NAMED = 5
 
 def has_cure(draft: Draft) -> bool:
     """Whether leaving something out, or reading it as numbers, would leave other columns."""
-    found = _found(draft)
-    return len(found.columns) < len(draft.columns) and bool(found.columns or len(found.rows) or found.texts)
+    proposal = _proposal(draft)
+    return len(proposal.columns) < len(draft.columns) and bool(proposal.columns or len(proposal.rows) or proposal.texts)
 
 
-def _found(draft: Draft) -> rows.Proposal:
+def _proposal(draft: Draft) -> rows.Proposal:
     """What to leave out, except a column that the page asks about elsewhere."""
-    found, asked = draft_facts.mends(draft), {*draft_facts.guesses(draft)}
-    asked |= {0} if reshape.has_row_names(draft.table) else set()
-    return replace(found, columns={at: why for at, why in found.columns.items() if draft.columns[at] not in asked})
+    proposal, guessed = draft_facts.mends(draft), {*draft_facts.guesses(draft)}
+    guessed |= {0} if reshape.has_row_names(draft.table) else set()
+    return replace(
+        proposal, columns={at: why for at, why in proposal.columns.items() if draft.columns[at] not in guessed}
+    )
 
 
 def panel(draft: Draft) -> None:
     """The columns and rows to leave out, and numbers stored as text; nothing if there are none."""
     if not has_cure(draft):
         return
-    found = _found(draft)
-    for part in (_columns, _rows, _texts):
-        part(draft, found)
+    proposal = _proposal(draft)
+    for draw in (_columns, _rows, _texts):
+        draw(draft, proposal)
 
 
-def _columns(draft: Draft, found: rows.Proposal) -> None:
-    if not found.columns:
+def _columns(draft: Draft, proposal: rows.Proposal) -> None:
+    if not proposal.columns:
         return
-    positions = {draft.columns[index]: why for index, why in found.columns.items()}
+    positions = {draft.columns[index]: why for index, why in proposal.columns.items()}
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} cannot be used:** {_whys(draft, positions)}.")
     if st.button(label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
@@ -59,16 +61,15 @@ def _columns(draft: Draft, found: rows.Proposal) -> None:
 
 
 def _whys(draft: Draft, positions: dict[int, str]) -> str:
-    """Why each column cannot be used; columns with the same reason are named together."""
-    alike: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for position, why in positions.items():
-        alike.setdefault(why, []).append(str(draft.table.columns[position]))
+        by_reason.setdefault(why, []).append(str(draft.table.columns[position]))
     verbs = {"is": "are", "has": "each have"}
-    said = []
-    for why, names in alike.items():
+    sentences = []
+    for why, names in by_reason.items():
         verb, rest = why.split(" ", 1)
-        said.append(f"{named(names, code)} {verbs[verb] if len(names) > 1 else verb} {rest}")
-    return listed(said, _NAMED, "; ")
+        sentences.append(f"{named(names, code)} {verbs[verb] if len(names) > 1 else verb} {rest}")
+    return listed(sentences, _NAMED, "; ")
 
 
 def label(count: int, what: str) -> str:
@@ -76,22 +77,25 @@ def label(count: int, what: str) -> str:
     return f"Leave out {plural(count, f'this {what}', f'these {how_many(count, what)}')}"
 
 
-def _rows(draft: Draft, found: rows.Proposal) -> None:
-    """The rows, counted and listed; enough rows must remain."""
-    if not len(found.rows):
+def _rows(draft: Draft, proposal: rows.Proposal) -> None:
+    if not len(proposal.rows):
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
     faulty = list(draft_facts.mends(draft).columns)
-    cells = rows.listed(chosen, found.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
-    lost, left, count = lost_rows(draft, found.rows), len(chosen) - len(found.rows), how_many(len(found.rows), "row")
+    cells = rows.listed(chosen, proposal.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
+    lost, rest, count = (
+        lost_rows(draft, proposal.rows),
+        len(chosen) - len(proposal.rows),
+        how_many(len(proposal.rows), "row"),
+    )
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
-    kinds += f" in the first {_MOST_LISTED:,} of them" if len(found.rows) > _MOST_LISTED else ""
-    holds = plural(len(found.rows), "holds", "hold")
+    kinds += f" in the first {_MOST_LISTED:,} of them" if len(proposal.rows) > _MOST_LISTED else ""
+    holds = plural(len(proposal.rows), "holds", "hold")
     st.markdown(
-        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them, {left:,} rows remain. "
+        f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them, {rest:,} rows remain. "
         f"A run records which rows were left out. {rows.losses(cells['why'])}"
     )
-    rows_button(draft, found.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
+    rows_button(draft, proposal.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
     _list(cells)
 
 
@@ -103,9 +107,9 @@ def lost_rows(draft: Draft, indices: np.ndarray) -> str:
 
 def rows_button(draft: Draft, indices: np.ndarray, words: str, key: str) -> None:
     """A button that leaves out rows by position, if enough remain; `words` say what it did."""
-    left, refused = len(draft.table) - len(indices), None
-    if left < least_rows(draft.settings.folds):
-        refused = f"Only {how_many(left, 'row')} would remain."
+    remaining, refused = len(draft.table) - len(indices), None
+    if remaining < least_rows(draft.settings.folds):
+        refused = f"Only {how_many(remaining, 'row')} would remain."
     elif len(rows.with_more(draft.rows_left_out, len(draft.table), indices)) > rows.MOST_STRETCHES:
         refused = "Too many rows to record in a run: leave out the columns that hold these cells."
     icon = ":material/playlist_remove:"
@@ -126,10 +130,10 @@ def _list(cells: pd.DataFrame) -> None:
         tables.show(cells, "Cells that are not counts", columns, max_height=320)
 
 
-def _texts(draft: Draft, found: rows.Proposal) -> None:
-    if not found.texts:
+def _texts(draft: Draft, proposal: rows.Proposal) -> None:
+    if not proposal.texts:
         return
-    positions = [draft.columns[index] for index in found.texts]
+    positions = [draft.columns[index] for index in proposal.texts]
     names = listed([code(draft.table.columns[position]) for position in positions], _NAMED)
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} {plural(len(positions), 'stores', 'store')} numbers as text:** {names}.")

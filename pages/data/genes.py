@@ -39,7 +39,6 @@ def panel(draft: Draft) -> None:
 
 
 def _chosen(facts: dict[str, Any]) -> str:
-    """Which genes were chosen, and from which layer if there are several."""
     genes, noun = facts["genes"].strip(), facts["nouns"][1]
     if genes.isdecimal() and int(genes) >= facts["there"]:
         words = f"all {facts['there']:,} {noun}s"
@@ -60,19 +59,19 @@ def _form(facts: dict[str, Any], key: str) -> dict[str, Any] | None:
     if len(facts["layers"]) > 1:
         layers = facts["layers"]
         labels = dict(zip(layers, distinct(shown(name, 60) for name in layers), strict=True))
-        now = layers.index(facts["layer"])
-        chosen["layer"] = st.selectbox("Layer", layers, now, labels.__getitem__, key=f"{key}_layer")
+        present = layers.index(facts["layer"])
+        chosen["layer"] = st.selectbox("Layer", layers, present, labels.__getitem__, key=f"{key}_layer")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         usual = "names" if is_named else facts["by"]
-        way = segments(f"Choose {noun}s", _WAYS, f"{key}_way", usual, _HELP, width="content")
-        if way != "names":
-            most = max(2, min(facts["there"], MOST_COLUMNS, MOST_CELLS // facts["cells"]))
-            now = min(int(USUAL_GENES if is_named else facts["genes"]), most)
-            number = st.number_input(f"How many {noun}s", 2, most, now, key=f"{key}_many", width=180)
-            chosen |= {"genes": str(number), "by": way}
-    if way == "names":
-        now = facts["genes"] if is_named else ""
-        text = st.text_area("Names, or patterns such as CD*", now, key=f"{key}_names", help=_LIST)
+        choice = segments(f"Choose {noun}s", _WAYS, f"{key}_way", usual, _HELP, width="content")
+        if choice != "names":
+            limit = max(2, min(facts["there"], MOST_COLUMNS, MOST_CELLS // facts["cells"]))
+            present = min(int(USUAL_GENES if is_named else facts["genes"]), limit)
+            number = st.number_input(f"How many {noun}s", 2, limit, present, key=f"{key}_many", width=180)
+            chosen |= {"genes": str(number), "by": choice}
+    if choice == "names":
+        present = facts["genes"] if is_named else ""
+        text = st.text_area("Names, or patterns such as CD*", present, key=f"{key}_names", help=_LIST)
         chosen["genes"] = ",".join(text.splitlines())
     if facts["columns"]:
         chosen["obs"] = _columns_of_obs(facts, key)
@@ -83,5 +82,5 @@ def _columns_of_obs(facts: dict[str, Any], key: str) -> list[str]:
     """The chosen columns of obs; so far only their names are known."""
     there = facts["columns"]
     labels = dict(zip(there, distinct(shown(name, 60) for name in there), strict=True))
-    now = [name for name in facts["obs"] if name in labels]
-    return st.multiselect("Columns of obs", there, now, labels.__getitem__, key=f"{key}_obs", help=_OBS)
+    present = [name for name in facts["obs"] if name in labels]
+    return st.multiselect("Columns of obs", there, present, labels.__getitem__, key=f"{key}_obs", help=_OBS)

@@ -1,4 +1,4 @@
-"""The loaded table on Data: its name, the way on, what must be mended, its columns, their roles, what stands out."""
+"""The loaded table on Data: its name, next step, problems to fix, its columns, their roles, and what stands out."""
 
 import streamlit as st
 
@@ -43,7 +43,6 @@ def draw(draft: Draft) -> None:
 
 
 def _heading(draft: Draft) -> None:
-    """The table's name, size, source and adjustment, and the way back to the one before it."""
     st.subheader(plain(draft.name), anchor=False)
     st.caption(
         f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
@@ -58,7 +57,6 @@ def _heading(draft: Draft) -> None:
 
 
 def _onward(draft: Draft) -> None:
-    """The button that finds the graph, its times, and what it follows."""
     is_open = draft_facts.chosen_counts(draft) is None or reshaping.is_other(draft)
     why_not = mending.why_not(draft) if is_open else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -66,7 +64,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     find_graph.times(draft)
-    if not why_not and (told := looking.current_artefacts(draft)) is not None:
-        findings.doubts(told.doubts, "below")
+    if not why_not and (artefacts := looking.current_artefacts(draft)) is not None:
+        findings.doubts(artefacts.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")

@@ -30,15 +30,19 @@ def panel(draft: Draft) -> None:
 
 
 def first(draft: Draft) -> None:
-    """What to settle before a graph is looked for, worst first: what blocks it, then what would mislead it."""
+    """What to settle before the graph is searched for, worst first: blocking problems, then misleading ones."""
     reshaping.panel(draft)
     if reshaping.is_other(draft):
         return  # what would be asked or found otherwise is about other rows and columns
-    asked = _asked(draft)
-    found = [one for one in draft_facts.problems(draft) if one.kind not in _ELSEWHERE and one.column not in asked]
-    if found or roles.asked(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
+    questioned = _questioned(draft)
+    problems = [
+        problem
+        for problem in draft_facts.problems(draft)
+        if problem.kind not in _ELSEWHERE and problem.column not in questioned
+    ]
+    if problems or roles.asked(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
         with st.container(border=True, key="settle"):
-            findings.problem_list(found, _way_out(draft))
+            findings.problem_list(problems, _way_out(draft))
             faults.panel(draft)
             roles.panel(draft)
             roles.unusable(draft)
@@ -46,10 +50,10 @@ def first(draft: Draft) -> None:
     _left_out(draft)
 
 
-def _asked(draft: Draft) -> set[str]:
-    """The names of the columns that a question is about, unless nothing else would be left."""
-    asked = roles.asked(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
-    return asked | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
+def _questioned(draft: Draft) -> set[str]:
+    """The names of the columns that a question is about, unless no other columns would remain."""
+    questioned = roles.asked(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
+    return questioned | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
 
 
 def why_not(draft: Draft) -> str:
@@ -59,7 +63,7 @@ def why_not(draft: Draft) -> str:
         return "First answer the question above."
     if draft_facts.chosen_numbers(draft) is not None:
         return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
-    open_questions = {name for problem in blocking for name in problem.columns} & _asked(draft)
+    open_questions = {name for problem in blocking for name in problem.columns} & _questioned(draft)
     rest = [problem for problem in blocking if not {*problem.columns} & open_questions]
     what = list(dict.fromkeys(problem.fault for problem in rest if problem.rows and problem.fault))
     if len(what) < len({problem.fault for problem in rest}):
@@ -69,25 +73,23 @@ def why_not(draft: Draft) -> str:
 
 
 def _way_out(draft: Draft) -> str:
-    """Which box fixes what blocks."""
-    ways, kinds = [], {problem.kind for problem in draft_facts.problems(draft)}
+    boxes, kinds = [], {problem.kind for problem in draft_facts.problems(draft)}
     if "names" in kinds:
-        ways.append("Answer the question above first.")
+        boxes.append("Answer the question above first.")
     elif faults.has_cure(draft):
-        ways.append("The buttons below fix this.")
-    if (not ways or "name" in kinds) and len(draft_facts.usable(draft)) > 1:
-        ways.append("**Choose usable**, below, chooses the columns without problems and leaves out the others.")
-    if not ways and draft_facts.chosen_numbers(draft) is None:
-        ways.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
-    return " ".join(ways)
+        boxes.append("The buttons below fix this.")
+    if (not boxes or "name" in kinds) and len(draft_facts.usable(draft)) > 1:
+        boxes.append("**Choose usable**, below, chooses the columns without problems and leaves out the others.")
+    if not boxes and draft_facts.chosen_numbers(draft) is None:
+        boxes.append("Fewer than two columns hold counts: load a table of whole numbers from 0 up.")
+    return " ".join(boxes)
 
 
 def _reading(draft: Draft) -> None:
-    """Anything unusual that was detected, and all choices."""
     how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
     if notes := draft.table.attrs.get(NOTES, []):
-        said = bullets([plain(note) for note in notes])
-        st.info(f"**How the file was read**\n\n{said}", icon=":material/info:")
+        details = bullets([plain(note) for note in notes])
+        st.info(f"**How the file was read**\n\n{details}", icon=":material/info:")
         rereading.as_else_meant(draft)
     errors.show(rereading.PROBLEM, " The table is unchanged.")
     if draft.file is None:
@@ -110,7 +112,6 @@ def _asks(how: dict[str, Any], sheets: list[str], notes: list[str]) -> bool:
 
 
 def _history(draft: Draft) -> None:
-    """What was done to the table, and how to undo it; nothing if nothing was done."""
     if not draft.steps:
         return
     with st.container(border=True):
@@ -132,9 +133,8 @@ def _undo(steps: int) -> None:
 
 
 def _left_out(draft: Draft) -> None:
-    """One line on the identifiers that are not among the counts; nothing without any."""
-    found = [at for at in draft_facts.index_like(draft) if at not in {*draft.columns, *draft.adjusted}]
-    if found:
-        names = listed([code(draft.table.columns[at]) for at in found], _MOST_SAID)
-        looks = plural(len(found), "looks like an identifier and is", "look like identifiers and are")
+    identifiers = [at for at in draft_facts.index_like(draft) if at not in {*draft.columns, *draft.adjusted}]
+    if identifiers:
+        names = listed([code(draft.table.columns[at]) for at in identifiers], _MOST_SAID)
+        looks = plural(len(identifiers), "looks like an identifier and is", "look like identifiers and are")
         st.caption(f"{names} {looks} left out. To include one, give it the role count in the table below.")

@@ -52,19 +52,19 @@ def _look(draft: Draft, table: pd.DataFrame) -> None:
     check.panel(partial(_show, draft))
 
 
-def _show(draft: Draft, found: Quality) -> None:
-    told = [finding for finding in found.findings if finding.kind not in _ABOVE]
-    if not told:
-        st.caption("Nothing else stands out." if len(found.findings) else "Nothing stands out.")
-    for finding in told:
+def _show(draft: Draft, result: Quality) -> None:
+    findings = [finding for finding in result.findings if finding.kind not in _ABOVE]
+    if not findings:
+        st.caption("Nothing else stands out." if len(result.findings) else "Nothing stands out.")
+    for finding in findings:
         if _has_button(finding):
             with st.container(border=True, horizontal=True, vertical_alignment="center"):
                 st.markdown(_words(finding), width="stretch")
-                _button(draft, found, finding)
-    if lines := [_words(finding) for finding in told if not _has_button(finding)]:
+                _button(draft, result, finding)
+    if lines := [_words(finding) for finding in findings if not _has_button(finding)]:
         st.markdown(bullets(lines))
     opened = answers.segments("Show", _FIGURES, "quality_figure")
-    figure.show(getattr(figures, opened)(found), f"quality_{opened}")
+    figure.show(getattr(figures, opened)(result), f"quality_{opened}")
 
 
 def _has_button(finding: Finding) -> bool:
@@ -75,8 +75,7 @@ def _words(finding: Finding) -> str:
     return f"**{plain(finding.message)}** {plain(finding.remedy)}"
 
 
-def _button(draft: Draft, found: Quality, finding: Finding) -> None:
-    """Leave out the columns or rows of a finding."""
+def _button(draft: Draft, result: Quality, finding: Finding) -> None:
     if finding.without:
         positions = columns.chosen(draft, finding.without)
         is_off = len(draft.columns) - len(positions) < 2
@@ -84,7 +83,7 @@ def _button(draft: Draft, found: Quality, finding: Finding) -> None:
         act = partial(columns.leave_out, positions, finding.message)
         help = "Fewer than 2 columns would remain." if is_off else None
     else:
-        indices = np.flatnonzero(found.rows["is_out"])
+        indices = np.flatnonzero(result.rows["is_out"])
         is_off = len(draft.table) - len(indices) < least_rows(draft.settings.folds)
         label, key = f"Leave out {how_many(len(indices), 'row')}", "quality_out_rows"
         act, help = partial(_without_rows, draft, indices), "Too few rows would remain." if is_off else None

@@ -24,19 +24,19 @@ def in_words(how: dict[str, Any]) -> str:
     """How a file was read, in one line."""
     if how.get("strand") is not None:
         return f"Read as the counts of STAR that are {STRANDS[how['strand']]}"
-    parts = []
+    phrases = []
     if how.get("sheet") is not None:
-        parts.append(f"sheet {shown(how['sheet'], 40)}")
+        phrases.append(f"sheet {shown(how['sheet'], 40)}")
     if how.get("hidden") is not None:
-        parts.append(f"hidden rows and columns {HIDDEN[how['hidden']]}")
+        phrases.append(f"hidden rows and columns {HIDDEN[how['hidden']]}")
     if how.get("encoding") is not None:
-        parts += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
-        parts.append(f"decimal {DECIMALS[how['decimal']]}")
-        parts.append(f"thousands {THOUSANDS[how['thousands']]}" if how["thousands"] else "no thousands mark")
+        phrases += [ENCODINGS[how["encoding"]], f"separated by {SEPARATORS[how['separator']]}"]
+        phrases.append(f"decimal {DECIMALS[how['decimal']]}")
+        phrases.append(f"thousands {THOUSANDS[how['thousands']]}" if how["thousands"] else "no thousands mark")
     first, last = how["above"] + 1, how["above"] + how["names"]
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
-    parts.append(f"names in {lines}" if how["names"] else "no line of names")
-    return "Read as " + ", ".join(parts)
+    phrases.append(f"names in {lines}" if how["names"] else "no line of names")
+    return "Read as " + ", ".join(phrases)
 
 
 def form(how: dict[str, Any], sheets: list[str], key: str) -> dict[str, Any] | None:
@@ -98,10 +98,10 @@ def without_names(draft: Draft) -> None:
 
 def as_else_meant(draft: Draft) -> None:
     """A button to read ambiguous marks within numbers the other way."""
-    other = draft.table.attrs.get(OTHER)
-    if other:
-        mark = "a point between thousands" if other["thousands"] == "." else "a decimal comma"
-        _button(draft, f"Read with {mark}", other)
+    alternative = draft.table.attrs.get(OTHER)
+    if alternative:
+        mark = "a point between thousands" if alternative["thousands"] == "." else "a decimal comma"
+        _button(draft, f"Read with {mark}", alternative)
 
 
 def _button(draft: Draft, label: str, changes: dict[str, Any]) -> None:

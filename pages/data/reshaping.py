@@ -1,4 +1,4 @@
-"""What a table holds besides counts, and rows, columns or a first row that may be something else than they are."""
+"""What a table holds besides counts; rows, columns or a first row that may not be what they seem."""
 
 from collections.abc import Collection
 
@@ -22,7 +22,7 @@ _TURN, _NAMES = "transposed", draft_facts.about(kinds.NAMES)  # the questions
 
 
 def asks(draft: Draft) -> bool:
-    """Whether it is open what the table holds, if rows are variables, or if the first column names them."""
+    """Whether the meaning of the table is open, if rows are variables, or if the first column names them."""
     return bool(draft_facts.suggestions(draft)) or _asks_turn(draft) or asks_names(draft)
 
 
@@ -34,13 +34,13 @@ def asks_names(draft: Draft) -> bool:
 
 
 def stops(draft: Draft) -> bool:
-    """Whether nothing can be found before the question is answered: counts are no counts, or mean something else."""
+    """Whether no search can start before the question is answered: counts are not counts, or mean something else."""
     return is_other(draft) or (asks_names(draft) and 0 in draft.columns and draft_facts.faulty(draft)[0][0])
 
 
 def is_other(draft: Draft) -> bool:
-    """Whether rows or columns are surely something else than observations and counts."""
-    return any(found.kind in kinds.CERTAIN for found in draft_facts.suggestions(draft))
+    """Whether rows or columns are certainly not observations and counts."""
+    return any(suggestion.kind in kinds.CERTAIN for suggestion in draft_facts.suggestions(draft))
 
 
 def _asks_turn(draft: Draft) -> bool:
@@ -61,35 +61,40 @@ def panel(draft: Draft) -> None:
 
 
 def _suggestions(draft: Draft) -> None:
-    """What the table holds besides counts, and the button that takes account of all of it."""
-    found = draft_facts.suggestions(draft)
+    changes = draft_facts.suggestions(draft)
     with st.container(border=True, key="layout"):
         st.markdown(f"{STOPS if stops(draft) else WARNS} **Not a plain table of counts?**")
-        if len(found) == 1:
-            st.markdown(bullets([plain(found[0])]))
-            chosen = {found[0].kind}
+        if len(changes) == 1:
+            st.markdown(bullets([plain(changes[0])]))
+            chosen = {changes[0].kind}
         else:
-            boxes = [st.checkbox(plain(one), True, key=f"{draft.key}_{at}_{one.kind}") for at, one in enumerate(found)]
-            chosen = {one.kind for one, is_ticked in zip(found, boxes, strict=True) if is_ticked}
-        label = "Change all of this" if chosen == {one.kind for one in found} else "Change what is ticked"
+            boxes = [
+                st.checkbox(plain(change), True, key=f"{draft.key}_{at}_{change.kind}")
+                for at, change in enumerate(changes)
+            ]
+            chosen = {change.kind for change, is_ticked in zip(changes, boxes, strict=True) if is_ticked}
+        label = "Change all of this" if chosen == {change.kind for change in changes} else "Change what is ticked"
         with st.container(horizontal=True):
-            icon, refused = ":material/table_convert:", [one.kind for one in found if one.kind not in chosen]
+            icon, refused = (
+                ":material/table_convert:",
+                [change.kind for change in changes if change.kind not in chosen],
+            )
             arguments = (chosen, refused)
-            label = "Change it so" if len(found) == 1 else label
+            label = "Change it so" if len(changes) == 1 else label
             st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
             _no("No, read it as it is", draft_facts.LAYOUT)
 
 
 def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
-    """Make the changes of some kinds, each a step; the others are not asked about again."""
+    """Make the changes of some kinds, each a step; do not ask about the refused ones again."""
     draft = session.draft.current()
     if draft is None:
         return
     with errors.deferred(_PROBLEM):
         for kind in refused:
             session.draft.deny(draft_facts.about(kind))
-        for one, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
-            session.draft.edit(str(one), *one.edits)
+        for change, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
+            session.draft.edit(str(change), *change.edits)
         columns.taken_anew()
 
 
@@ -135,12 +140,10 @@ def _buttons(draft: Draft) -> None:
 
 
 def _no(label: str, question: str) -> None:
-    """A button that answers a question with no, for this table."""
     st.button(label, key=f"no_{question}", on_click=session.draft.deny, args=(question,))
 
 
 def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: bool = False) -> None:
-    """A button that changes the table."""
     st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change))
 
 

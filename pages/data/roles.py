@@ -47,43 +47,42 @@ def _open(draft: Draft) -> dict[int, Guess]:
 
 def panel(draft: Draft) -> None:
     """The guesses that the reader has not yet answered, if any."""
-    found = _open(draft)
-    if not found:
+    guesses = _open(draft)
+    if not guesses:
         return
     faulty = draft_facts.faulty(draft)
-    mark = STOPS if any(faulty[position][0] for position in found if position in draft.columns) else WARNS
-    numbers = [position for position in found if position in draft.columns and not faulty[position][0]]
-    lines = _lines(draft, found)
-    asked = bullets(lines, _MOST, "more: see the table below.")
+    mark = STOPS if any(faulty[position][0] for position in guesses if position in draft.columns) else WARNS
+    numbers = [position for position in guesses if position in draft.columns and not faulty[position][0]]
+    lines = _lines(draft, guesses)
+    question = bullets(lines, _MOST, "more: see the table below.")
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
-    are = plural(len(found), "One column does", f"{len(found):,} columns do")
-    st.markdown(f"{mark} **{are} not look like counts.**{waits}\n\n{asked}")
+    are = plural(len(guesses), "One column does", f"{len(guesses):,} columns do")
+    st.markdown(f"{mark} **{are} not look like counts.**{waits}\n\n{question}")
     with st.container(horizontal=True):
         st.button(
-            plural(len(found), "Accept this guess", "Accept all guesses"),
+            plural(len(guesses), "Accept this guess", "Accept all guesses"),
             key="take_guesses",
             type="primary" if mark == STOPS else "secondary",  # what stops the search comes first
             icon=":material/done_all:",
             on_click=_take,
-            args=(found, [str(name) for name in draft.table.columns]),
+            args=(guesses, [str(name) for name in draft.table.columns]),
             help="You can undo this, or change each role in the table below.",
         )
         if numbers:
-            label = plural(len(found), "Keep it as a count", "Keep the numbers as counts")
+            label = plural(len(guesses), "Keep it as a count", "Keep the numbers as counts")
             st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
-        if chosen := [position for position in found if position in draft.columns]:
+        if chosen := [position for position in guesses if position in draft.columns]:
             names = f"{listed([str(draft.table.columns[position]) for position in chosen], _MOST)}."
             st.button(
                 faults.label(len(chosen), "column"), key="leave_asked", on_click=columns.leave_out, args=(chosen, names)
             )
 
 
-def _lines(draft: Draft, found: dict[int, Guess]) -> list[str]:
-    """The guesses in words, those that are the same in one line."""
-    alike: dict[Guess, list[str]] = {}
-    for at, guess in found.items():
-        alike.setdefault(guess, []).append(str(draft.table.columns[at]))
-    return [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in alike.items()]
+def _lines(draft: Draft, guesses: dict[int, Guess]) -> list[str]:
+    by_guess: dict[Guess, list[str]] = {}
+    for at, guess in guesses.items():
+        by_guess.setdefault(guess, []).append(str(draft.table.columns[at]))
+    return [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in by_guess.items()]
 
 
 def _of(names: list[str], why: str) -> str:
@@ -92,10 +91,10 @@ def _of(names: list[str], why: str) -> str:
     return why if len(names) == 1 else f"{_OF_SEVERAL.get(verb, verb)} {words}"
 
 
-def _take(found: dict[int, Guess], names: list[str]) -> None:
-    said = listed([f"{names[position]} {guess}" for position, guess in found.items()], _MOST, "; ")
-    words = f"Guessed roles accepted: {said}."
-    session.draft.set_roles({position: guess.declaration for position, guess in found.items()}, words)
+def _take(guesses: dict[int, Guess], names: list[str]) -> None:
+    summary = listed([f"{names[position]} {guess}" for position, guess in guesses.items()], _MOST, "; ")
+    words = f"Guessed roles accepted: {summary}."
+    session.draft.set_roles({position: guess.declaration for position, guess in guesses.items()}, words)
     columns.taken_anew()
 
 
@@ -111,13 +110,13 @@ def exposure(draft: Draft) -> None:
     labels = dict(_WORDS)
     if of_column:
         labels[_COLUMN] = f"Column {shown(of_column[0], 40)}"
-    now = _COLUMN if of_column else draft.roles.exposure or _NONE
-    key = f"exposure_{draft.key}_{now}"
+    current = _COLUMN if of_column else draft.roles.exposure or _NONE
+    key = f"exposure_{draft.key}_{current}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Exposure",
             list(labels),
-            list(labels).index(now),
+            list(labels).index(current),
             format_func=lambda which: labels.get(which, ""),
             key=key,
             on_change=lambda: _choose(key),
@@ -134,20 +133,19 @@ def exposure(draft: Draft) -> None:
                 on_change=lambda: session.draft.set_group_effects(st.session_state[effects]),
                 help="Each group is also a level of a categorical covariate.",
             )
-    if now != _NONE:
-        st.caption(_MEANING + (_OF_THE_COUNTS if now in (TOTAL, RATIOS) else ""))
+    if current != _NONE:
+        st.caption(_MEANING + (_OF_THE_COUNTS if current in (TOTAL, RATIOS) else ""))
 
 
 def _order(draft: Draft) -> None:
-    """The choice whether the row number, or blocks of rows, are adjusted for."""
     blocks = draft.roles.blocks or min(_BLOCKS, len(draft.table) // _LEAST_LENGTH)
     labels = {"none": "Means nothing", "number": "Adjust for the row number", "blocks": f"Adjust for {blocks} blocks"}
-    now = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"
-    key = f"order_{draft.key}_{now}_{blocks}"
+    current = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"
+    key = f"order_{draft.key}_{current}_{blocks}"
     st.selectbox(
         "Order of the rows",
         list(labels),
-        list(labels).index(now),
+        list(labels).index(current),
         format_func=lambda which: labels.get(which, ""),
         key=key,
         on_change=lambda: _set_order(key, blocks),
@@ -172,12 +170,12 @@ def _choose(key: str) -> None:
 
 def unusable(draft: Draft) -> None:
     """The rows in which a column cannot play its role, if any, with the button that leaves them out."""
-    found = draft_facts.unusable(draft)
-    if not found:
+    problems = draft_facts.unusable(draft)
+    if not problems:
         return
-    indices = np.flatnonzero(np.logical_or.reduce(list(found.values())))
+    indices = np.flatnonzero(np.logical_or.reduce(list(problems.values())))
     lost, count = faults.lost_rows(draft, indices), how_many(len(indices), "row")
-    of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in found.items())
+    of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in problems.items())
     st.markdown(
         f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
         f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "

@@ -33,7 +33,6 @@ def attach(draft: Draft) -> None:
 
 
 def _offer(draft: Draft, name: str, data: bytes) -> None:
-    """How the sheet would be joined, and the button that does it."""
     sheet = read_table(io.BytesIO(data), name)
     choices = [_DETECTED, *names_of(sheet)]
     by = st.selectbox("Column with the names of the rows", choices, key=f"samples_by_{draft.key}")

@@ -20,20 +20,24 @@ def panel(draft: Draft) -> None:
     """What stands out, in numbers, and the filter if columns hardly vary; not with fewer than three chosen."""
     if len(draft.columns) < 3:
         return
-    rare, same = _found(draft)
+    rare, same = _counts(draft)
     rows, chosen = len(draft.table), len(draft.columns)
-    told = []
+    sentences = []
     if rare:
-        least = f"{dispersion.RARE:.0%} of the rows, fewer than {int(np.ceil(dispersion.RARE * rows)):,}"
-        told.append(f"{rare:,} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {least}.")
+        threshold = f"{dispersion.RARE:.0%} of the rows, fewer than {int(np.ceil(dispersion.RARE * rows)):,}"
+        sentences.append(
+            f"{rare:,} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {threshold}."
+        )
     if same:
         has = plural(same, "has", "have")
-        told.append(f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows.")
+        sentences.append(
+            f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows."
+        )
     if rows < _WIDE * chosen and not reshaping.asks(draft):
-        told.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
-    if told:
+        sentences.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
+    if sentences:
         st.warning(
-            f"**The graph may be unreliable.**\n\n{bullets(told)}",
+            f"**The graph may be unreliable.**\n\n{bullets(sentences)}",
             icon=":material/filter_alt:",
         )
     if rare or same:
@@ -42,11 +46,11 @@ def panel(draft: Draft) -> None:
 
 def offer(draft: Draft) -> None:
     """The filter where no column hardly varies: folded, and below the table."""
-    if len(draft.columns) >= 3 and not any(_found(draft)):
+    if len(draft.columns) >= 3 and not any(_counts(draft)):
         _box(draft, 0, 0)
 
 
-def _found(draft: Draft) -> tuple[int, int]:
+def _counts(draft: Draft) -> tuple[int, int]:
     """How many columns are rarely above 0, and how many are nearly constant."""
     spread = draft_facts.spreads(draft)
     return int(dispersion.rare(spread).sum()), int(dispersion.nearly_constant(spread).sum())
@@ -86,10 +90,10 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
         f"{code(line.column)} ({line.prevalence:.1%} of rows, mean {number(line.mean)})"
         for line in spread[out].sort_values("prevalence").itertuples()
     ]
-    left, gone = int((~out).sum()), int(out.sum())
+    remaining, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
-    st.markdown(f"This keeps {left:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
-    if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=left < 2):
+    st.markdown(f"This keeps {remaining:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
+    if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=remaining < 2):
         bounds = [
             f"{word} {value:g}{unit}"
             for word, value, unit, usual in (

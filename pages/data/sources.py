@@ -28,8 +28,8 @@ def cards() -> None:
             with column.container(border=True, height="stretch"):
                 card()
     if problem := st.session_state.get(_PROBLEM):
-        kept = " The previous table is kept." if session.draft.current() is not None else ""
-        st.error(plain(problem) + kept, icon=":material/error:")
+        note = " The previous table is kept." if session.draft.current() is not None else ""
+        st.error(plain(problem) + note, icon=":material/error:")
         file = answers.uploaded("upload")
         choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
         if choices is not None:
@@ -40,8 +40,8 @@ def _lahman() -> None:
     st.markdown("**Baseball**  \n17 counts of 200 batters per season: runs, hits, strikeouts …")
     last = lahman.seasons()[1]
     cohorts = {_years(begin, min(end, last)): (begin, min(end, last)) for begin, end in _COHORTS if begin <= last}
-    ends = f" The installed table ends in {last}." if last < _COHORTS[-1][1] else ""
-    help = f"The paper takes 2012–2018 and 2019–2025, in four quantile levels.{ends} {lahman.CREDIT}"
+    note = f" The installed table ends in {last}." if last < _COHORTS[-1][1] else ""
+    help = f"The paper takes 2012–2018 and 2019–2025, in four quantile levels.{note} {lahman.CREDIT}"
     seasons = answers.segments("Seasons", list(cohorts), "lahman_seasons", help=help)
     st.space("stretch")
     if st.button("Load baseball counts", key="load_lahman", width="stretch"):
@@ -110,9 +110,9 @@ def _uploaded() -> None:
 def _load_file(file: st.runtime.uploaded_file_manager.UploadedFile, **choices: Any) -> None:
     table = read_table(file, file.name, **choices)
     settings = session.draft.settings().replace(transform="rank")
-    kept = File(file.name, file.getvalue())
-    source, origin = f"Uploaded file {file.name}.", kept.source(**choices)
-    session.draft.load(table, file.name, source, settings=settings, file=kept, origin=origin)
+    upload = File(file.name, file.getvalue())
+    source, origin = f"Uploaded file {file.name}.", upload.source(**choices)
+    session.draft.load(table, file.name, source, settings=settings, file=upload, origin=origin)
 
 
 def _guarded(load: Callable[[], None], rerun: bool = True) -> None:

@@ -1,6 +1,6 @@
 """The answers of Effects: each computed once on the server, in the background if it takes long.
 
-What computes them is slow to import, so it is imported by the first question.
+The slow imports are left to the first question.
 """
 
 from collections.abc import Mapping
@@ -27,11 +27,10 @@ class Answered(NamedTuple):
     """The answer to a question.
 
     Attributes:
-        effect: the numbers.
         curve: the outcome's mean over the range of the cause; None if several nodes are set.
         distribution: how often it has at least a count (`disco.effects.distribution.distribution`).
-        routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that
-            have each.
+        routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that have
+            each.
         strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
             edge between them; NaN without one.
         where: the level of a covariate or context that the rows in question have, by its name; empty: all rows.
@@ -56,18 +55,14 @@ def usual(run: Run, node: str) -> "Usual":
 @cached(questions.key)
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
-    beside = run.adjustment
-    every = () if beside is None else beside.contexts_as_covariates().covariates
-    return {f"{one.name}:{level}": {one.name: level} for one in every for level in one.levels}
+    adjustment = run.adjustment
+    every = () if adjustment is None else adjustment.contexts_as_covariates().covariates
+    return {f"{variable.name}:{level}": {variable.name: level} for variable in every for level in variable.levels}
 
 
 def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, float], where: str = "") -> Slow[Answered]:
-    """The answer to a question.
-
-    Args:
-        on: the outcome.
-        do, against: the values in question and those compared with, by set node.
-        where: one of `levels`, or empty: over all rows.
+    """The answer to a question: the outcome `on` with set nodes at the values `do` against the values `against`, over
+    the rows of one of `levels`, or over all rows if `where` is empty.
     """
     rows = levels(run).get(where, {})
 
@@ -87,7 +82,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
         every, lock = graphs
         with lock:
             fitted = among(every, rows)
-            found, line = effect(fitted, on, do, against, reporter=reporter), None
+            answer, line = effect(fitted, on, do, against, reporter=reporter), None
             if len(do) == 1:
                 line = curve.curve(fitted, on, *do, reporter, (*against.values(), *do.values()))
             counts = distribution(fitted, on, do, against, reporter)
@@ -97,7 +92,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
             routes = [(path, share) for path, share in paths if not {*path[1:]} & {*do}]
             strengths = {node: strength(fitted, node, on) for node in moved}
             return Answered(
-                found, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows
+                answer, line, counts, sorted(routes, key=lambda route: -round(route[1], 12)), strengths, rows
             )
 
     question = on, *do.items(), *against.items(), where

@@ -16,25 +16,25 @@ from pages.shared.widgets.glossary import define
 from pages.shared.widgets.names import plain
 
 
-def section(found: Refinement, outcome: str, where: str) -> None:
+def section(refinement: Refinement, outcome: str, where: str) -> None:
     """The ranking, computed in the background, over all rows or those with a level (`answering.levels`)."""
     st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
-    answering.drivers(found.run, outcome, where).panel(partial(_ranked, found, outcome))
+    answering.drivers(refinement.run, outcome, where).panel(partial(_ranked, refinement, outcome))
 
 
-def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
+def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     if rows.empty:
         st.caption(f"No path leads to {plain(outcome)} in any graph left.")
         return
 
     def chosen() -> None:
-        if (node := figure.clicked("effects_drivers")) in found.order:
-            question.change(found, cause=node)
+        if (node := figure.clicked("effects_drivers")) in refinement.order:
+            question.change(refinement, cause=node)
 
     figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
-    more = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
+    note = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
     st.caption(
-        f"{more}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
+        f"{note}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
         "median of the others. Intervals: 90 %. Where a direction is open, they hold the effects of both ways. Click a "
         "mark to ask about its node."
     )
@@ -43,8 +43,8 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         columns = {"node": column.TextColumn("Node", pinned=True)}
         columns |= {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
         columns |= {name: column.TextColumn(label, help=define("graphs left")) for name, label in _GRAPHS.items()}
-        name = f"{downloads.file_name(found.run)}_drivers.csv"
-        facts = partial(about, found.run, "effects", outcome=outcome)
+        name = f"{downloads.file_name(refinement.run)}_drivers.csv"
+        facts = partial(about, refinement.run, "effects", outcome=outcome)
         csv = tables.Csv(
             "Download CSV",
             name,
@@ -53,8 +53,8 @@ def _ranked(found: Refinement, outcome: str, rows: pd.DataFrame) -> None:
             _ROWS,
             facts,
         )
-        shown = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _GRAPHS})
-        tables.show(shown, "The effect of every node on the outcome", columns, csv=csv)
+        table = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _GRAPHS})
+        tables.show(table, "The effect of every node on the outcome", columns, csv=csv)
 
 
 _NUMBERS = {

@@ -17,22 +17,22 @@ run = session.run.current()
 if run is None:
     start.no_run()
     st.stop()
-found = refinement.readable(run)
-if found is None:
+refined = refinement.readable(run)
+if refined is None:
     start.no_graph(run)
     st.stop()
 find_graph.progress(run)
 intro.artefacts(run)
 intro.adjustment(run.roles)
-asked, places = question.nodes(found)
+form, slots = question.nodes(refined)
 
 
 def answer() -> None:
-    """The answer, then the ranking: not at once, since both would take longer."""
-    is_ready = sections.answered(found, asked, places)
+    """The answer, then the ranking: one after the other, since both at once would take longer."""
+    is_ready = sections.answered(refined, form, slots)
     if is_ready:
-        driving.section(found, asked.outcome, asked.where)
-        sections.assumed(found)
+        driving.section(refined, form.outcome, form.where)
+        sections.assumed(refined)
 
 
 questions.once(run, answer)

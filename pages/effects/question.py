@@ -1,8 +1,8 @@
 """The question on Effects: cause, outcome and two values. Owns the keys `effects_…`.
 
 Once something was chosen, the address holds it, `?cause=x1&outcome=x2&from=3&to=6&also=x3:0:2&where=site:A`, so a link
-asks the same, and the browser's Back returns to the question before; each run keeps its own question. `also` has a
-further set node with its two values, and may be repeated; `where` has a level of a covariate or context.
+asks the same, and the browser's Back returns to the previous question; each run has its own. `also`, which may be
+repeated, has a further set node with its two values; `where` has a level of a covariate or context.
 """
 
 import math
@@ -36,7 +36,7 @@ class QuestionForm(NamedTuple):
     """A question; None stands for the usual values of the cause.
 
     Attributes:
-        also: the nodes that are set beside the cause.
+        also: the nodes that are set in addition to the cause.
         where: the level of a covariate or context that the rows have (`answering.levels`), or empty: all rows.
     """
 
@@ -55,113 +55,112 @@ class QuestionForm(NamedTuple):
     @property
     def do(self) -> dict[str, float | None]:
         """The value of every set node."""
-        return {one.node: one.after for one in self.sets}
+        return {setting.node: setting.after for setting in self.sets}
 
     @property
     def against(self) -> dict[str, float | None]:
         """The values compared with."""
-        return {one.node: one.before for one in self.sets}
+        return {setting.node: setting.before for setting in self.sets}
 
 
 class Places(NamedTuple):
-    """Where the boxes for values stand: beside the cause, and below it for further set nodes."""
+    """Containers for the values: next to the cause, and below it for further set nodes."""
 
     between: DeltaGenerator
     below: DeltaGenerator
 
 
-def now(found: Refinement) -> QuestionForm:
+def current(refinement: Refinement) -> QuestionForm:
     """The question in the address; without one, the run's last one, unless something else was picked since."""
-    picks = _picks(found)
-    kept, of_picks = st.session_state.get(_KEPT, {}).get(found.run.id, (None, None))
-    asked = _of_address(found) or (kept if of_picks == picks else None) or _of_picks(found, picks)
-    _keep(found, asked)
-    return asked
+    picks = _picks(refinement)
+    stored, of_picks = st.session_state.get(_KEPT, {}).get(refinement.run.id, (None, None))
+    form = _of_address(refinement) or (stored if of_picks == picks else None) or _of_picks(refinement, picks)
+    _keep(refinement, form)
+    return form
 
 
-def change(found: Refinement, **changes: Any) -> None:
-    """Ask something else; another cause has other values, and a cause that becomes the outcome changes places."""
-    before = st.session_state[_KEPT][found.run.id][0]
-    asked = before._replace(**changes)
-    if asked.cause == asked.outcome:
-        asked = QuestionForm(before.outcome, before.cause, also=asked.also, where=asked.where)
-    elif asked.cause != before.cause:
-        asked = asked._replace(before=None, after=None)
-    asked = asked._replace(also=tuple(one for one in asked.also if one.node not in asked[:2]))
-    _keep(found, asked)
-    _tell(_with_values(found, asked))
+def change(refinement: Refinement, **changes: Any) -> None:
+    """Change the question. A new cause gets its usual values; a cause that becomes the outcome swaps with it."""
+    previous = st.session_state[_KEPT][refinement.run.id][0]
+    form = previous._replace(**changes)
+    if form.cause == form.outcome:
+        form = QuestionForm(previous.outcome, previous.cause, also=form.also, where=form.where)
+    elif form.cause != previous.cause:
+        form = form._replace(before=None, after=None)
+    form = form._replace(also=tuple(setting for setting in form.also if setting.node not in form[:2]))
+    _keep(refinement, form)
+    _tell(_with_values(refinement, form))
 
 
-def nodes(found: Refinement) -> tuple[QuestionForm, Places]:
-    """Draw the boxes for cause and outcome; return the question, and the places for the values."""
-    asked = now(found)
+def nodes(refinement: Refinement) -> tuple[QuestionForm, Places]:
+    """Draw the boxes for cause and outcome; return the question, and the containers for the values."""
+    form = current(refinement)
     row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
-    ask = {name: lambda node, name=name: change(found, **{name: node}) for name in ("cause", "outcome")}
-    _node(row, "cause", "If this node is set", asked.cause, found.order, ask["cause"])
+    ask = {name: lambda node, name=name: change(refinement, **{name: node}) for name in ("cause", "outcome")}
+    _node(row, "cause", "If this node is set", form.cause, refinement.order, ask["cause"])
     between = row.container(horizontal=True, width="content")
-    _node(row, "outcome", "What happens to", asked.outcome, found.order, ask["outcome"])
-    swapped = {"cause": asked.outcome, "outcome": asked.cause, "before": None, "after": None}
+    _node(row, "outcome", "What happens to", form.outcome, refinement.order, ask["outcome"])
+    swapped = {"cause": form.outcome, "outcome": form.cause, "before": None, "after": None}
     icon = ":material/swap_horiz:"
-    row.button("Swap", icon=icon, key="effects_swap", on_click=change, args=(found,), kwargs=swapped)
-    return asked, Places(between, st.container())
+    row.button("Swap", icon=icon, key="effects_swap", on_click=change, args=(refinement,), kwargs=swapped)
+    return form, Places(between, st.container())
 
 
-def values(found: Refinement, asked: QuestionForm, places: Places) -> QuestionForm:
+def values(refinement: Refinement, form: QuestionForm, slots: Places) -> QuestionForm:
     """Draw the boxes for the values, and those of further set nodes; return the question with all values."""
-    asked = _with_values(found, asked)
-    _keep(found, asked)
-    _values(places.between, found, asked.sets[0], "", lambda changes: change(found, **changes))
-    for place in range(len(asked.also)):
-        row = places.below.container(key=f"effects_also_row_{place}", horizontal=True, vertical_alignment="bottom")
-        _further(row, found, asked, place)
-    _rows(places.below, found, asked)
-    if others := _free(found, asked):
-        new = (*asked.also, Set(_cause(found, asked.outcome, others)))
-        places.below.button(
+    form = _with_values(refinement, form)
+    _keep(refinement, form)
+    _values(slots.between, refinement, form.sets[0], "", lambda changes: change(refinement, **changes))
+    for index in range(len(form.also)):
+        row = slots.below.container(key=f"effects_also_row_{index}", horizontal=True, vertical_alignment="bottom")
+        _further(row, refinement, form, index)
+    _rows(slots.below, refinement, form)
+    if unset := _free(refinement, form):
+        new = (*form.also, Set(_cause(refinement, form.outcome, unset)))
+        slots.below.button(
             "Set another node too",
             type="tertiary",
             icon=":material/add:",
             key="effects_also",
             help="Two nodes set at once. With the same value in both boxes a node is held there.",
             on_click=change,
-            args=(found,),
+            args=(refinement,),
             kwargs={"also": new},
         )
-    return asked
+    return form
 
 
-def _further(row: DeltaGenerator, found: Refinement, asked: QuestionForm, place: int) -> None:
-    """The boxes of a node that is set beside the cause, and a button that takes it away."""
-    one, before, after = asked.also[place], asked.also[:place], asked.also[place + 1 :]
+def _further(row: DeltaGenerator, refinement: Refinement, form: QuestionForm, index: int) -> None:
+    setting, earlier, later = form.also[index], form.also[:index], form.also[index + 1 :]
 
     def ask(changed: Set | None) -> None:
-        change(found, also=(*before, *([] if changed is None else [changed]), *after))
+        change(refinement, also=(*earlier, *([] if changed is None else [changed]), *later))
 
-    free = [node for node in found.order if node == one.node or node in _free(found, asked)]
-    _node(row, f"also_{place}", "And if this node is set too", one.node, free, lambda node: ask(Set(node)))
+    free = [node for node in refinement.order if node == setting.node or node in _free(refinement, form)]
+    _node(row, f"also_{index}", "And if this node is set too", setting.node, free, lambda node: ask(Set(node)))
     between = row.container(horizontal=True, width="content")
-    _values(between, found, one, f"also_{place}_", lambda changes: ask(one._replace(**changes)))
-    help = f"{plain(one.node)} is not set."
-    icon, key = ":material/close:", f"effects_also_{place}_away"
+    _values(between, refinement, setting, f"also_{index}_", lambda changes: ask(setting._replace(**changes)))
+    help = f"{plain(setting.node)} is not set."
+    icon, key = ":material/close:", f"effects_also_{index}_away"
     row.button("Take away", icon=icon, key=key, help=help, on_click=ask, args=(None,))
 
 
-def _free(found: Refinement, asked: QuestionForm) -> list[str]:
-    """The nodes that are not in the question."""
-    return [node for node in found.order if node != asked.outcome and node not in asked.do]
+def _free(refinement: Refinement, form: QuestionForm) -> list[str]:
+    return [node for node in refinement.order if node != form.outcome and node not in form.do]
 
 
-def _with_values(found: Refinement, asked: QuestionForm) -> QuestionForm:
-    """A question with the usual values in place of those that are not given."""
-    cause, *also = (_usual(found, one) for one in asked.sets)
-    return asked._replace(before=cause.before, after=cause.after, also=tuple(also))
+def _with_values(refinement: Refinement, form: QuestionForm) -> QuestionForm:
+    cause, *also = (_usual(refinement, setting) for setting in form.sets)
+    return form._replace(before=cause.before, after=cause.after, also=tuple(also))
 
 
-def _usual(found: Refinement, one: Set) -> Set:
-    """A set node with its usual values in place of those that are not given."""
-    usual = answering.usual(found.run, one.node)
-    values = (usual.before if one.before is None else one.before, usual.after if one.after is None else one.after)
-    return Set(one.node, *values)
+def _usual(refinement: Refinement, setting: Set) -> Set:
+    usual = answering.usual(refinement.run, setting.node)
+    values = (
+        usual.before if setting.before is None else setting.before,
+        usual.after if setting.after is None else setting.after,
+    )
+    return Set(setting.node, *values)
 
 
 def _node(
@@ -180,71 +179,69 @@ def _node(
 
 
 def _values(
-    row: DeltaGenerator, found: Refinement, one: Set, name: str, then: Callable[[dict[str, float]], None]
+    row: DeltaGenerator, refinement: Refinement, setting: Set, name: str, then: Callable[[dict[str, float]], None]
 ) -> None:
-    """The boxes for the two values of a set node."""
-    usual, unit = answering.usual(found.run, one.node), modelled.unit(found.run)
+    usual, unit = answering.usual(refinement.run, setting.node), modelled.unit(refinement.run)
     is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
     help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
-    more = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "help": help, "width": 125}
+    extra = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "help": help, "width": 125}
 
     def changed(which: str, live: str) -> None:
         if not answers.is_left(f"effects_{name}{which}", live):
             then({which: st.session_state[live]})
 
     for which, label in (("before", "From"), ("after", "To")):
-        live = answers.agreeing(f"effects_{name}{which}", getattr(one, which))
-        row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **more)
+        live = answers.agreeing(f"effects_{name}{which}", getattr(setting, which))
+        row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **extra)
 
 
-def _rows(place: DeltaGenerator, found: Refinement, asked: QuestionForm) -> None:
-    """The box for the rows that the means are over; there is none if no covariate or context has levels."""
-    if not (levels := answering.levels(found.run)):
+def _rows(slot: DeltaGenerator, refinement: Refinement, form: QuestionForm) -> None:
+    if not (levels := answering.levels(refinement.run)):
         return
-    live, options = answers.agreeing("effects_where", asked.where), ["", *levels]
-    told = [shown(" = ".join(pair)) for one in levels.values() for pair in one.items()]
-    labels = dict(zip(options, distinct(["all rows", *told]), strict=True))
-    place.selectbox(
+    live, options = answers.agreeing("effects_where", form.where), ["", *levels]
+    names = [shown(" = ".join(pair)) for option in levels.values() for pair in option.items()]
+    labels = dict(zip(options, distinct(["all rows", *names]), strict=True))
+    slot.selectbox(
         "Over which rows",
         options,
         key=live,
-        format_func=lambda one: labels.get(one, ""),
+        format_func=lambda option: labels.get(option, ""),
         help="The means are over all rows, or over those with one level of a covariate or context. The model is always "
         "fitted to all rows.",
         width=230,
-        on_change=answers.valid(live, options, lambda where: change(found, where=where), "effects_where"),
+        on_change=answers.valid(live, options, lambda where: change(refinement, where=where), "effects_where"),
     )
 
 
-def _keep(found: Refinement, asked: QuestionForm) -> None:
-    st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), found.run.id: (asked, _picks(found))}
+def _keep(refinement: Refinement, form: QuestionForm) -> None:
+    st.session_state[_KEPT] = {**st.session_state.get(_KEPT, {}), refinement.run.id: (form, _picks(refinement))}
 
 
-def _tell(asked: QuestionForm) -> None:
+def _tell(form: QuestionForm) -> None:
     """Write a question to the address: only one that was chosen, or Back would lead to its own page again and again."""
-    told = {"from": asked.before, "to": asked.after}
-    written = {name: _written(value) or None for name, value in told.items()}
-    also = [":".join((one.node, *map(_written, one[1:]))) for one in asked.also]
-    rest = {"also": also, "where": asked.where or None}
-    session.address.tell({"cause": asked.cause, "outcome": asked.outcome, **written, **rest})
+    bounds = {"from": form.before, "to": form.after}
+    written = {name: _written(value) or None for name, value in bounds.items()}
+    also = [":".join((setting.node, *map(_written, setting[1:]))) for setting in form.also]
+    rest = {"also": also, "where": form.where or None}
+    session.address.tell({"cause": form.cause, "outcome": form.outcome, **written, **rest})
 
 
-def _of_address(found: Refinement) -> QuestionForm | None:
+def _of_address(refinement: Refinement) -> QuestionForm | None:
     """The question of a link; None if it names no outcome of the graph."""
     cause, outcome = session.address.parameter("cause"), session.address.parameter("outcome")
-    if outcome not in found.order:
+    if outcome not in refinement.order:
         return None
-    if cause not in found.order or cause == outcome:
-        cause = _cause(found, outcome)
-    before, after = (_number(session.address.parameter(name)) for name in ("from", "to"))
+    if cause not in refinement.order or cause == outcome:
+        cause = _cause(refinement, outcome)
+    first_value, second_value = (_number(session.address.parameter(name)) for name in ("from", "to"))
     also: dict[str, Set] = {}
     for text in session.address.every("also"):
         node, *values = text.rsplit(":", 2)
-        if node in found.order and node not in (cause, outcome) and len(values) == 2:
+        if node in refinement.order and node not in (cause, outcome) and len(values) == 2:
             also[node] = Set(node, *map(_number, values))
     where = session.address.parameter("where")
-    where = where if where in answering.levels(found.run) else ""
-    return QuestionForm(cause, outcome, before, after, tuple(also.values()), where)
+    where = where if where in answering.levels(refinement.run) else ""
+    return QuestionForm(cause, outcome, first_value, second_value, tuple(also.values()), where)
 
 
 def _written(value: float | None) -> str:
@@ -259,33 +256,31 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def _picks(found: Refinement) -> tuple[str | None, tuple[str, str] | None]:
-    """The node and the edge that are picked on Graph or Refine."""
-    edges = {*zip(found.edges["parent"], found.edges["child"], strict=True)}
-    return picked.picked(found.order), picked.picked_edge(edges)
+def _picks(refinement: Refinement) -> tuple[str | None, tuple[str, str] | None]:
+    edges = {*zip(refinement.edges["parent"], refinement.edges["child"], strict=True)}
+    return picked.picked(refinement.order), picked.picked_edge(edges)
 
 
-def _of_picks(found: Refinement, picks: tuple[str | None, tuple[str, str] | None]) -> QuestionForm:
+def _of_picks(refinement: Refinement, picks: tuple[str | None, tuple[str, str] | None]) -> QuestionForm:
     """The picked edge, or the picked node as the outcome; otherwise the last node of the order that has a cause."""
     node, edge = picks
     if edge is not None:
         return QuestionForm(*edge)
-    children = {*found.edges["child"]}
-    outcome = node or next((one for one in reversed(found.order) if one in children), found.order[-1])
-    return QuestionForm(_cause(found, outcome), outcome)
+    children = {*refinement.edges["child"]}
+    outcome = node or next(
+        (name for name in reversed(refinement.order) if name in children),
+        refinement.order[-1],
+    )
+    return QuestionForm(_cause(refinement, outcome), outcome)
 
 
-def _cause(found: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
-    """The node at the strongest edge that may lead to an outcome; without one, the node before it in the order.
-
-    Args:
-        among: the nodes that may be returned; by default all but the outcome.
-    """
-    free = [node for node in found.order if node != outcome] if among is None else [*among]
-    for edge in found.edges.itertuples():
+def _cause(refinement: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
+    """The node of `among` at the strongest edge that may lead to an outcome, else the node before it in the order."""
+    free = [node for node in refinement.order if node != outcome] if among is None else [*among]
+    for edge in refinement.edges.itertuples():
         if edge.child == outcome and edge.parent in free:
             return edge.parent
         if edge.parent == outcome and edge.child in free and not edge.decided:
             return edge.child
-    place = found.order.index(outcome)
-    return next((node for node in reversed(found.order[:place]) if node in free), free[-1])
+    position = refinement.order.index(outcome)
+    return next((node for node in reversed(refinement.order[:position]) if node in free), free[-1])

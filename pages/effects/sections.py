@@ -27,32 +27,28 @@ from pages.shared.widgets.names import plain
 _MOST_PATHS = 8
 
 
-def answered(found: Refinement, asked: QuestionForm, places: Places) -> bool:
-    """The values, and the answer once it is computed; whether it is.
-
-    Args:
-        places: of the boxes for the values.
-    """
-    asked = question.values(found, asked, places)
-    answer = answering.effect(found.run, asked.outcome, asked.do, asked.against, asked.where)
-    return answer.panel(partial(_answer, found))
+def answered(refinement: Refinement, form: QuestionForm, slots: Places) -> bool:
+    """Draw the values and, once it is computed, the answer; return whether it is."""
+    form = question.values(refinement, form, slots)
+    answer = answering.effect(refinement.run, form.outcome, form.do, form.against, form.where)
+    return answer.panel(partial(_answer, refinement))
 
 
-def _answer(found: Refinement, answer: Answered) -> None:
+def _answer(refinement: Refinement, answer: Answered) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
         lines = [plain(head), *(f"- {plain(case)}" for case in cases)] if cases else [plain(f"{head} {tail}")]
         st.markdown("\n".join(lines).replace(" %", "\u00a0%"))
-    if found.verdict.level == "poor":
-        st.caption(f":material/help: {found.verdict.text} Read the effect as a hypothesis.")
+    if refinement.verdict.level == "poor":
+        st.caption(f":material/help: {refinement.verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
     rows = "these rows" if answer.where else "all rows"
     left, right = st.container(key="beside_effects").columns(2, gap="medium")
     with left:
         if answer.curve is not None:
-            figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(found.run)), "effects_curve")
+            figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(refinement.run)), "effects_curve")
             st.caption(
                 f"The line: the mean over {rows} if every row had this value. Band: 90 %. Diamonds: your two values."
             )
@@ -62,23 +58,26 @@ def _answer(found: Refinement, answer: Answered) -> None:
         _graphs(effect.total)
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
-        row = evidence_words.row_of(found.refined, cause, effect.on) or {}
+        row = evidence_words.row_of(refinement.refined, cause, effect.on) or {}
         if row.get("source") != EXPERIMENT:
             questions.strength_told(cause, effect.on, strength)
     if effect.cases:
-        _settling(found, effect)
-    _files(found, answer)
+        _next_step(refinement, effect)
+    _files(refinement, answer)
 
 
 def _numbers(effect: Effect) -> None:
-    """Total, direct and by adjustment, and the total of every case."""
     answers = [
         ("Along all paths", effect.total),
         ("Direct only", effect.direct),
         ("By adjustment", effect.by_adjustment),
     ]
     answers += [(short(case.edges, case.is_none).replace("if", "If", 1), case.answer) for case in effect.cases]
-    rows = [(name, _told(one.rate_ratio), _told(one.difference)) for name, one in answers if one is not None]
+    rows = [
+        (name, _with_interval(answer.rate_ratio), _with_interval(answer.difference))
+        for name, answer in answers
+        if answer is not None
+    ]
     text = st.column_config.TextColumn
     columns = {
         "effect": text("Effect", help=f"{define('direct effect')} {define('by adjustment')}", width=146),
@@ -89,19 +88,21 @@ def _numbers(effect: Effect) -> None:
     tables.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
 
 
-def _told(one: Interval) -> str:
-    return "no change" if one.low == one.high else f"{number(one.estimate)} ({number(one.low)} to {number(one.high)})"
+def _with_interval(interval: Interval) -> str:
+    return (
+        "no change"
+        if interval.low == interval.high
+        else f"{number(interval.estimate)} ({number(interval.low)} to {number(interval.high)})"
+    )
 
 
 def _graphs(total: Answer) -> None:
-    """How many of the graphs left say what."""
     shares = zip(("a larger mean", "a smaller mean", "no change"), total.graphs, strict=True)
-    told = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
-    st.markdown(f"Graphs that the rows leave: {series(told)}.", help=define("graphs left"))
+    lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
+    st.markdown(f"Graphs that the rows leave: {series(lines)}.", help=define("graphs left"))
 
 
 def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
-    """The paths from the set nodes to the outcome."""
     st.markdown("**By which paths**")
     frame = pd.DataFrame(
         [(" → ".join(path), of_graphs(share)) for path, share in routes[:_MOST_PATHS]], columns=["path", "graphs"]
@@ -117,30 +118,28 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
 
 
-def assumed(found: Refinement) -> None:
-    """What an effect takes for granted, and signs against it."""
+def assumed(refinement: Refinement) -> None:
+    """The assumptions of an effect, and signs against them."""
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over rows of this table."
     )
-    questions.signs(found.run)
+    questions.signs(refinement.run)
 
 
-def _settling(found: Refinement, effect: Effect) -> None:
-    """What would tell the cases apart."""
+def _next_step(refinement: Refinement, effect: Effect) -> None:
     if effect.settled_by:
         names = " or ".join(map(plain, effect.settled_by[:2]))
         st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
-    next_steps.section(found.run, found)
+    next_steps.section(refinement.run, refinement)
 
 
-def _files(found: Refinement, answer: Answered) -> None:
-    """The answer as a file, and what gives it again."""
+def _files(refinement: Refinement, answer: Answered) -> None:
     effect = answer.effect
-    asked: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}
-    asked |= {"where": answer.where} if answer.where else {}
-    name = f"{downloads.file_name(found.run)}_effect.json"
+    facts: dict[str, object] = {"on": effect.on, "do": effect.do, "against": effect.against}
+    facts |= {"where": answer.where} if answer.where else {}
+    name = f"{downloads.file_name(refinement.run)}_effect.json"
     with st.container(horizontal=True):
         text = partial(json.dumps, as_plain(as_json(effect)), indent=1, ensure_ascii=False)
         st.download_button("Answer, JSON", text, name, "application/json", key="effects_json", on_click="ignore")
-        script.button({found.run.name: found.run}, "effects", effect=asked)
+        script.button({refinement.run.name: refinement.run}, "effects", effect=facts)

@@ -25,10 +25,10 @@ graph = refinement.readable(run)
 top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes
 raw = evidence_words.contrasted(run, margin)
-found = raw.assign(arm=named(raw))
+contrasts = raw.assign(arm=named(raw))
 with top:
-    sections.verdict(found, margin)
-    sections.forest(found, sections.of_arm(found), margin)
+    sections.verdict(contrasts, margin)
+    sections.forest(contrasts, sections.of_arm(contrasts), margin)
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What it says of the graph", anchor=False)
@@ -37,5 +37,5 @@ if graph is None and not find_graph.progress(run):
 elif graph is not None:
     sections.arrows(graph.edges, raw)
     sections.contexts(graph.refined.contexts)
-sections.every(found)
+sections.every(contrasts)
 next_steps.section(run, graph)

@@ -38,69 +38,68 @@ def margin(run: Run, refinement: Refinement | None) -> float:
 
 
 @cached(lambda run, _found: str(run.path))
-def remarks(run: Run, found: pd.DataFrame) -> tuple[str, ...]:
+def remarks(run: Run, contrasts: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(evidence_words.given(run), found)
+    return experiments.remarks(evidence_words.given(run), contrasts)
 
 
-def verdict(found: pd.DataFrame, margin: float) -> None:
+def verdict(contrasts: pd.DataFrame, margin: float) -> None:
     """How many contrasts changed, how many stayed the same, and the surest change in words."""
-    arms = found.drop_duplicates(["of", "arm"])
-    changed, same = int(found["changed"].sum()), int((found["unchanged"] & ~found["changed"]).sum())
+    arms = contrasts.drop_duplicates(["of", "arm"])
+    changed, same = int(contrasts["changed"].sum()), int((contrasts["unchanged"] & ~contrasts["changed"]).sum())
     st.markdown(
-        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(found), 'comparison')} changed**, {same:,} "
-        f"stayed within {margin:.0%}, {len(found) - changed - same:,} are too unsure to tell. {_surest(found)}"
+        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} changed**, {same:,} "
+        f"stayed within {margin:.0%}, {len(contrasts) - changed - same:,} are too unsure to tell. {_surest(contrasts)}"
     )
 
 
-def _surest(found: pd.DataFrame) -> str:
-    """The surest change with an interval, as a sentence."""
-    sure = found[found["changed"] & found["low"].notna()]
+def _surest(contrasts: pd.DataFrame) -> str:
+    sure = contrasts[contrasts["changed"] & contrasts["low"].notna()]
     if sure.empty:
         return "Nothing changed for sure."
-    one = sure.iloc[0]
+    surest = sure.iloc[0]
     return (
-        f"The surest change: {plain(shown(one['node'], 60))} at {one['ratio']:.2f} times the controls "
-        f"({one['low']:.2f} to {one['high']:.2f}), in the arm {plain(shown(one['arm'], 80))}."
+        f"The surest change: {plain(shown(surest['node'], 60))} at {surest['ratio']:.2f} times the controls "
+        f"({surest['low']:.2f} to {surest['high']:.2f}), in the arm {plain(shown(surest['arm'], 80))}."
     )
 
 
-def of_arm(found: pd.DataFrame) -> pd.DataFrame:
+def of_arm(contrasts: pd.DataFrame) -> pd.DataFrame:
     """The contrasts of the arm that the reader chose, or of all."""
-    names = [_ALL, *dict.fromkeys(found["arm"])]
+    names = [_ALL, *dict.fromkeys(contrasts["arm"])]
     if len(names) == 2:
-        return found
+        return contrasts
     chosen = st.selectbox("Arm", names, key="experiments_arm", format_func=lambda name: shown(name, 60), width=320)
-    return found if chosen == _ALL else found[found["arm"] == chosen]
+    return contrasts if chosen == _ALL else contrasts[contrasts["arm"] == chosen]
 
 
-def forest(found: pd.DataFrame, part: pd.DataFrame, margin: float) -> None:
+def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
     """The ratios of one arm, or the surest of all."""
-    several = part is found and found["arm"].nunique() > 1
-    figure.show(figures.forest(part, margin, several=several), "experiments_forest")
-    if len(part) > figures.MOST:
-        st.caption(f"The surest {figures.MOST} of {len(part):,} comparisons; all are in the table below.")
+    several = rows is contrasts and contrasts["arm"].nunique() > 1
+    figure.show(figures.forest(rows, margin, several=several), "experiments_forest")
+    if len(rows) > figures.MOST:
+        st.caption(f"The surest {figures.MOST} of {len(rows):,} comparisons; all are in the table below.")
     st.caption(
         f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {margin:.0%}, which counts as the same."
     )
 
 
-def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> None:
+def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
     """The verdict on every arrow at a node that was set; nothing without an intervention."""
-    if not found["targets"].map(len).any():
+    if not contrasts["targets"].map(len).any():
         return
-    said = experiments.arrows(edges, found)
-    if said.empty:
+    verdict_rows = experiments.arrows(edges, contrasts)
+    if verdict_rows.empty:
         st.caption("No edge of the graph has an end that an arm of its own set.")
         return
-    counted = said["verdict"].value_counts()
-    verdicts = series([f"**{int(counted.get(one, 0))}** {one}" for one in VERDICTS])
-    st.markdown(f"Of {how_many(len(said), 'arrow')} at what was set: {verdicts}.")
+    counted = verdict_rows["verdict"].value_counts()
+    verdicts = series([f"**{int(counted.get(word, 0))}** {word}" for word in VERDICTS])
+    st.markdown(f"Of {how_many(len(verdict_rows), 'arrow')} at what was set: {verdicts}.")
     rows = pd.DataFrame(
         {
-            "edge": [f"{one.parent} → {one.child}" for one in said.itertuples()],
-            "verdict": said["verdict"],
-            "why": said["why"],
+            "edge": [f"{word.parent} → {word.child}" for word in verdict_rows.itertuples()],
+            "verdict": verdict_rows["verdict"],
+            "why": verdict_rows["why"],
         }
     )
     text = st.column_config.TextColumn
@@ -120,7 +119,10 @@ def contexts(effects: pd.DataFrame | None) -> None:
     st.markdown(f"**{how_many(len(effects), 'effect')} of contexts in the graph**")
     rows = pd.DataFrame(
         {
-            "context": [f"{one.context} = {one.level}" if one.level else one.context for one in effects.itertuples()],
+            "context": [
+                f"{effect.context} = {effect.level}" if effect.level else effect.context
+                for effect in effects.itertuples()
+            ],
             "node": effects["node"],
             "gain_nats": effects["gain_nats"],
         }
@@ -128,16 +130,16 @@ def contexts(effects: pd.DataFrame | None) -> None:
     tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), max_height=320)
 
 
-def every(found: pd.DataFrame) -> None:
+def every(contrasts: pd.DataFrame) -> None:
     """All contrasts as a table, folded."""
     with st.expander("Every comparison", icon=":material/table_rows:"):
         st.caption("Within strata of the covariates, and with groups as units if each is in one arm.")
-        rows = found[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
+        rows = contrasts[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
         column = st.column_config
         number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
         config = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
-        whole = found.assign(targets=[";".join(names) for names in found["targets"]])
-        csv = tables.Csv("Download CSV", "contrasts.csv", "experiments_csv", whole)
+        table = contrasts.assign(targets=[";".join(names) for names in contrasts["targets"]])
+        csv = tables.Csv("Download CSV", "contrasts.csv", "experiments_csv", table)
         tables.show(rows, "Every arm against the controls, by node", config, csv=csv)
 
 

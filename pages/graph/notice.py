@@ -22,12 +22,12 @@ def changed(view: View) -> None:
     status = {work: run.status(work) for work in _WORKS}
     every = st.session_state.setdefault(_SEEN, {})
     were_active, seen = every.get(run.id, ((), edges))
-    every[run.id] = [work for work, one in status.items() if one.active], edges
+    every[run.id] = [work for work, state in status.items() if state.active], edges
     ended = [_WORKS[work] for work in were_active if status[work].state == "done"]
     if ended:
-        many = len({frozenset(pair) for pair in edges ^ seen})
+        count = len({frozenset(pair) for pair in edges ^ seen})
         st.toast(
-            f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {how_many(many, 'edge')} "
+            f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {how_many(count, 'edge')} "
             f"changed. Shown now: {_SHOWN[view.name]}.",
             icon=":material/hub:",
             duration="infinite",

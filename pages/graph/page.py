@@ -20,51 +20,51 @@ run = session.run.current()
 if run is None:
     empty.no_run()
     st.stop()
-found = refinement.readable(run)
+refined = refinement.readable(run)
 result = fit.current(run) if run.status().state == "done" else None
-if found is None and result is None:
+if refined is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()
-if found is not None:
-    so_far.keep_places(run, contexts.placed(found))
+if refined is not None:
+    so_far.keep_places(run, contexts.placed(refined))
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it
 left, right = side_panel.columns()
 with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=False):
     find_graph.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()
-    view = views.chosen(found, result)
+    view = views.chosen(refined, result)
     notice.changed(view)
-    known = truth.visible(view.placed)
-    if known:
+    comparison = truth.visible(view.placed)
+    if comparison:
         against_truth.choose()
-    drawn = side_panel.panel(view, known, top)
+    drawn = side_panel.panel(view, comparison, top)
 placed = views.placed(view)
 with slot:
     intro.verdict(*views.verdict(view))
 with left:
-    edges, shown = view.graph.number_of_edges(), views.edges_drawn(view, drawn)
+    edges, edges_shown = view.graph.number_of_edges(), views.edges_drawn(view, drawn)
     nodes = sum(node in view.graph for node in drawn)
-    strongest = f"Strongest {shown:,} of " if shown < edges and nodes == len(view.graph) else ""
+    strongest = f"Strongest {edges_shown:,} of " if edges_shown < edges and nodes == len(view.graph) else ""
     effects = sum(graphs.CONTEXT in drawn.nodes[parent] for parent, _ in drawn.edges)
     found_edges = f"**{strongest}{how_many(edges, 'edge')}**{f' and {effects:,} of contexts' if effects else ''}"
     named = f"{found_edges} among {how_many(len(view.graph), 'node')}"
-    part = "" if nodes == len(view.graph) else f", {how_many(nodes, 'node')} shown"
-    st.markdown(f"{named} of {code(run.name)}{part}{views.agreed(view)}")
-    picks = {"picks_edges": True, "picks_pairs": found is not None}
+    note = "" if nodes == len(view.graph) else f", {how_many(nodes, 'node')} shown"
+    st.markdown(f"{named} of {code(run.name)}{note}{views.agreed(view)}")
+    picks = {"picks_edges": True, "picks_pairs": refined is not None}
     canvas.graph_view(placed, drawn, "graph_canvas", side_panel.CANVAS, strength=view.strength, **picks)
-shares = {"edges_shown": f"{shown:,} of {edges:,}"} if shown < edges else {}
+shares = {"edges_shown": f"{edges_shown:,} of {edges:,}"} if edges_shown < edges else {}
 downloads.row(placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)
-if known:
-    against_truth.numbers(view.graph, known)
+if comparison:
+    against_truth.numbers(view.graph, comparison)
     if view.result is not None:
-        downloads.verdicts(view.result, known, view.graph)
+        downloads.verdicts(view.result, comparison, view.graph)
 if view.result is not None:
     selector = "ocs" if view.selection is None else view.selection.selector
     thresholds.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
 if view.name == DISCO:
-    evidence_panel.note(found)
+    evidence_panel.note(refined)
 else:
-    evidence_panel.worst(found.refined)
-next_steps.section(run, found)
+    evidence_panel.worst(refined.refined)
+next_steps.section(run, refined)
 intro.assumptions_note(of_likelihood=view.name != DISCO)

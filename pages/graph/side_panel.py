@@ -1,4 +1,6 @@
-"""Beside the graph: a search, how much of the graph to show, and the picked node or edge with scores and evidence."""
+"""The panel of the graph: a search, how much of the graph to show, and the picked node or edge with scores and
+evidence.
+"""
 
 from functools import partial
 
@@ -28,7 +30,7 @@ CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the c
 
 
 def nothing_yet(run: Run) -> None:
-    """The graph so far beside the progress, as a finished one, or the message in place of a graph."""
+    """The graph so far next to the progress, as a finished one, or the message in place of a graph."""
     if run.status(REFINE).active:
         left, right = columns()
         with right:
@@ -43,59 +45,51 @@ def nothing_yet(run: Run) -> None:
 
 
 def columns() -> list[DeltaGenerator]:
-    """The graph's column, and that of the panel beside it."""
+    """The graph's column, and that of the panel to its right."""
     return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
-def panel(view: View, known: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
-    """Draw the search, the reach and, on top, the picked node or edge; return the graph to draw.
-
-    Args:
-        slot: a container above the other controls.
-    """
+def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
+    """Draw the search, the reach and, in `slot` above them, the picked node or edge; return the graph to draw."""
     node = picked.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
     shows_truth, missing = against_truth.choice()
-    judged = view.judged(known, missing) if known is not None and shows_truth else view.graph
+    judged = view.judged(comparison, missing) if comparison is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = evidence_panel.marked(judged, view.refinement.refined)
-    part = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
-    edge = picked.picked_edge({edge for edge in part.edges if CONTEXT not in part.nodes[edge[0]]})
+    visible = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
+    edge = picked.picked_edge({edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]]})
     if edge is not None:
         with slot:
             _edge(view, edge)
     elif node is not None:
         with slot:
-            _node(view, judged, part, node)
+            _node(view, judged, visible, node)
     else:
         with slot:
             is_context = view.name != DISCO and contexts.details(view.refinement)
         if not is_context:
             st.caption("Click a node or an edge, or choose a node above.")
-            if ends := _ends(view.graph, with_contexts(view, view.graph)):
-                st.caption(ends)
+            if summary := _summary(view.graph, with_contexts(view, view.graph)):
+                st.caption(summary)
     next_steps.next_rules(view.placed.run, view.placed.order, edge)
-    drawn = canvas.with_heads(part, "graph_heads")
+    drawn = canvas.with_heads(visible, "graph_heads")
     return drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
 
 
-def _ends(graph: nx.DiGraph, every: nx.DiGraph) -> str:
-    """How many nodes have no edge and, if all directions are known, its ends; empty if there is neither.
-
-    Args:
-        every: the graph with its contexts.
-    """
+def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:
+    """How many nodes have no edge and, if all directions are known, the sources and sinks; empty if neither."""
     alone = sum(1 for node in graph if every.degree(node) == 0)
-    told = [f"{how_many(alone, 'node')} without edges"] if alone else []
-    if (many := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == many:
+    facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
+    if (edges := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == edges:
         sources, sinks = (
-            sum(1 for node in some if graph.degree(node)) for some in (graphs.sources(graph), graphs.sinks(graph))
+            sum(1 for node in group if graph.degree(node)) for group in (graphs.sources(graph), graphs.sinks(graph))
         )
-        told = [how_many(sources, "source"), how_many(sinks, "sink"), *told]
-    return f"{', '.join(told)}." if told else ""
+        facts = [how_many(sources, "source"), how_many(sinks, "sink"), *facts]
+    return f"{', '.join(facts)}." if facts else ""
 
 
 def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
-    """The part of the graph that the reader wants to see: all of it, or the surroundings of the picked node."""
+    """All of the graph, or the surroundings of the picked node, as the reader chose."""
     reach = st.segmented_control(
         "Show",
         list(REACH),
@@ -109,36 +103,33 @@ def _neighbourhood(graph: nx.DiGraph, node: str | None) -> nx.DiGraph:
     return graph if node is None or steps is None else drawing.around(graph, node, steps)
 
 
-def _to_effects(view: View, label: str, **asked: str) -> None:
-    """A link to a question on Effects, which needs a refinement."""
+def _to_effects(view: View, label: str, **question: str) -> None:
     if view.refinement is not None:
-        there = {**session.address.parameters(), **asked}
+        there = {**session.address.parameters(), **question}
         st.page_link("pages/effects/page.py", label=label, icon=":material/trending_up:", query_params=there)
 
 
 def _effect_on(view: View, node: str) -> None:
-    """A box for the node on which the effect of the picked one is asked, and a link to the question."""
     if view.refinement is None:
         return
-    others = [one for one in view.refinement.order if one != node]
-    other = picked.second_node(node, others)
-    key = answers.agreeing("graph_effect_on", other)
+    candidates = [candidate for candidate in view.refinement.order if candidate != node]
+    target = picked.second_node(node, candidates)
+    key = answers.agreeing("graph_effect_on", target)
     st.selectbox(
         f"Effect of {plain(node)} on",
-        others,
+        candidates,
         index=None,
         key=key,
-        format_func=labels_of(others),
+        format_func=labels_of(candidates),
         placeholder="Choose a node",
         help="Or Shift + click it in the graph.",
-        on_change=answers.valid(key, [None, *others], partial(picked.pick_pair, node), "graph_effect_on"),
+        on_change=answers.valid(key, [None, *candidates], partial(picked.pick_pair, node), "graph_effect_on"),
     )
-    if other is not None:
-        _to_effects(view, f"Effect of {code(node)} on {code(other)}", cause=node, outcome=other)
+    if target is not None:
+        _to_effects(view, f"Effect of {code(node)} on {code(target)}", cause=node, outcome=target)
 
 
 def _edge(view: View, edge: tuple[str, str]) -> None:
-    """The picked edge: its evidence by the likelihood, or its scores by DISCO."""
     parent, child = edge
     st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")
     _to_effects(view, f"What if {code(parent)} is set?", cause=parent, outcome=child)
@@ -161,24 +152,22 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
     slot.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
 
 
-def _node(view: View, judged: nx.DiGraph, part: nx.DiGraph, node: str) -> None:
-    """The picked node: its position, its causes and effects, their numbers, and how well the model fits it.
+def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> None:
+    """The picked node: position, causes and effects, their numbers, and how well the model fits it.
 
-    Args:
-        judged: the graph with a truth's verdicts, if they are shown.
-        part: what is drawn of it.
+    `judged` has a truth's verdicts, if they are shown.
     """
     st.markdown(f"##### {code(node)}")
     graph = view.graph
-    known = graphs.directed(graph)
-    above, below = len(graphs.ancestors(known, node)), len(graphs.descendants(known, node))
+    directed = graphs.directed(graph)
+    above, below = len(graphs.ancestors(directed, node)), len(graphs.descendants(directed, node))
     _to_effects(view, f"What would change {code(node)}?", outcome=node)
     _effect_on(view, node)
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
-    if graph.degree(node) and not known.degree(node):
+    if graph.degree(node) and not directed.degree(node):
         kin = "none of its edges has a known direction"
     st.caption(f"Position {graph.nodes[node]['position']:,} of {len(graph):,} in the causal order; {kin}.")
-    drawn = sum(edge in judged.edges for edge in (*part.in_edges(node), *part.out_edges(node)))
+    drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None

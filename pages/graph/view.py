@@ -26,15 +26,7 @@ _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
 @dataclass(frozen=True)
 class View:
-    """A graph of the open run.
-
-    Attributes:
-        name: both (an edge found by either method), likelihood or DISCO.
-        graph: the edges.
-        refinement: the run's refinement; None if it has none.
-        result: the run's fit; None if it has none.
-        selection: what chose DISCO's edges; None if none of them are shown.
-    """
+    """A graph of the open run: both (an edge found by either method), likelihood or DISCO."""
 
     name: str
     graph: nx.DiGraph
@@ -66,23 +58,23 @@ class View:
     @property
     def choices(self) -> dict[str, float | str]:
         """The choices that define the graph, by name."""
-        found = {} if self.name == DISCO else self.refinement.choices
+        settings = {} if self.name == DISCO else self.refinement.choices
         if (chosen := self.selection) is None:
-            return found
+            return settings
         by_ocs = {"parent_rule": chosen.result.rule, "tau_z": chosen.tau_z, "pi_min": chosen.pi_min}
-        return {**found, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
+        return {**settings, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
 
     @property
     def candidates(self) -> pd.DataFrame:
         """Every candidate of the fit with its OCS, Z and frequency."""
         return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
 
-    def judged(self, known: TruthComparison, missing: bool) -> nx.DiGraph:
+    def judged(self, comparison: TruthComparison, missing: bool) -> nx.DiGraph:
         """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
-        told = known.verdicts(self.graph)
+        judgements = comparison.verdicts(self.graph)
         if self.result is None:
-            return self.refinement.judged(self.graph, told, None, missing)
-        return drawing.judged(self.graph, told, self.candidates, missing=missing)
+            return self.refinement.judged(self.graph, judgements, None, missing)
+        return drawing.judged(self.graph, judgements, self.candidates, missing=missing)
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
@@ -120,17 +112,17 @@ def tell_address(view: View) -> None:
     """Write the choices that define this graph into the page's address, so a link shows the same."""
     chosen = view.selection
     if chosen is None:
-        told = dict.fromkeys(("order", "rule", "tau", "pi"))
+        parameters = dict.fromkeys(("order", "rule", "tau", "pi"))
     else:
         result = chosen.result
-        told = {
+        parameters = {
             "order": None if result.variant == result.run.own_variant else result.variant,
             "rule": result.rule,
             "tau": f"{chosen.tau_z:.6g}",
             "pi": f"{chosen.pi_min:.6g}",
         }
     both = view.refinement is not None and view.result is not None
-    session.address.tell({"edges": view.name if both else None, **told})
+    session.address.tell({"edges": view.name if both else None, **parameters})
 
 
 def verdict(view: View) -> Verdict:
@@ -150,12 +142,12 @@ def agreed(view: View) -> str:
 
 
 def placed(view: View) -> Placed:
-    """The places of all nodes, and of the contexts of a refinement."""
+    """The positions of all nodes, and of the contexts of a refinement."""
     return view.placed if view.name == DISCO else contexts.placed(view.refinement)
 
 
 def with_contexts(view: View, graph: nx.DiGraph) -> nx.DiGraph:
-    """A part of the graph with the contexts of a refinement."""
+    """A subgraph with the contexts of a refinement."""
     return graph if view.name == DISCO else contexts.joined(view.refinement, graph)
 
 

@@ -26,11 +26,7 @@ Results = Mapping[str, Mapping[str, GraphResult]]  # by how they were found, the
 
 
 def section(results: Results, counts: pd.DataFrame) -> None:
-    """Scores of every result beside published ones and the sorting controls; nothing before there is a result.
-
-    Args:
-        counts: whose columns are sorted.
-    """
+    """Scores of every result, published ones and the sorting controls; nothing before there is a result."""
     scores = agreement.scores(results)
     if scores.empty:
         return
@@ -43,28 +39,26 @@ def section(results: Results, counts: pd.DataFrame) -> None:
 
 def _references() -> None:
     """The directions of each reference; those of an earlier one are not listed again."""
-    told, listed = [], set()
+    lines, listed = [], set()
     for name, pairs in REFERENCES.items():
         new = ", ".join(f"{plain(first)} → {plain(second)}" for first, second in pairs if (first, second) not in listed)
-        told.append(f"**{plain(name)}**{', besides those above' if listed else ''}: {new}.")
+        lines.append(f"**{plain(name)}**{', besides those above' if listed else ''}: {new}.")
         listed.update(pairs)
-    st.caption("  \n".join(told))
+    st.caption("  \n".join(lines))
 
 
 def _table(results: Results, scores: pd.DataFrame) -> None:
-    """One row per result, and the mean of each label."""
     columns = {"label": "Order", "run": "Run", **_numbers()}
-    found = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
-    judged = [one if one is not None and "decided" in one.edges else None for one in found]
+    graphs = [results[label].get(run) for label, run in zip(scores["label"], scores["run"], strict=True)]
+    judged = [graph if graph is not None and "decided" in graph.edges else None for graph in graphs]
     for name, pairs in REFERENCES.items() if any(judged) else ():
-        open_ = [None if one is None else agreement.undecided(one.edges, pairs) for one in judged]
-        scores[f"{name} open"] = ["–" if one is None else f"{one[1]} of {one[0]}" for one in open_]
+        open_ = [None if graph is None else agreement.undecided(graph.edges, pairs) for graph in judged]
+        scores[f"{name} open"] = ["–" if graph is None else f"{graph[1]} of {graph[0]}" for graph in open_]
         columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
     tables.show(scores, "Agreement with the references, per order and run", columns)
 
 
 def _numbers() -> dict[str, object]:
-    """How a table shows the agreement with each reference."""
     number = st.column_config.NumberColumn
     return {name: number(name, format="%.3f", help=entries().get(name)) for name in REFERENCES}
 
@@ -83,24 +77,23 @@ def arrows(results: Results) -> None:
         )
         _references()
     with right:
-        figure.show(figures.positions({run: one.nodes for run, one in group.items()}), "lahman_places")
+        figure.show(figures.positions({run: graph.nodes for run, graph in group.items()}), "lahman_places")
 
 
 def ends(refined: Mapping[str, Refined], near: float) -> None:
     """Where the searches of one run's refinement ended, and how far their orders agree with the references.
 
-    Args:
-        near: nats within which ends cannot be told apart.
+    Optima within `near` nats cannot be distinguished.
     """
-    runs = [run for run, one in refined.items() if one.orders is not None]
+    runs = [run for run, result in refined.items() if result.orders is not None]
     if not runs:
         st.caption("These refinements come from an older version, which did not keep where each search ended.")
         return
-    one = refined[answers.segments("Searches of", runs, "lahman_ends_of")]
-    found = agreement.ends(one.starts, one.orders)
+    result = refined[answers.segments("Searches of", runs, "lahman_ends_of")]
+    optima = agreement.ends(result.starts, result.orders)
     st.markdown(f"Ends within {near:g} nats of each other cannot be told apart: read them together, not only the best.")
-    figure.show(figures.ends(found, near), "lahman_ends")
+    figure.show(figures.ends(optima, near), "lahman_ends")
     below = st.column_config.NumberColumn("Nats below", format="%.1f", help=define("nats"))
     with st.expander("As a table"):
         columns = {"start": "Search from", "below": below, **_numbers()}
-        tables.show(found, "Where each search ended", columns, max_height=380)
+        tables.show(optima, "Where each search ended", columns, max_height=380)

@@ -36,36 +36,40 @@ SECTIONS = {
 BOUNDARIES = CHOICES["boundary"]
 
 
-def boundaries(done: dict[str, Run]) -> None:
+def boundaries(finished: dict[str, Run]) -> None:
     """What the two boundaries are; score the one that is missing, from the fitted networks."""
-    told = [f"**{one.capitalize()}:** {define(f'{one} boundary')}" for one in BOUNDARIES]
-    st.caption(" ".join(told))
-    wanted = [(run, f"ccs-{b}") for run in done.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
-    key = tuple(str(run.path) for run in done.values())
-    variants.offer("lahman_other", wanted, "Score the other boundary too", key, icon=":material/rule:")
+    lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
+    st.caption(" ".join(lines))
+    missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
+    key = tuple(str(run.path) for run in finished.values())
+    variants.offer("lahman_other", missing, "Score the other boundary too", key, icon=":material/rule:")
 
 
-def refinements(done: dict[str, Run]) -> dict[str, Refined]:
-    """Of the runs that have one."""
-    return {seed: one.refined for seed, run in done.items() if (one := refinement.readable(run)) is not None}
+def refinements(finished: dict[str, Run]) -> dict[str, Refined]:
+    """The refinements of the runs that have one."""
+    return {
+        seed: refined_run.refined
+        for seed, run in finished.items()
+        if (refined_run := refinement.readable(run)) is not None
+    }
 
 
 def results(
-    years: tuple[int, int], levels: str, done: dict[str, Run], refined: dict[str, Refined]
+    years: tuple[int, int], levels: str, finished: dict[str, Run], refined: dict[str, Refined]
 ) -> dict[str, dict[str, GraphResult]]:
-    """What was found with each boundary and by the refinement, by run; a run that cannot be read has nothing."""
-    found: dict[str, dict[str, GraphResult]] = {}
+    """The graphs of each boundary and of the refinement, by run; a run that cannot be read has none."""
+    by_label: dict[str, dict[str, GraphResult]] = {}
     for boundary in BOUNDARIES:
         label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"
-        for seed, run in done.items():
+        for seed, run in finished.items():
             with contextlib.suppress(InputError):
-                found.setdefault(label, {})[seed] = run.found(f"ccs-{boundary}")
-    return found | ({"refined": {seed: one.found for seed, one in refined.items()}} if refined else {})
+                by_label.setdefault(label, {})[seed] = run.found(f"ccs-{boundary}")
+    return by_label | ({"refined": {seed: result.found for seed, result in refined.items()}} if refined else {})
 
 
-def sparse(done: dict[str, Run]) -> None:
+def sparse(finished: dict[str, Run]) -> None:
     """What to try if the graphs of the fits have almost no edges."""
-    few = sum(is_sparse(len(run.edges()), len(run.nodes)) for run in done.values())
+    few = sum(is_sparse(len(run.edges()), len(run.nodes)) for run in finished.values())
     if few:
         st.info(
             f"The graphs of {how_many(few, 'seed')} have almost no edges, by their rule of parent selection. "
@@ -74,7 +78,7 @@ def sparse(done: dict[str, Run]) -> None:
         )
 
 
-def refine(cohort: Group, done: dict[str, Run], refined: dict[str, Refined]) -> None:
+def refine(cohort: Group, finished: dict[str, Run], refined: dict[str, Refined]) -> None:
     """The refinement of every finished fit, and where its searches ended.
 
     On these counts searches of nearly equal score end at quite different orders, so all of them are shown.
@@ -84,8 +88,8 @@ def refine(cohort: Group, done: dict[str, Run], refined: dict[str, Refined]) -> 
         "and random ones. DISCO's result stays as it is. "
         f"{FromLahman.caution} {SAME_ROWS}"
     )
-    fitted = {label: one for label, one in cohort.items() if label in done}
-    group.section("lahman_refine", fitted, "Refine", _REFINE, CHOICE, done)
+    fitted = {label: run for label, run in cohort.items() if label in finished}
+    group.section("lahman_refine", fitted, "Refine", _REFINE, CHOICE, finished)
     if refined:
         agreement.ends(refined, NEAR)
         st.caption(ASSUMED)

@@ -23,17 +23,17 @@ st.caption(f"{len(table):,} rows × {table.shape[1]} columns")
 choice.columns()
 st.subheader("Fits", anchor=False)
 cohort = lahman.group(table, years, levels, preset, seeds)
-done = group.section("lahman", cohort, "Start the missing fits", fits.PACE)
-refined = fits.refinements(done)
-if done:
-    fits.sparse(done)
-    results = fits.results(years, levels, done, refined)
+finished = group.section("lahman", cohort, "Start the missing fits", fits.PACE)
+refined = fits.refinements(finished)
+if finished:
+    fits.sparse(finished)
+    results = fits.results(years, levels, finished, refined)
     opened = answers.segments("Show", fits.SECTIONS, "lahman_section")
     if opened == "agreement":
         agreement.section(results, table)
-        fits.boundaries(done)
+        fits.boundaries(finished)
     elif opened == "arrows":
         agreement.arrows(results)
     else:
-        fits.refine(cohort, done, refined)
+        fits.refine(cohort, finished, refined)
 st.caption(plain(lahman.CREDIT))

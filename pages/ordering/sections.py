@@ -40,13 +40,13 @@ SECTIONS = {
 _SECTION = "ordering_section"
 
 
-def against_truth(result: Result, known: TruthComparison) -> None:
-    """The true edges over the order, A_top beside that of sorting, and a button to the first wrong removal."""
-    if known.edges.empty:
+def against_truth(result: Result, comparison: TruthComparison) -> None:
+    """The true edges over the order, A_top against that of sorting, and a button to the first wrong removal."""
+    if comparison.edges.empty:
         return
-    truth.order_numbers(known)
-    figure.show(arcs.order_arcs(result.order, known.edges), "order_arcs")
-    wrong = known.wrong_removals
+    truth.order_numbers(comparison)
+    figure.show(arcs.order_arcs(result.order, comparison.edges), "order_arcs")
+    wrong = comparison.wrong_removals
     if wrong.empty:
         st.caption("Every node was removed after all its true children.")
         return
@@ -80,8 +80,8 @@ def worth() -> None:
 
 def knowledge(result: Result) -> None:
     """The steps at which the run's rules removed a node other than the first by score."""
-    told = {"knowledge": result.run.knowledge() is not None, "experiments": "source" in result.ocs}
-    what = " and ".join(name for name, is_there in told.items() if is_there)
+    sources = {"knowledge": result.run.knowledge() is not None, "experiments": "source" in result.ocs}
+    what = " and ".join(name for name, is_there in sources.items() if is_there)
     if not what:
         return
     from disco.paper.ordering import forced  # loads torch
@@ -102,14 +102,16 @@ def knowledge(result: Result) -> None:
         tables.show(cost, f"Steps at which {what} overruled the scores", columns)
 
 
-def sections(result: Result, known: TruthComparison | None) -> None:
+def sections(result: Result, comparison: TruthComparison | None) -> None:
     """The section that the reader opened; the others are not computed."""
-    words = {name: text for name, text in SECTIONS.items() if name != "truth" or (known and not known.edges.empty)}
+    words = {
+        name: text for name, text in SECTIONS.items() if name != "truth" or (comparison and not comparison.edges.empty)
+    }
     opened = answers.segments("Show", words, _SECTION)
     if opened in ("steps", "why", "criteria"):
-        st.fragment(by_step, run_every=step_player.interval())(result, known, opened)
-    elif opened == "truth" and known:
-        against_truth(result, known)
+        st.fragment(by_step, run_every=step_player.interval())(result, comparison, opened)
+    elif opened == "truth" and comparison:
+        against_truth(result, comparison)
     elif opened == "again":
         st.markdown(
             "Another criterion or boundary may find another order. It uses the fitted networks, with nothing refitted, "
@@ -118,27 +120,22 @@ def sections(result: Result, known: TruthComparison | None) -> None:
         variants.section(result.run)
 
 
-def by_step(result: Result, known: TruthComparison | None, part: str) -> None:
-    """Everything about one step; redrawn by itself while the steps play.
-
-    Args:
-        part: which of it: steps, why or criteria.
-    """
+def by_step(result: Result, comparison: TruthComparison | None, view: str) -> None:
+    """Everything about one step (`part`: steps, why or criteria); redrawn by itself while the steps play."""
     step_player.advance(result)
     step = step_player.player(result)
     decided = removals.step_of(result.steps, step)
-    if part == "why":
+    if view == "why":
         _why(result, step, decided)
-    elif part == "criteria":
+    elif view == "criteria":
         _criteria(result, step, _rows(result, step))
     else:
-        _scores(result, known, step, decided)
+        _scores(result, comparison, step, decided)
 
 
-def _scores(result: Result, known: TruthComparison | None, step: int, decided: removals.Decision) -> None:
-    """The removal in numbers, whether it was right, and the scores of all nodes left."""
+def _scores(result: Result, comparison: TruthComparison | None, step: int, decided: removals.Decision) -> None:
     _numbers(decided, result)
-    sinks = _judged(result, known, step) if known else []
+    sinks = _judged(result, comparison, step) if comparison else []
     rows = _rows(result, step)
     name = figures.SCORE_NAMES[result.criterion]
     scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
@@ -158,8 +155,8 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     name = figures.SCORE_NAMES[result.criterion]
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
     margin = f"The runner-up is {code(decided.runner_up)}. The difference is {number(decided.margin)}."
-    left = result.ccs[result.ccs["step"] == decided.step].groupby("node")["score"].mean()
-    of_median = decided.score / left.median()
+    scores = result.ccs[result.ccs["step"] == decided.step].groupby("node")["score"].mean()
+    of_median = decided.score / scores.median()
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
@@ -171,9 +168,9 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
         st.markdown(decided.sentence(name, code))
 
 
-def _judged(result: Result, known: TruthComparison, step: int) -> list[str]:
+def _judged(result: Result, comparison: TruthComparison, step: int) -> list[str]:
     """Say whether this removal was right; return the nodes that were sinks in the known graph."""
-    wrong = known.wrong_removals
+    wrong = comparison.wrong_removals
     if step not in set(wrong["step"]):
         st.markdown(
             ":material/check: According to the known graph, this node was a sink: none of its true children was left."
@@ -187,7 +184,7 @@ def _judged(result: Result, known: TruthComparison, step: int) -> list[str]:
             ":red[:material/close:] **According to the known graph, this node was not a sink:** "
             f"its {are} still there, {children}.{first}"
         )
-    return removals.true_sinks(removals.fold_scores(result.ccs, step).index.tolist(), known.edges)
+    return removals.true_sinks(removals.fold_scores(result.ccs, step).index.tolist(), comparison.edges)
 
 
 def _rows(result: Result, step: int) -> list[str]:
@@ -201,7 +198,6 @@ def _rows(result: Result, step: int) -> list[str]:
 
 
 def _why(result: Result, step: int, decided: removals.Decision) -> None:
-    """The curvature of the picked node beside the sink's."""
     if step_player.is_playing():
         st.caption("Pause to see the curvature of this step.")
         return
@@ -221,7 +217,7 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
     nodes = list(dict.fromkeys([node or decided.runner_up, decided.sink]))
     try:
         with st.spinner("Computing the curvature from the fitted networks …"):
-            frames = {one: _curvature(result.run, one, tuple(sorted(remaining))) for one in nodes}
+            frames = {name: _curvature(result.run, name, tuple(sorted(remaining))) for name in nodes}
     except (InputError, OSError):
         st.info("The curvature needs this run's fitted networks, which are not in its folder or cannot be read.")
         return
@@ -229,20 +225,20 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
 
 
 def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.Decision) -> None:
-    least, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
-    figure.show(by_rank.by_rank(frames, decided.sink, least, inside), "curvature")
-    said = []
+    min_rows, inside = result.run.settings.min_level_rows, result.boundary == "admissible"
+    figure.show(by_rank.by_rank(frames, decided.sink, min_rows, inside), "curvature")
+    notes = []
     for node, frame in frames.items():
-        found = by_rank.parts(frame, least, inside)
-        left_out = f"; {how_many(found.left_out, 'row')} in ranks with fewer than {least} rows do not count"
-        said.append(
-            f"{code(node)}: variance within ranks {number(found.within)} (this is the CCS), "
-            f"in all {number(found.total)} (the constant-curvature score), from "
-            f"{how_many(found.rows, 'held-out row')} in {found.levels} groups of one fold and rank"
-            f"{left_out if found.left_out else ''}."
+        parts_of_curve = by_rank.parts(frame, min_rows, inside)
+        left_out = f"; {how_many(parts_of_curve.left_out, 'row')} in ranks with fewer than {min_rows} rows do not count"
+        notes.append(
+            f"{code(node)}: variance within ranks {number(parts_of_curve.within)} (this is the CCS), "
+            f"in all {number(parts_of_curve.total)} (the constant-curvature score), from "
+            f"{how_many(parts_of_curve.rows, 'held-out row')} in {parts_of_curve.levels} groups of one fold and rank"
+            f"{left_out if parts_of_curve.left_out else ''}."
         )
     faint = " Faint rows are not admissible and do not count." if inside else ""
-    st.caption("  \n".join(said) + "  \nBars: mean of a rank ± one standard deviation." + faint)
+    st.caption("  \n".join(notes) + "  \nBars: mean of a rank ± one standard deviation." + faint)
 
 
 @cached(lambda run, *which: (str(run.path), stamps.networks(run), *which))
@@ -260,14 +256,14 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
-def ranked(result: Result, known: TruthComparison | None) -> None:
-    """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring places."""
-    wrong = known.wrong_removals["step"].tolist() if known else []
+def ranked(result: Result, comparison: TruthComparison | None) -> None:
+    """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring positions."""
+    wrong = comparison.wrong_removals["step"].tolist() if comparison else []
     is_long = len(result.order) > _ROWS_IN_SIGHT
-    part = _stretch(result)
+    stretch = _stretch(result)
     with st.container(height=_HIGHEST if is_long else "content", border=is_long):
-        marked = picked.picked(result.order) if len(part) < len(result.order) else None
-        drawn = ranking.ranking(result.order, result.steps, wrong, part, marked)
+        marked = picked.picked(result.order) if len(stretch) < len(result.order) else None
+        drawn = ranking.ranking(result.order, result.steps, wrong, stretch, marked)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
     st.caption(
@@ -283,11 +279,11 @@ def ranked(result: Result, known: TruthComparison | None) -> None:
 
 
 def _stretch(result: Result) -> range:
-    """The places of the order that are drawn: all, or of a long order as many as the reader sees at once."""
-    many = len(result.order)
-    if many <= MOST_RANKED:
-        return range(many)
-    key, last = f"ordering_from_{result.run.id}_{result.variant}", many - _ROWS_IN_SIGHT + 1
+    """The positions of the order that are drawn: all, or of a long order as many as the reader sees at once."""
+    count = len(result.order)
+    if count <= MOST_RANKED:
+        return range(count)
+    key, last = f"ordering_from_{result.run.id}_{result.variant}", count - _ROWS_IN_SIGHT + 1
 
     def show(node: str | None) -> None:
         above = 0 if node is None else result.order.index(node) - _ABOVE
@@ -301,7 +297,7 @@ def _stretch(result: Result) -> range:
         picked.node_box("Node", result.order, "ordering_search", help, then=show)
     help = f"The list shows {MOST_RANKED} nodes, from this position on."
     first = right.slider("From position", 1, last, key=key, help=help)
-    return range(first - 1, min(first - 1 + MOST_RANKED, many))
+    return range(first - 1, min(first - 1 + MOST_RANKED, count))
 
 
 def _closest(result: Result) -> str:

@@ -32,7 +32,7 @@ def is_playing() -> bool:
 
 
 def interval() -> float | None:
-    """How often the part of the page with the steps must be redrawn."""
+    """How often the section with the steps must be redrawn."""
     return SECONDS if is_playing() else None
 
 
@@ -40,12 +40,12 @@ def advance(result: Result) -> None:
     """While playing, advance one step when it is due; stop at the last step."""
     if not is_playing():
         return
-    now = time.monotonic()
+    time_now = time.monotonic()
     # A click also redraws this part of the page; only the clock advances the step.
-    if now - st.session_state.get(_TICK, now) < 0.8 * SECONDS:
-        st.session_state.setdefault(_TICK, now)
+    if time_now - st.session_state.get(_TICK, time_now) < 0.8 * SECONDS:
+        st.session_state.setdefault(_TICK, time_now)
         return
-    st.session_state[_TICK] = now
+    st.session_state[_TICK] = time_now
     if step_of(result) >= len(result.steps):
         st.session_state[_PLAYING] = False
         st.rerun()

@@ -1,4 +1,4 @@
-"""Parents: choose the selector and its threshold, and see at once which edges are kept."""
+"""Parents: choose the selector and its threshold, and see at once which edges it selects."""
 
 from functools import partial
 
@@ -17,26 +17,26 @@ intro.page_intro(
 run = empty.require_run()
 result = fit.current(run)
 fit.variant_picker(result)
-known = truth.visible(result)
+comparison = truth.visible(result)
 slot = st.container()  # for the verdict, which depends on the thresholds chosen below
 left, right = st.container(key="beside_parents").columns([4, 3], gap="medium")
 with right:
     selector = selectors.choose(result)
     chosen = selectors.controls(result, selector, "parents")
-    if chosen is not None and known:
-        truth.edge_numbers(known, chosen.graph)
-parts = {}  # below the graph, one of them open
+    if chosen is not None and comparison:
+        truth.edge_numbers(comparison, chosen.graph)
+sections_below = {}  # below the graph, one of them open
 with left:
     if chosen is None:
         st.info("The graph appears here once the parents are computed.", icon=":material/hub:")
     else:
-        sections.graph(chosen, known)
+        sections.graph(chosen, comparison)
 if chosen is not None:
     with slot:
         sections.verdict_on(chosen)
         fit.rows_note(run)
     sections.below(chosen)
-    parts = sections.parts(chosen, known)
-parts["Two selectors"] = partial(side_by_side.section, result, known, selector)
-parts[answers.segments("Show", list(parts), "parents_section")]()
+    sections_below = sections.parts(chosen, comparison)
+sections_below["Two selectors"] = partial(side_by_side.section, result, comparison, selector)
+sections_below[answers.segments("Show", list(sections_below), "parents_section")]()
 intro.assumptions_note(of_likelihood=False)

@@ -49,21 +49,21 @@ def verdict_on(chosen: Selection) -> None:
         on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
     if chosen.is_ocs:
         groups = result.groups if result.rule == "jackknife" else None
-        own = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)
-        intro.verdict(*own, on_graph)
+        verdict = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)
+        intro.verdict(*verdict, on_graph)
     else:
         intro.verdict(*on_graph)
     if not is_refined:  # whose verdict says the same
         evidence_panel.note(refined)
 
 
-def graph(chosen: Selection, known: TruthComparison | None) -> None:
-    """The edges kept, as a graph under their number."""
+def graph(chosen: Selection, comparison: TruthComparison | None) -> None:
+    """The selected edges, as a graph under their number."""
     possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
-    if known:
+    if comparison:
         against_truth.choose()
-    seen = layout.strongest(chosen.result.run, against_truth.seen(chosen.graph, known, chosen.tau_z))
+    seen = layout.strongest(chosen.result.run, against_truth.seen(chosen.graph, comparison, chosen.tau_z))
     canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
     if not chosen.is_ocs:
         st.caption(chosen.lines)
@@ -76,34 +76,34 @@ def below(chosen: Selection) -> None:
         cannot(chosen.result, chosen.tau_z)
 
 
-def parts(chosen: Selection, known: TruthComparison | None) -> dict[str, Callable[[], None]]:
-    """What can be opened below the graph."""
+def parts(chosen: Selection, comparison: TruthComparison | None) -> dict[str, Callable[[], None]]:
+    """The sections that can be opened below the graph."""
     if not chosen.is_ocs:
         return {
-            "Candidates": partial(candidates_table, chosen, known),
+            "Candidates": partial(candidates_table, chosen, comparison),
             "Other cut-offs": partial(other_cuts, chosen),
         }
-    found: dict[str, Callable[[], None]] = {
-        "One child": partial(candidates, chosen.result, chosen.tau_z, chosen.pi_min, known),
-        "All candidates": partial(matrix, chosen.result, chosen.kept, chosen.pi_min, known),
+    drawers: dict[str, Callable[[], None]] = {
+        "One child": partial(candidates, chosen.result, chosen.tau_z, chosen.pi_min, comparison),
+        "All candidates": partial(matrix, chosen.result, chosen.kept, chosen.pi_min, comparison),
         "Other thresholds": partial(sensitivity, chosen.result, chosen.tau_z, chosen.pi_min),
     }
-    if known and len(known.edges):
-        found["Against the truth"] = partial(against, chosen.result, known, chosen.tau_z, chosen.pi_min)
-    return found
+    if comparison and len(comparison.edges):
+        drawers["Against the truth"] = partial(against, chosen.result, comparison, chosen.tau_z, chosen.pi_min)
+    return drawers
 
 
-def against(result: Result, known: TruthComparison, tau_z: float, pi_min: float) -> None:
+def against(result: Result, comparison: TruthComparison, tau_z: float, pi_min: float) -> None:
     """F1 along the threshold, and precision against recall, with the present choice on both."""
-    table = known.accuracy(tau_z)
+    table = comparison.accuracy(tau_z)
     if result.rule == "jackknife":  # Z is the same in every fold, so there is only one π_min
         table = table[table["pi_min"] == table["pi_min"].max()]
     left, right = st.container(key="beside_truth").columns(2, gap="large")
     with left:
         figure.show(accuracy.f1(table, tau_z, pi_min), "truth_f1")
     with right:
-        average, most = known.average_precision, known.a_top
-        drawn = accuracy.precision_recall(known.curve, table, tau_z, pi_min, average, known.chance, most)
+        average, a_top = comparison.average_precision, comparison.a_top
+        drawn = accuracy.precision_recall(comparison.curve, table, tau_z, pi_min, average, comparison.chance, a_top)
         figure.show(drawn, "truth_precision_recall")
     st.caption(
         "Your own tables have no truth to choose τ_Z by. What carries over is how flat the curve is, not where it "
@@ -113,14 +113,14 @@ def against(result: Result, known: TruthComparison, tau_z: float, pi_min: float)
 
 def cannot(result: Result, tau_z: float) -> None:
     """Say which children cannot get a parent by this rule, whatever their scores."""
-    found = figures.cannot_select(result.order, tau_z) if result.rule == "iqr" else []
-    if not found:
+    capped = figures.cannot_select(result.order, tau_z) if result.rule == "iqr" else []
+    if not capped:
         return
-    said = [f"{code(child)} has {k} candidates, so Z is at most {highest:g}" for child, k, highest in found]
-    names = " and ".join(code(child) for child, *_ in found) if len(found) < 3 else how_many(len(found), "node")
-    lower = min(highest for *_, highest in found)
+    sentences = [f"{code(child)} has {k} candidates, so Z is at most {highest:g}" for child, k, highest in capped]
+    names = " and ".join(code(child) for child, *_ in capped) if len(capped) < 3 else how_many(len(capped), "node")
+    lower = min(highest for *_, highest in capped)
     st.info(
-        f"At τ_Z = {tau_z:g} no parent of {names} can be kept, whatever the data: " + "; ".join(said) + ". "
+        f"At τ_Z = {tau_z:g} no parent of {names} can be kept, whatever the data: " + "; ".join(sentences) + ". "
         f"This is a limit of the median and interquartile rule with few candidates, not a finding. "
         f"Below τ_Z = {lower:g} all of them can have one.",
         icon=":material/block:",
@@ -141,24 +141,24 @@ def other_cuts(chosen: Selection) -> None:
     st.caption("Where the curve is flat, the cut-off hardly matters.")
 
 
-def candidates(result: Result, tau_z: float, pi_min: float, known: TruthComparison | None) -> None:
+def candidates(result: Result, tau_z: float, pi_min: float, comparison: TruthComparison | None) -> None:
     """The candidates of one child, with the threshold line."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         child = picked.node_box(
             "Child", result.order, "parents_child", "The node whose candidate parents are drawn.", result.order[-1]
         )
-    scales, said = _SCALES[result.rule]
+    scales, explanation = _SCALES[result.rule]
     words = {name: VALUES[name] for name in scales}
     with right:
-        by = answers.segments("Scale", words, f"parents_scale_{result.rule}", help=said)
+        by = answers.segments("Scale", words, f"parents_scale_{result.rule}", help=explanation)
     if child == result.order[0]:
         st.info(f"{code(child)} is the first node of the order and has no candidate parents.")
         return
-    true_parents = set(known.edges.loc[known.edges["child"] == child, "parent"]) if known else set()
+    true_parents = set(comparison.edges.loc[comparison.edges["child"] == child, "parent"]) if comparison else set()
     drawn = figures.candidates(result.ocs, child, tau_z, pi_min, by, true_parents=true_parents)
     figure.show(drawn, "candidates")
-    if known:
+    if comparison:
         _true_parents(result, child, true_parents)
     here = result.order.index(child)
     if result.rule == "jackknife":
@@ -175,47 +175,46 @@ def candidates(result: Result, tau_z: float, pi_min: float, known: TruthComparis
 
 
 def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:
-    """Explain the star, and name the true parents that the order excludes."""
     index = result.order.index(child)
-    after = [parent for parent in result.order[index + 1 :] if parent in true_parents]
-    before = len(true_parents) - len(after)
-    said = f"★ a true parent: {before} of these candidates."
-    if after:
-        said += f" Not candidates, as the order puts {code(child)} first: {', '.join(code(node) for node in after)}."
-    st.caption(said)
+    excluded = [parent for parent in result.order[index + 1 :] if parent in true_parents]
+    reachable = len(true_parents) - len(excluded)
+    note = f"★ a true parent: {reachable} of these candidates."
+    if excluded:
+        note += f" Not candidates, as the order puts {code(child)} first: {', '.join(code(node) for node in excluded)}."
+    st.caption(note)
 
 
-def matrix(result: Result, table: pd.DataFrame, pi_min: float, known: TruthComparison | None) -> None:
+def matrix(result: Result, table: pd.DataFrame, pi_min: float, comparison: TruthComparison | None) -> None:
     """All candidates in causal order; a click picks the child."""
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
     by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
-    edges = known.edges if known else None
+    edges = comparison.edges if comparison else None
     drawn = figures.matrix(table, result.order, pi_min, by, picked.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")
 
 
-def candidates_table(chosen: Selection, known: TruthComparison | None) -> None:
-    """The candidates kept by a selector, or all of them."""
-    kept, selector = chosen.kept, chosen.selector
+def candidates_table(chosen: Selection, comparison: TruthComparison | None) -> None:
+    """The candidates that a selector keeps, or all of them."""
+    edges, selector = chosen.kept, chosen.selector
     every = st.toggle("Show all candidates", key=f"selector_every_{selector}")
-    rows = kept if every else kept[kept["selected"]]
+    rows = edges if every else edges[edges["selected"]]
     if rows.empty:
         st.caption("None is kept at this cut-off.")
         return
     rows = rows.sort_values("score", ascending=False, kind="stable").drop(columns="frequency")
     rows = rows.rename(columns={"z": "ocs_z"})
-    if known:
-        rows = rows.assign(truth=truth_of(rows, known))
-    shown = rows if every else rows.drop(columns="selected")
+    if comparison:
+        rows = rows.assign(truth=truth_of(rows, comparison))
+    visible = rows if every else rows.drop(columns="selected")
     csv = Csv(f"{how_many(len(rows), 'row')}, CSV", f"parents_{selector}.csv", f"selector_csv_{selector}", rows)
-    show(shown, f"Candidates by {WORDS[selector].name}", _columns(selector), max_height=320, csv=csv)
+    show(visible, f"Candidates by {WORDS[selector].name}", _columns(selector), max_height=320, csv=csv)
 
 
-def truth_of(edges: pd.DataFrame, known: TruthComparison) -> list[str]:
+def truth_of(edges: pd.DataFrame, comparison: TruthComparison) -> list[str]:
     """Whether each edge is true, right either way, reversed or not true."""
-    true = set(zip(known.edges["parent"], known.edges["child"], strict=True))
+    true = set(zip(comparison.edges["parent"], comparison.edges["child"], strict=True))
     verdicts = dict.fromkeys({pair[::-1] for pair in true}, "reversed") | dict.fromkeys(true, "true")
-    verdicts |= dict.fromkeys(known.either_way, "either way")
+    verdicts |= dict.fromkeys(comparison.either_way, "either way")
     return [verdicts.get(pair, "not true") for pair in zip(edges["parent"], edges["child"], strict=True)]
 
 
@@ -226,9 +225,9 @@ def _columns(selector: str) -> dict[str, Any]:
         "evidence": "What the child's log posterior loses without it or, for a candidate without an edge, gains with "
         "it. Empty if a screen left the pair out.",
     }
-    shown = (
+    config = (
         *(*ENDS, replace(SCORE, label=WORDS[selector].score, help=score[selector]), P_OF_SELECTOR, SELECTED),
         *(OCS, replace(Z, name="ocs_z", label="Z of the OCS"), VERDICT),
     )
     means = {name: f"{tables.meaning(item)} Mean over folds." for name, item in {"ocs": OCS, "ocs_z": Z}.items()}
-    return tables.config(shown, means)
+    return tables.config(config, means)

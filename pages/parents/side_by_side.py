@@ -18,75 +18,70 @@ from pages.shared.widgets.answers import valid
 from pages.shared.widgets.glossary import define
 
 
-def section(result: Result, known: TruthComparison | None, shown: str) -> None:
-    """Where two selectors agree along the order shown, at the cut-offs chosen above.
-
-    Args:
-        shown: the selector shown on the rest of the page.
-    """
-    pair = _pair(result, shown)
-    found = [selectors.selected_edges(result, selector) for selector in pair]
-    if None in found:
-        for selector, one in zip(pair, found, strict=True):
-            if one is None and selector == shown:
+def section(result: Result, comparison: TruthComparison | None, selector_shown: str) -> None:
+    """Where two selectors agree along the order shown, at the cut-offs chosen above."""
+    pair = _pair(result, selector_shown)
+    edge_sets = [selectors.selected_edges(result, selector) for selector in pair]
+    if None in edge_sets:
+        for selector, edges in zip(pair, edge_sets, strict=True):
+            if edges is None and selector == selector_shown:
                 st.caption(f"{WORDS[selector].name} can be computed above.")
-            elif one is None:
+            elif edges is None:
                 st.markdown(f"{WORDS[selector].name} has not been computed along this order yet.")
                 selectors.offer_computation(result, selector, "beside")
         return
-    both = compared(*(one.kept for one in found))
-    st.caption(f"{found[0].words}; {found[1].words}. Each keeps its own cut-off, as set above.")
+    both = compared(*(edges.kept for edges in edge_sets))
+    st.caption(f"{edge_sets[0].words}; {edge_sets[1].words}. Each keeps its own cut-off, as set above.")
     if "evidence" in pair:
         st.caption(SAME_ROWS)
-    _counts(both, pair, known)
-    figure.show(figures.agreement(both, result.order, *pair, known.edges if known else None), "agreement")
-    _table(both, pair, known)
+    _counts(both, pair, comparison)
+    figure.show(figures.agreement(both, result.order, *pair, comparison.edges if comparison else None), "agreement")
+    _table(both, pair, comparison)
 
 
-def _pair(result: Result, shown: str) -> tuple[str, str]:
-    now = session.shown.compared.current() or ("ocs", shown if shown != "ocs" else "evidence")
+def _pair(result: Result, selector_shown: str) -> tuple[str, str]:
+    current = session.shown.compared.current() or ("ocs", selector_shown if selector_shown != "ocs" else "evidence")
     row = st.container(key="beside_compared").columns(2, gap="medium")
     for index, (label, box) in enumerate(zip(("Compare", "with"), row, strict=True)):
         key = f"compared_{index}_{result.run.id}"
-        st.session_state[key] = now[index]
+        st.session_state[key] = current[index]
 
         def chosen(selector: str, index: int = index) -> None:
             pair = [selector] * 2
             # Choosing the other one swaps the two.
-            pair[1 - index] = now[index] if now[1 - index] == pair[index] else now[1 - index]
+            pair[1 - index] = current[index] if current[1 - index] == pair[index] else current[1 - index]
             session.shown.compared.keep((pair[0], pair[1]))
 
         box.selectbox(
             label,
             list(SELECTORS),
-            format_func=lambda one: WORDS[one].name,
+            format_func=lambda name: WORDS[name].name,
             key=key,
             on_change=valid(key, SELECTORS, chosen),
         )
-    return now
+    return current
 
 
-def _counts(both: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
-    """The numbers of edges in both and in only one, and the F1 of each if the truth is shown."""
+def _counts(both: pd.DataFrame, pair: tuple[str, str], comparison: TruthComparison | None) -> None:
     words, counted = figures.agreement_words(*pair), both["selected_by"].value_counts()
     row = figure.numbers()
     for which in AGREEMENT[:3]:
         label = words[which][0].upper() + words[which][1:]
         row.metric(label, int(counted.get(which, 0)), width=figure.NUMBER)
     for selector, which in zip(pair, AGREEMENT[1:3], strict=True):
-        if known:
-            met = known.met(both[both["selected_by"].isin(["both", which])])
-            said = f"Precision {number(met.precision)}, recall {number(met.recall)}, SHD {met.shd}."
-            row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=said)
+        if comparison:
+            met = comparison.met(both[both["selected_by"].isin(["both", which])])
+            scores = f"Precision {number(met.precision)}, recall {number(met.recall)}, SHD {met.shd}."
+            row.metric(f"F1 of {WORDS[selector].name}", number(met.f1), width=figure.NUMBER, help=scores)
 
 
-def _table(found: pd.DataFrame, pair: tuple[str, str], known: TruthComparison | None) -> None:
+def _table(edges: pd.DataFrame, pair: tuple[str, str], comparison: TruthComparison | None) -> None:
     words = figures.agreement_words(*pair)
-    rows = found[found["selected_by"] != "neither"].assign(selected_by=lambda kept: kept["selected_by"].map(words))
-    if known and len(rows):
-        rows = rows.assign(truth=truth_of(rows, known))
+    rows = edges[edges["selected_by"] != "neither"].assign(selected_by=lambda frame: frame["selected_by"].map(words))
+    if comparison and len(rows):
+        rows = rows.assign(truth=truth_of(rows, comparison))
     column = st.column_config
-    scores = [f"{WORDS[one].name}: {WORDS[one].score}" if one != "ocs" else "OCS" for one in pair]
+    scores = [f"{WORDS[selector].name}: {WORDS[selector].score}" if selector != "ocs" else "OCS" for selector in pair]
     named = rows.rename(columns={"score_one": f"score_{pair[0]}", "score_other": f"score_{pair[1]}"})
     tables.show(
         rows,

@@ -50,11 +50,9 @@ _table = cached(lambda *chosen: chosen)(portal.table)
 
 
 def _species(name: str) -> str:
-    """A choice in words."""
     return f"{name} ({', '.join(portal.GROUPS[name])})" if name in portal.GROUPS else f"{name} {portal.SPECIES[name]}"
 
 
 def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str | None:
-    """How to adjust for one column."""
     words = {kind: kind.capitalize() for kind in kinds}
     return _KINDS[answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)]

@@ -26,7 +26,7 @@ _NAMED = 4  # species in a title
 
 def lesson() -> None:
     """What the study teaches, in the usual comparison."""
-    mice = _found(portal.ALL, portal.USUAL).set_index("node").loc[portal.POCKET_MICE]
+    mice = _contrasts(portal.ALL, portal.USUAL).set_index("node").loc[portal.POCKET_MICE]
     st.info(
         f"**Without kangaroo rats, pocket mice are caught {mice['ratio']:.1f} times as often** ({mice['low']:.1f} to "
         f"{mice['high']:.1f}). **The control plots alone predict {mice['expected']:.1f} times.** Observation misses "
@@ -38,7 +38,7 @@ def lesson() -> None:
 
 def section(species: tuple[str, ...]) -> None:
     """The effects on these species, then the choice of plots and the button that opens them on Experiments."""
-    shown = st.container()
+    container = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
     chosen = row.selectbox(
         "Plots compared with the controls",
@@ -47,11 +47,11 @@ def section(species: tuple[str, ...]) -> None:
         format_func=lambda name: name[0].upper() + name[1:],
         width=380,
     )
-    with shown, errors.caught():
-        found = _found(chosen, species)
-        names = {name: portal.called(name) for name in found["node"]}
-        title = _title(found, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")
-        figure.show(figures.forest(found, MARGIN, several=False, names=names, title=title), "portal_forest")
+    with container, errors.caught():
+        contrasts = _contrasts(chosen, species)
+        names = {name: portal.called(name) for name in contrasts["node"]}
+        title = _title(contrasts, "while the plots were open" if chosen == portal.OPEN else "without kangaroo rats")
+        figure.show(figures.forest(contrasts, MARGIN, several=False, names=names, title=title), "portal_forest")
         example = _example(chosen, species)
         st.caption(
             f"{portal.compared(example['table'])} Intervals: 95 %, with plots as units. Grey band: "
@@ -62,7 +62,7 @@ def section(species: tuple[str, ...]) -> None:
 
 
 def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
-    """Every species beside kangaroo rats: the experiment, and each graph's arrow between the two with its verdict."""
+    """For every other species: the experiment, and each graph's arrow between it and kangaroo rats, with a verdict."""
     st.subheader("The graphs against the experiment", anchor=False)
     if portal.KANGAROO_RATS not in species or len(species) < 2:
         st.caption(
@@ -70,26 +70,30 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
             "what it says of the arrows between them."
         )
         return
-    found = _found(portal.ALL, species)
-    rows = pd.DataFrame({"node": found["node"].map(_short)})
+    contrasts = _contrasts(portal.ALL, species)
+    rows = pd.DataFrame({"node": contrasts["node"].map(_short)})
     text = st.column_config.TextColumn
     columns = {"node": text("Species", pinned=True, width=146)}  # on a phone the verdicts fit beside it
     for label, run in runs.items():
-        if (one := refinement.readable(run)) is None:
+        if (refined := refinement.readable(run)) is None:
             continue
-        said = experiments.arrows(one.edges, found)
-        ends = said.assign(node=said["child"].where(said["parent"] == portal.KANGAROO_RATS, said["parent"]))
-        ends = ends.merge(one.edges[["parent", "child", "decided"]]).set_index("node")
-        rows[label] = [_claim(ends.loc[name]) if name in ends.index else "no edge" for name in found["node"]]
-        columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
-        counted, changed = said["verdict"].value_counts(), found.loc[found["changed"], "node"]
-        verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
-        missed = f"{int((~changed.isin(ends.index)).sum())} of the {len(changed)} species that changed"
-        st.markdown(
-            f"**Graph, {label}**, has {how_many(len(said), 'edge')} with kangaroo rats. The experiment {verdict}. The "
-            f"graph has no edge to {missed}."
+        verdict_rows = experiments.arrows(refined.edges, contrasts)
+        responses = verdict_rows.assign(
+            node=verdict_rows["child"].where(verdict_rows["parent"] == portal.KANGAROO_RATS, verdict_rows["parent"])
         )
-    rows["experiment"] = list(map(_ratio, found.itertuples()))
+        responses = responses.merge(refined.edges[["parent", "child", "decided"]]).set_index("node")
+        rows[label] = [
+            _claim(responses.loc[name]) if name in responses.index else "no edge" for name in contrasts["node"]
+        ]
+        columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
+        counted, changed = verdict_rows["verdict"].value_counts(), contrasts.loc[contrasts["changed"], "node"]
+        verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
+        missed = f"{int((~changed.isin(responses.index)).sum())} of the {len(changed)} species that changed"
+        st.markdown(
+            f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The "
+            f"experiment {verdict}. The graph has no edge to {missed}."
+        )
+    rows["experiment"] = list(map(_ratio, contrasts.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
     tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, max_height=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
@@ -109,22 +113,21 @@ def _claim(edge: pd.Series) -> str:
 
 def _short(name: str) -> str:
     """A species as a biologist shortens it: P. maniculatus (PM)."""
-    whole = portal.called(name)
-    return f"{whole[0]}. {whole.partition(' ')[2]}" if name in portal.SPECIES else whole
+    full_name = portal.called(name)
+    return f"{full_name[0]}. {full_name.partition(' ')[2]}" if name in portal.SPECIES else full_name
 
 
 def _ratio(row: object) -> str:
     return "too few counts" if pd.isna(row.low) else f"× {row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
 
 
-def _title(found: pd.DataFrame, where: str) -> str:
-    """Which species are caught more often there, and which less often."""
-    parts = []
-    for words, side in (("more", found["ratio"] > 1), ("less", found["ratio"] < 1)):
-        names = [portal.SPECIES.get(name, name) for name in found.loc[found["changed"] & side, "node"]]
+def _title(contrasts: pd.DataFrame, where: str) -> str:
+    phrases = []
+    for words, side in (("more", contrasts["ratio"] > 1), ("less", contrasts["ratio"] < 1)):
+        names = [portal.SPECIES.get(name, name) for name in contrasts.loc[contrasts["changed"] & side, "node"]]
         if names:
-            parts.append(f"caught {words} often {where}: {listed(names, _NAMED)}")
-    text = "; ".join(parts) or f"no species differed for sure {where}"
+            phrases.append(f"caught {words} often {where}: {listed(names, _NAMED)}")
+    text = "; ".join(phrases) or f"no species differed for sure {where}"
     return text[0].upper() + text[1:]
 
 
@@ -134,6 +137,6 @@ def _example(comparison: str, species: tuple[str, ...]) -> dict[str, Any]:
 
 
 @cached(lambda comparison, species: (comparison, species))
-def _found(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
-    found = experiments.contrasts(prepare(*portal.trial(comparison, species)))
-    return found.sort_values(["q_value", "p_value"], ignore_index=True)
+def _contrasts(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
+    contrasts = experiments.contrasts(prepare(*portal.trial(comparison, species)))
+    return contrasts.sort_values(["q_value", "p_value"], ignore_index=True)

@@ -18,11 +18,11 @@ _CHANGES = {
 
 
 def section(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
-    """The number of edges of either and of both, both graphs, and a table; of a single one the same twice.
+    """The number of edges of either and of both, both graphs, and a table; of a single run the same twice.
 
     Args:
-        runs: two refined ones by label, or one.
-        titles: what each graph is, in Markdown; the number of edges is put before it, and that of decided ones behind.
+        runs: two refined runs by label, or one.
+        titles: what each graph is, in Markdown; the number of edges precedes it, and that of decided ones follows.
     """
     read = {label: one.refined.found for label, run in runs.items() if (one := refinement.readable(run))}
     if not read:
@@ -31,10 +31,10 @@ def section(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
     pair = paired.Pair(Comparison.of(both), *both, tuple(both), _CHANGES)
     paired.numbers(pair)
     decided = [int(one.edges["decided"].sum()) for one in both.values()]
-    said = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
+    captions = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
     full = [f"**{plain(name)}**: {plain(portal.NAMES[name])}" for name in pair.results.nodes if name in portal.NAMES]
     caption = {"caption": " · ".join(full)} if full else {}
-    paired.graphs(pair, "portal", said, height=360, names=portal.NAMES, **caption)
+    paired.graphs(pair, "portal", captions, height=360, names=portal.NAMES, **caption)
     with st.expander("Every edge, with its numbers", icon=":material/table_rows:"):
         paired.edges(pair, "portal", "portal_edges.csv")
         for label, one in read.items():

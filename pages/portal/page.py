@@ -1,4 +1,4 @@
-"""Portal: a field experiment beside the graphs that observation gives."""
+"""Portal: a field experiment compared with the graphs from observations."""
 
 import streamlit as st
 

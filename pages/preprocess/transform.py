@@ -49,16 +49,16 @@ def choose(draft: Draft) -> None:
 
 def before_after(draft: Draft) -> None:
     """One column before and after, side by side."""
-    before, after, _ = draft_facts.coded(draft)
+    counts, levels, _ = draft_facts.coded(draft)
     position = preview.pick_column(draft, "preprocess_column")
     index = draft.columns.index(position)
-    figure = figures.before_after(before.iloc[:, index], after.iloc[:, index], draft.settings.transform)
+    figure = figures.before_after(counts.iloc[:, index], levels.iloc[:, index], draft.settings.transform)
     st.plotly_chart(figure, key="before_after", config=plotly_config("before-after"))
     fitted = "half of every count" if draft.settings.folds_by == "counts" else "the other folds"
     st.caption(
         f"Shown as fitted on all rows. In the fit, each fold's transform is fitted on {fitted}; a held-out value not "
         "seen there is assigned to the level below it."
-        + (f" The fit draws {len(before):,} of {len(draft.table):,} rows." if len(before) < len(draft.table) else "")
+        + (f" The fit draws {len(counts):,} of {len(draft.table):,} rows." if len(counts) < len(draft.table) else "")
     )
 
 
@@ -74,34 +74,32 @@ def all_columns(draft: Draft) -> None:
             _lost(support)
     with right if loses else st.container():
         _rows_per_level(support, draft.settings.min_level_rows)
-    if (all_of_them := len(support)) > (most := figures.MOST_COLUMNS):
-        st.caption(f"Drawn: the {most} of {all_of_them:,} columns that lose most rows. The table below has all.")
+    if (all_of_them := len(support)) > (limit := figures.MOST_COLUMNS):
+        st.caption(f"Drawn: the {limit} of {all_of_them:,} columns that lose most rows. The table below has all.")
     with st.expander("As a table"):
         tables.show(support, "Levels, and rows per level", _config(draft.settings.min_level_rows))
 
 
-def _rows_per_level(support: pd.DataFrame, least: int) -> None:
-    """How many rows the levels have, and the fewest that one needs."""
+def _rows_per_level(support: pd.DataFrame, min_rows: int) -> None:
     st.subheader("Rows per level", anchor=False)
     fit_options.option("min_level_rows", max_value=1000)
-    figure = figures.rows_per_level(support, least)
+    figure = figures.rows_per_level(support, min_rows)
     st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
-    kept = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
+    note = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
     st.caption(
-        f"{kept}Line: from the level with the fewest rows to that with the most. Dashed: {least} rows. Right: share of "
-        "held-out rows at levels with at least that many, which the ordering score can use."
+        f"{note}Line: from the level with the fewest rows to that with the most. Dashed: {min_rows} rows. Right: share "
+        "of held-out rows at levels with at least that many, which the ordering score can use."
     )
 
 
 def _lost(support: pd.DataFrame) -> None:
-    """What the levels lose, in counts: which of them share a level."""
     lost = support[support["merged"] != ""]
     lines = [
         f"{code(line.column)}: {line.before:,} counts became {line.merged.count(';') + 1} levels: {plain(line.merged)}."
         for line in lost.sort_values("before", ascending=False).itertuples()
     ]
-    said = bullets(lines, _MOST_LOST, "more: see the table below.")
-    st.caption(f"Counts that share a level are no longer told apart.\n\n{said}")
+    text = bullets(lines, _MOST_LOST, "more: see the table below.")
+    st.caption(f"Counts that share a level are no longer told apart.\n\n{text}")
 
 
 def verdict(draft: Draft) -> None:
@@ -118,8 +116,8 @@ def verdict(draft: Draft) -> None:
     if weak.empty and named:
         return
     if weak.empty:
-        least = support["kept"].min()
-        share = "all" if least > 0.995 else f"at least {least:.0%} of"
+        smallest = support["kept"].min()
+        share = "all" if smallest > 0.995 else f"at least {smallest:.0%} of"
         st.success(f"Enough rows per level: in every column, the ordering score can use {share} the held-out rows.")
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")

@@ -18,7 +18,7 @@ from pages.shared.widgets.names import plain
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, their progress, or their results."""
+    """The button that starts the searches, their progress, or their results."""
     if run.adjustment is None or not again.names_of(run.adjustment):
         return
 
@@ -37,7 +37,6 @@ def panel(run: Run) -> None:
 
 
 def _offer(run: Run) -> bool:
-    """The searches in words, and the button that starts them."""
     names = again.names_of(run.adjustment)
     st.markdown(
         f"{len(again.searches(run.adjustment))} quick searches of the same table: one that adjusts for "

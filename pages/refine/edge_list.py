@@ -38,20 +38,20 @@ _TELL = {"evidence": "the evidence", "changes": "what changed", "truth": "the tr
 
 
 def explore(
-    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, known: TruthComparison | None
+    refinement: Refinement, changes: pd.DataFrame | None, disco: pd.DataFrame | None, comparison: TruthComparison | None
 ) -> None:
     """Filters, graph, table, files, and the picked node or edge.
 
     Args:
         changes: parent, child, verdict of both graphs' edges; None if there is no DISCO graph.
         disco: the DISCO graph's edges: parent, child, ocs, z, frequency.
-        known: the result compared with the truth, if the truth is shown.
+        comparison: with the truth, if the truth is shown.
     """
     slot = st.container(key="beside_refined").columns([5, 3], gap="medium")
     with slot[1], st.container(height=_RAIL, key="refine_rail", border=False):
         with st.container(key="refine_filters"):
             with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
-                lines, absent = _lines(changes, known)
+                lines, absent = _lines(changes, comparison)
                 edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
             if unjudged:
                 st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
@@ -59,7 +59,7 @@ def explore(
             graph = layout.strongest(refinement.run, every, [picked.picked_edge(_pairs(edges))])
             judged = graph
             if lines != "evidence":  # edges hidden by a filter are not missing or dropped
-                verdicts = changes if lines == "changes" else known.verdicts(refinement.graph)
+                verdicts = changes if lines == "changes" else comparison.verdicts(refinement.graph)
                 is_there = pd.Series([pair in graph.edges for pair in _pairs(verdicts)], verdicts.index, dtype=bool)
                 seen = verdicts[is_there | verdicts["verdict"].isin(_ABSENT)]
                 judged = refinement.judged(graph, seen, disco if lines == "changes" else None, absent)
@@ -75,13 +75,12 @@ def explore(
     with slot[0], st.container(key="refine_below"):  # on a phone below the panel (assets/app.css)
         shares = {"edges_shown": f"{count:,} of {len(refinement.edges):,}"} if count < len(refinement.edges) else {}
         downloads.row(placed, drawn, refinement.strength, METHOD, "", refinement.choices | shares, "refined")
-        _show(_table(edges, changes, known, refinement.graph), refinement)
+        _show(_table(edges, changes, comparison, refinement.graph), refinement)
         _dropped(changes, disco)
 
 
-def _lines(changes: pd.DataFrame | None, known: TruthComparison | None) -> tuple[str, bool]:
-    """What the lines show, and whether absent edges are drawn."""
-    there = {"evidence": True, "changes": changes is not None, "truth": known is not None}
+def _lines(changes: pd.DataFrame | None, comparison: TruthComparison | None) -> tuple[str, bool]:
+    there = {"evidence": True, "changes": changes is not None, "truth": comparison is not None}
     tell = [name for name, is_there in there.items() if is_there]
     if len(tell) == 1:
         return "evidence", False
@@ -107,10 +106,10 @@ def _lines(changes: pd.DataFrame | None, known: TruthComparison | None) -> tuple
 
 
 def _table(
-    edges: pd.DataFrame, changes: pd.DataFrame | None, known: TruthComparison | None, graph: nx.DiGraph
+    edges: pd.DataFrame, changes: pd.DataFrame | None, comparison: TruthComparison | None, graph: nx.DiGraph
 ) -> pd.DataFrame:
     table = edges
-    verdicts = {"disco": changes, "truth": None if known is None else known.verdicts(graph)}
+    verdicts = {"disco": changes, "truth": None if comparison is None else comparison.verdicts(graph)}
     for name, frame in verdicts.items():
         if frame is not None:
             table = table.merge(frame.rename(columns={"verdict": name}), on=["parent", "child"], how="left")

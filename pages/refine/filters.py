@@ -71,7 +71,7 @@ def chosen(refinement: Refinement) -> Filters:
 def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     """The edges that pass, in the same order, and how many of them no filter could judge.
 
-    An edge is kept if a filter lacks the number that it needs, since the edge may be strong.
+    An edge passes if a filter lacks the number that it needs, since the edge may be strong.
     """
     conditions = []
     if filters.gain:

@@ -1,6 +1,6 @@
-"""The model check of a refinement: simulated tables beside the observed one, and graphs on held-out rows.
+"""The model check of a refinement: simulated tables against the observed one, and graphs on held-out rows.
 
-It is computed in the background, once per refinement, and kept with the run.
+It is computed in the background, once per refinement, and stored with the run.
 """
 
 import streamlit as st
@@ -28,7 +28,7 @@ _STAGES = {
 
 
 def model_check(run: Run, refined: Refined) -> None:
-    """Simulated tables beside the observed one, and graphs on held-out rows, on request."""
+    """Simulated tables against the observed one, and graphs on held-out rows, on request."""
     slow = check_of(run, refined)
     with slow.box("Does the model reproduce your data?", ":material/fact_check:"):
         slow.panel(_figures, _offer)

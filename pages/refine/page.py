@@ -41,12 +41,12 @@ result = fit.current(run) if is_fitted else None
 present = thresholds.present(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, refined.graph).rename(columns={"change": "verdict"}) if result else None
-known = truth.visible(refined)
+comparison = truth.visible(refined)
 intro.verdict(*refined.verdict)
-st.fragment(edge_list.explore)(refined, changes, result.edges(*present) if result else None, known)
+st.fragment(edge_list.explore)(refined, changes, result.edges(*present) if result else None, comparison)
 sections.summary(refined, changes)
-if known:
-    sections.against_truth(refined, known, (graph, result.known) if result else None)
+if comparison:
+    sections.against_truth(refined, comparison, (graph, result.known) if result else None)
 sections.order(refined)
 sections.searches(refined)
 adjustments.panel(run)

@@ -15,7 +15,7 @@ _STAGES = {"search": "Searching with all rules", "rules": "Searching without eac
 
 
 def panel(run: Run) -> None:
-    """The section: a button that starts the searches, their progress, or their results."""
+    """The button that starts the searches, their progress, or their results."""
     knowledge = run.knowledge()
     if knowledge is None or not knowledge.without_each():
         return
@@ -35,7 +35,6 @@ def panel(run: Run) -> None:
 
 
 def _offer() -> bool:
-    """The searches in words, and the button that starts them."""
     st.caption(
         "Searches once with all rules, then continues without each of them: the nats gained are the cost of the rule. "
         "You can leave the page meanwhile."

@@ -147,15 +147,17 @@ def _moves(refinement: Refinement, moves: pd.DataFrame) -> None:
         )
 
 
-def against_truth(refinement: Refinement, known: TruthComparison, disco: tuple[object, TruthComparison] | None) -> None:
+def against_truth(
+    refinement: Refinement, comparison: TruthComparison, disco: tuple[object, TruthComparison] | None
+) -> None:
     """The refined graph, the DISCO graph and sorting the columns, compared with the true edges."""
     st.subheader("Against the truth", anchor=False)
-    rows = [_met("Refined", refinement.graph, known)]
+    rows = [_met("Refined", refinement.graph, comparison)]
     if disco is not None:
         rows.append(_met("DISCO", *disco))
     rows += [
         (f"Sort: {name.replace('variance −', 'var −')}", number(value), "", "", "", "")
-        for name, value in known.controls.items()
+        for name, value in comparison.controls.items()
     ]
     met = pd.DataFrame(rows, columns=["", "A_top", "Precision", "Recall", "F1", "SHD"])
     text = st.column_config.TextColumn
@@ -165,8 +167,8 @@ def against_truth(refinement: Refinement, known: TruthComparison, disco: tuple[o
     st.caption("Sorting fits nothing: compare every result with it.")
 
 
-def _met(name: str, graph: object, known: TruthComparison) -> tuple[str, ...]:
-    met, a_top = known.met(graph), known.a_top
+def _met(name: str, graph: object, comparison: TruthComparison) -> tuple[str, ...]:
+    met, a_top = comparison.met(graph), comparison.a_top
     top = "–" if a_top is None else number(a_top)
     return name, top, number(met.precision), number(met.recall), number(met.f1), str(met.shd)
 

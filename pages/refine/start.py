@@ -25,8 +25,10 @@ def start_box(run: runs.Run, label: str) -> None:
     values = {option.name: _widget(run, option, row, width=200) for option in numbers if option.name in _IN_SIGHT}
     with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
-        others = [one for one in numbers if one.name not in _IN_SIGHT and (one.name != "margin" or _has_arms(run))]
-        values |= {option.name: _widget(run, option, inside, width=200) for option in others}
+        folded = [
+            number for number in numbers if number.name not in _IN_SIGHT and (number.name != "margin" or _has_arms(run))
+        ]
+        values |= {option.name: _widget(run, option, inside, width=200) for option in folded}
     of_all = options(Choice)["redone"]
     values["redone"] = _widget(run, of_all, st, label=f"{of_all.label} (seven to eight times slower)")
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
@@ -47,6 +49,6 @@ def _has_arms(run: runs.Run) -> bool:
     return run.roles is not None and bool(run.roles.named("intervention"))
 
 
-def _widget(run: runs.Run, option: Option, slot: Any, **more: Any) -> Any:
+def _widget(run: runs.Run, option: Option, slot: Any, **extra: Any) -> Any:
     usual = {"value": option.kind(option.default)}
-    return widget(option, slot, key=f"refine_{option.name}_{run.id}", persist_state="session", **usual, **more)
+    return widget(option, slot, key=f"refine_{option.name}_{run.id}", persist_state="session", **usual, **extra)

@@ -15,12 +15,12 @@ def section(run: Run) -> None:
     if run.teaching:
         st.caption("The truth of this run is hidden for teaching, so it cannot be changed.")
         return
-    given = None
+    present = None
     with errors.caught():
-        given = run.truth()
-    told = "has no known truth" if given is None else f"has {how_many(len(given), 'true edge')}"
+        present = run.truth()
+    state = "has no known truth" if present is None else f"has {how_many(len(present), 'true edge')}"
     st.markdown(
-        f"The run {told}. Upload a CSV file with the columns `parent` and `child`, one row per edge, to compare with "
+        f"The run {state}. Upload a CSV file with the columns `parent` and `child`, one row per edge, to compare with "
         "its order, parents and graphs. Nothing is refitted."
     )
     file = st.file_uploader(
@@ -31,20 +31,22 @@ def section(run: Run) -> None:
         "optional column `direction` says whether each direction can be known: known, unknown or not proved.",
     )
     if file is not None:
-        _offer(run, file, given)
-    if given is not None:
+        _offer(run, file, present)
+    if present is not None:
         with st.popover("Remove the truth", icon=":material/delete:", type="tertiary"):
-            st.markdown(f"Remove the {how_many(len(given), 'true edge')} from this run? This cannot be undone.")
+            st.markdown(f"Remove the {how_many(len(present), 'true edge')} from this run? This cannot be undone.")
             if st.button("Remove", type="primary", key=f"attach_truth_remove_{run.id}"):
                 _set(run, None)
 
 
-def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, given: pd.DataFrame | None) -> None:
+def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, present: pd.DataFrame | None) -> None:
     """Attach the edges of a file at once or, if the run has true edges, when the button is pressed."""
     with errors.caught(f"{file.name}: "):
         edges = truth_of(file.getvalue(), set(run.nodes))
-        question = f"Replace the {how_many(0 if given is None else len(given), 'true edge')} with these {len(edges):,}"
-        if given is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
+        question = (
+            f"Replace the {how_many(0 if present is None else len(present), 'true edge')} with these {len(edges):,}"
+        )
+        if present is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
             _set(run, edges)
 
 
@@ -57,5 +59,4 @@ def _set(run: Run, edges: pd.DataFrame | None) -> None:
 
 
 def _name(run: Run) -> str:
-    """The name of the upload box."""
     return f"attach_truth_file_{run.id}"

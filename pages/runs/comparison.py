@@ -15,12 +15,12 @@ from pages.shared.work import fit_options
 _MOST_NAMED = 12
 
 
-def section(one: Run, other: Run) -> None:
+def section(first_run: Run, second_run: Run) -> None:
     """The comparison of two runs, the older first."""
-    first, second = sorted((one, other), key=lambda run: (run.created.timestamp(), run.id))
+    first, second = sorted((first_run, second_run), key=lambda run: (run.created.timestamp(), run.id))
     st.subheader("Comparison", anchor=False)
     for run in (first, second):
-        if not _own(run):
+        if not _results(run):
             st.info(f"{code(run.name)} has no finished fit or refinement to compare.", icon=":material/info:")
             return
     if not {*first.nodes} & {*second.nodes}:
@@ -41,22 +41,21 @@ def section(one: Run, other: Run) -> None:
     _settings(both)
 
 
-def _own(run: Run) -> list[str]:
-    """The results that a run has: its fit, its refinement."""
+def _results(run: Run) -> list[str]:
     return [name for name in found.names(run) if name in (found.FITTED, found.REFINED)]
 
 
 def _choose(first: Run, second: Run) -> tuple[str, str]:
     """Which result of each run to compare: its fit or its refinement; by default the same for both."""
-    both = [name for name in _own(first) if name in _own(second)]
+    both = [name for name in _results(first) if name in _results(second)]
     chosen = []
     for label, run, box in zip(("First", "Second"), (first, second), paired.two_columns("compared_runs"), strict=True):
         box.markdown(f"**{label}:** {code(run.name)}")
-        usual = both[0] if both else _own(run)[0]
+        usual = both[0] if both else _results(run)[0]
         chosen.append(
             box.segmented_control(
                 f"{label} result",
-                _own(run),
+                _results(run),
                 default=usual,
                 required=True,
                 format_func=str.capitalize,
@@ -69,7 +68,6 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
 
 
 def _key(first: Run, second: Run, chosen: tuple[str, str]) -> tuple:
-    """The two runs with the stamps of their results: a run with a new one is compared again."""
     return *((run.key, stamps.fit(run), stamps.refinement(run)) for run in (first, second)), chosen
 
 
@@ -79,12 +77,11 @@ def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
 
 
 def _common(both: TwoRuns) -> None:
-    """What the comparison leaves out, and whether the tables differ."""
     for run, only in zip(both.runs, both.results.alone.values(), strict=True):
         if only:
             named = ", ".join(code(node) for node in only[:_MOST_NAMED])
-            more = f" and {len(only) - _MOST_NAMED:,} more" if len(only) > _MOST_NAMED else ""
-            st.caption(f"{how_many(len(only), 'column')} only in {code(run.name)}: {named}{more}.")
+            suffix = f" and {len(only) - _MOST_NAMED:,} more" if len(only) > _MOST_NAMED else ""
+            st.caption(f"{how_many(len(only), 'column')} only in {code(run.name)}: {named}{suffix}.")
     if any(both.results.alone.values()):
         st.markdown(f"Compared: the **{how_many(len(both.results.nodes), 'column')}** that both have.")
     if not both.same_rows:
@@ -92,7 +89,6 @@ def _common(both: TwoRuns) -> None:
 
 
 def _settings(both: TwoRuns) -> None:
-    """The settings that differ."""
     if both.settings.empty:
         st.caption("Both have the same settings.")
         return

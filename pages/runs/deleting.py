@@ -13,7 +13,7 @@ _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 
 
 def section(picked: list[Run]) -> None:
-    """A button that asks, then deletes; a run with work in progress is kept."""
+    """A button that asks, then deletes; a run with work in progress stays."""
     with st.popover(f"Delete {how_many(len(picked), 'run')}", icon=":material/delete:", type="tertiary"):
         busy = [run for run in picked if run.alive]
         free = [run for run in picked if run not in busy]
@@ -29,10 +29,10 @@ def section(picked: list[Run]) -> None:
             _delete(free)
 
 
-def _delete(those: list[Run]) -> None:
-    """Delete runs; a run that was started meanwhile or cannot be removed is named and kept."""
+def _delete(selected: list[Run]) -> None:
+    """Delete runs; a run that was started meanwhile or cannot be removed is named and stays."""
     current, problems = session.run.current(), []
-    for run in those:
+    for run in selected:
         try:
             run.delete()
         except InputError as error:
@@ -45,25 +45,25 @@ def _delete(those: list[Run]) -> None:
     st.error("  \n".join(map(plain, problems)), icon=":material/error:")
 
 
-def unreadable(found: list[Unreadable]) -> None:
+def unreadable(folders: list[Unreadable]) -> None:
     """Folders that cannot be opened, each with the reason and a button that deletes it; nothing if there are none."""
-    if not found:
+    if not folders:
         return
-    with st.expander(f"{how_many(len(found), 'folder')} that cannot be opened", icon=":material/warning:"):
-        for one in found[:_MOST_SHOWN]:
-            st.markdown(f"**{plain(one.name)}**")
-            st.caption(plain(one.reason))
-            if one.deletable:
-                _delete_folder(one)
-        if len(found) > _MOST_SHOWN:
-            st.caption(f"{len(found) - _MOST_SHOWN:,} more.")
+    with st.expander(f"{how_many(len(folders), 'folder')} that cannot be opened", icon=":material/warning:"):
+        for folder in folders[:_MOST_SHOWN]:
+            st.markdown(f"**{plain(folder.name)}**")
+            st.caption(plain(folder.reason))
+            if folder.deletable:
+                _delete_folder(folder)
+        if len(folders) > _MOST_SHOWN:
+            st.caption(f"{len(folders) - _MOST_SHOWN:,} more.")
 
 
-def _delete_folder(one: Unreadable) -> None:
-    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"unreadable_{one.path.name!r}"):
-        what = "the link but not its target" if one.path.is_symlink() else "the folder and everything in it"
-        st.markdown(f"Delete {code(one.name)}, {what}? This cannot be undone.")
-        if st.button("Delete", type="primary", key=f"delete_unreadable_{one.path.name!r}"):
+def _delete_folder(folder: Unreadable) -> None:
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"unreadable_{folder.path.name!r}"):
+        what = "the link but not its target" if folder.path.is_symlink() else "the folder and everything in it"
+        st.markdown(f"Delete {code(folder.name)}, {what}? This cannot be undone.")
+        if st.button("Delete", type="primary", key=f"delete_unreadable_{folder.path.name!r}"):
             with errors.caught():
-                one.delete()
+                folder.delete()
                 st.rerun()

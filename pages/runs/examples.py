@@ -13,18 +13,18 @@ from pages.shared.widgets.names import plain
 
 def section() -> None:
     """Nothing without examples."""
-    found = runs.find_examples()
-    if not found:
+    examples = runs.find_examples()
+    if not examples:
         return
     st.subheader("Examples", anchor=False)
     st.caption("Everybody on this server can read them. A copy is yours to change.")
-    own = roots.user()
-    for run in found:
+    user = roots.user()
+    for run in examples:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button(plain(run.name), key=f"example_{run.id}", type="tertiary", icon=":material/hub:"):
                 session.run.select(run)
                 session.address.go("graph" if stamps.fit(run) or stamps.refinement(run) else "train")
-            if own is not None and own.is_admin:
+            if user is not None and user.is_admin:
                 st.button("Withdraw", key=f"withdraw_{run.id}", on_click=_withdraw, args=(run,))
 
 

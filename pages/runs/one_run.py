@@ -64,7 +64,6 @@ def _rename(run: Run) -> None:
 
 
 def _zip(run: Run) -> None:
-    """The whole run as one file, with or without its networks."""
     with st.popover("Whole run, ZIP", icon=":material/folder_zip:"):
         st.markdown(
             "Table, settings, results and truth. Load the file with **Open a ZIP**, here or elsewhere. Logs and "
@@ -92,7 +91,6 @@ def _zip(run: Run) -> None:
 
 
 def _tables(run: Run) -> None:
-    """Its order, scores and edges as CSV files."""
     files: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {}
     if stamps.fit(run):
         files["fit"] = {

@@ -16,14 +16,14 @@ intro.page_intro(
 empty.missing_run()
 zip_upload.section()
 try:
-    found, damaged = runs.find_runs()
+    all_runs, damaged = runs.find_runs()
 except InputError as error:
     st.error(plain(error), icon=":material/error:")
     st.stop()
-if not found:
+if not all_runs:
     run_table.empty()
 else:
-    picked = run_table.choose(found)
+    picked = run_table.choose(all_runs)
     if len(picked) == 1:
         one_run.section(picked[0])
     if len(picked) == 2:

@@ -16,7 +16,7 @@ _SEARCH = "runs_search"
 
 
 def empty() -> None:
-    """There are no runs yet: how to get one."""
+    """Without runs: how to get one."""
     with st.container(border=True):
         st.markdown("**There are no runs yet.** Fit or refine a table to make one, or open the example.")
         with st.container(horizontal=True):
@@ -27,29 +27,28 @@ def empty() -> None:
                 session.address.go("data")
 
 
-def choose(found: list[Run]) -> list[Run]:
+def choose(all_runs: list[Run]) -> list[Run]:
     """Draw the table of runs that match the search; return the ticked ones."""
-    summaries = [Summary.of(run) for run in found]
+    summaries = [Summary.of(run) for run in all_runs]
     row = st.container(horizontal=True, vertical_alignment="bottom")
     words = row.text_input(
         "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
     )
-    if any(work.active for one in summaries for work in (one.fit, one.refinement, one.comparison)):
+    if any(work.active for summary in summaries for work in (summary.fit, summary.refinement, summary.comparison)):
         row.button("Refresh", icon=":material/refresh:", type="tertiary", help="Some runs have work in progress.")
-    view = [one for one in summaries if matches(one, words or "")]
-    total = sum(one.bytes for one in view)
+    view = [summary for summary in summaries if matches(summary, words or "")]
+    total = sum(summary.bytes for summary in view)
     if not view:
-        st.caption(f"None of {how_many(len(found), 'run')} match.")
+        st.caption(f"None of {how_many(len(all_runs), 'run')} match.")
         return []
-    part = "" if len(view) == len(found) else f" of {len(found):,}"
-    st.caption(f"{how_many(len(view), 'run')}{part}, {size(total)}. Click a heading to sort.")
+    note = "" if len(view) == len(all_runs) else f" of {len(all_runs):,}"
+    st.caption(f"{how_many(len(view), 'run')}{note}, {size(total)}. Click a heading to sort.")
     return [view[row].run for row in _ticked(view) if row < len(view)]
 
 
 def _ticked(view: list[Summary]) -> list[int]:
-    """Draw the table; return its ticked rows."""
     # The ticks are row numbers, so another list of runs needs a table of its own.
-    key = f"runs_table_{hash(tuple(one.run.id for one in view))}"
+    key = f"runs_table_{hash(tuple(summary.run.id for summary in view))}"
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
@@ -57,16 +56,16 @@ def _ticked(view: list[Summary]) -> list[int]:
     return list(answer["selection"]["rows"])
 
 
-def matches(one: Summary, words: str) -> bool:
-    """Whether every word is in the table's text on a run."""
-    settings = one.run.settings
-    text = f"{one.run.name} {one.run.source} {settings.preset} seed {settings.seed} {state(one)}".lower()
+def matches(summary: Summary, words: str) -> bool:
+    """Whether a run's text in the table contains every word."""
+    settings = summary.run.settings
+    text = f"{summary.run.name} {summary.run.source} {settings.preset} seed {settings.seed} {state(summary)}".lower()
     return all(word in text for word in words.lower().split())
 
 
-def state(one: Summary) -> str:
+def state(summary: Summary) -> str:
     """The state of the work on a run: what is running or queued, otherwise what has ended."""
-    works = {FIT: one.fit, REFINE: one.refinement, COMPARE: one.comparison}
+    works = {FIT: summary.fit, REFINE: summary.refinement, COMPARE: summary.comparison}
     running = [WORKS[work][1] for work, status in works.items() if status.state == "running"]
     if not running and any(status.state == "queued" for status in works.values()):
         return "Queued"
@@ -81,19 +80,19 @@ def state(one: Summary) -> str:
 
 def _frame(view: list[Summary]) -> pd.DataFrame:
     current = session.run.current()
-    edges = [_edges(one.run) for one in view]
+    edges = [_edges(summary.run) for summary in view]
     return pd.DataFrame(
         {
-            "name": [("▸ " if one.run == current else "") + shown(one.run.name, 80) for one in view],
-            "state": [state(one) for one in view],
-            "created": [one.run.created.astimezone().replace(tzinfo=None) for one in view],
-            "rows": pd.array([one.shape and one.shape[0] for one in view], dtype="Int64"),
-            "columns": pd.array([one.shape and one.shape[1] for one in view], dtype="Int64"),
+            "name": [("▸ " if summary.run == current else "") + shown(summary.run.name, 80) for summary in view],
+            "state": [state(summary) for summary in view],
+            "created": [summary.run.created.astimezone().replace(tzinfo=None) for summary in view],
+            "rows": pd.array([summary.shape and summary.shape[0] for summary in view], dtype="Int64"),
+            "columns": pd.array([summary.shape and summary.shape[1] for summary in view], dtype="Int64"),
             "fit": pd.array([fit for fit, _ in edges], dtype="Int64"),
             "refined": pd.array([refined for _, refined in edges], dtype="Int64"),
-            "megabytes": [one.bytes / 1e6 for one in view],
-            "preset": [one.run.settings.preset for one in view],
-            "seed": [one.run.settings.seed for one in view],
+            "megabytes": [summary.bytes / 1e6 for summary in view],
+            "preset": [summary.run.settings.preset for summary in view],
+            "seed": [summary.run.settings.seed for summary in view],
         }
     )
 
@@ -104,11 +103,7 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
 
 
 def _config(longest: int) -> dict[str, object]:
-    """The columns; that of the names is as wide as the longest, up to a limit.
-
-    Args:
-        longest: characters of the longest name.
-    """
+    """The columns; that of the names is as wide as the longest name (in characters), up to a limit."""
     hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {

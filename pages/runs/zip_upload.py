@@ -23,9 +23,9 @@ def section() -> None:
             args=(key,),
             help="Everything in it is checked before it becomes a run. An older run of the same name is kept.",
         )
-        is_good, said = st.session_state.pop(_SAID, (True, ""))
-        if said:
-            (st.success if is_good else st.error)(said, icon=None if is_good else ":material/error:")
+        is_good, message = st.session_state.pop(_SAID, (True, ""))
+        if message:
+            (st.success if is_good else st.error)(message, icon=None if is_good else ":material/error:")
 
 
 def _uploaded(key: str) -> None:

@@ -29,7 +29,7 @@ _component = st.components.v2.component(
 
 
 def canvas(key: str) -> None:
-    """Draw the graph of this session; every edit on the canvas is kept."""
+    """Draw the graph of this session; every edit on the canvas is stored."""
     drawn, stamp = sketch.drawn(), sketch.stamp("canvas")
     graph = {
         "nodes": [{"name": name, "x": x, "y": y} for name, (x, y) in drawn.positions.items()],
@@ -40,8 +40,8 @@ def canvas(key: str) -> None:
         answer = st.session_state[key].get("edit")
         # An edit of a graph that was replaced meanwhile is dropped, as is anything that no canvas would send.
         if isinstance(answer, dict) and answer.get("stamp") == stamp:
-            found = read(answer)
-            sketch.keep(found or sketch.drawn(), seen_in="canvas" if found else None)
+            graph = read(answer)
+            sketch.keep(graph or sketch.drawn(), seen_in="canvas" if graph else None)
 
     _component(
         key=key,
@@ -59,8 +59,8 @@ def read(answer: dict[str, Any]) -> DrawnGraph | None:
     except (KeyError, TypeError, ValueError):
         return None
     positions = {name: (x, y) for name, x, y in nodes if isinstance(name, str) and 0 < len(name) <= _LONGEST}
-    known = all(isinstance(end, str) and end in positions for edge in edges for end in edge)
+    is_valid = all(isinstance(end, str) and end in positions for edge in edges for end in edge)
     near = all(math.isfinite(value) and abs(value) < _FARTHEST for point in positions.values() for value in point)
-    if len(positions) != len(nodes) or len(nodes) > MOST or not known or not near or len(set(edges)) < len(edges):
+    if len(positions) != len(nodes) or len(nodes) > MOST or not is_valid or not near or len(set(edges)) < len(edges):
         return None
     return DrawnGraph(positions, edges)

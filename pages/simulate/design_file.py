@@ -21,12 +21,12 @@ def examples() -> None:
         index=None,
         key=_EXAMPLE,
         placeholder="Start from an example",
-        on_change=_taken,
+        on_change=_take_file,
         label_visibility="collapsed",
     )
 
 
-def _taken() -> None:
+def _take_file() -> None:
     name = st.session_state[_EXAMPLE]
     if name is not None:
         form.take(EXAMPLES[name])
@@ -51,10 +51,6 @@ def _opened() -> None:
 
 
 def parsed(content: bytes) -> Design:
-    """The design in a file.
-
-    Raises:
-        InputError: the file holds no design.
-    """
+    """The design in a file; InputError if it holds none."""
     check_size("it", len(content), LARGEST_DESIGN)
     return Design.from_dict(Design.values_of(content))

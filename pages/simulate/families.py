@@ -34,7 +34,7 @@ def choose() -> None:
 
 
 def _groups() -> None:
-    """A family for each of the nearly equal parts of the causal order."""
+    """A family for each of the nearly equal sections of the causal order."""
     groups = form.form().family_groups
     for index, key in enumerate(groups):
         name = f"sim_group_{index}"
@@ -58,11 +58,10 @@ def _group_changed(index: int) -> None:
 
 
 def _by_node() -> None:
-    """A table of nodes with a family for each."""
-    now, names = form.form(), form.node_names()
-    key = f"sim_by_node_{hash((names, now.family))}"
+    current, names = form.form(), form.node_names()
+    key = f"sim_by_node_{hash((names, current.family))}"
     if key not in st.session_state:  # new, or shown again: start from the present choice
-        chosen = [label(now.by_node.get(name, now.family)) for name in names]
+        chosen = [label(current.by_node.get(name, current.family)) for name in names]
         st.session_state[_BASE] = pd.DataFrame({"node": names, "family": chosen})
     edited = st.data_editor(
         st.session_state[_BASE],
@@ -77,42 +76,44 @@ def _by_node() -> None:
         alt="The family of each node",
     )
     keys = {label(k): k for k in KEYS}
-    given = {node: keys[words] for node, words in zip(edited["node"], edited["family"], strict=True)}
-    differing = {node: family for node, family in given.items() if family != now.family}
-    if differing != {node: family for node, family in now.by_node.items() if node in names and family != now.family}:
-        elsewhere = {node: family for node, family in now.by_node.items() if node not in names}
+    by_node = {node: keys[words] for node, words in zip(edited["node"], edited["family"], strict=True)}
+    differing = {node: family for node, family in by_node.items() if family != current.family}
+    if differing != {
+        node: family for node, family in current.by_node.items() if node in names and family != current.family
+    }:
+        elsewhere = {node: family for node, family in current.by_node.items() if node not in names}
         form.change(by_node=elsewhere | differing)
 
 
 def _parameters(families: list[str]) -> None:
-    """Every parameter of any chosen family; an empty box keeps each family's default."""
-    found: dict[str, list[Parameter]] = {}
+    """Every parameter of any chosen family; an empty box stands for each family's default."""
+    by_name: dict[str, list[Parameter]] = {}
     for family in families:
         for name, item in FAMILIES[family].parameters.items():
-            found.setdefault(name, []).append(item)
+            by_name.setdefault(name, []).append(item)
     with st.expander("Formula and parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
         lines = [f"**{plain(label(key))}**: {plain(FAMILIES[key].index.formula)}" for key in families]
         st.caption("How a node depends on its parents' counts x:  \n" + "  \n".join(lines))
-        for name, items in found.items():
+        for name, items in by_name.items():
             _parameter(name, items)
-    given = {name: value for name, value in form.form().parameters.items() if name in found}
-    if given:
-        st.caption("Changed: " + ", ".join(f"{plain(name)} {value:g}" for name, value in given.items()) + ".")
+    values = {name: value for name, value in form.form().parameters.items() if name in by_name}
+    if values:
+        st.caption("Changed: " + ", ".join(f"{plain(name)} {value:g}" for name, value in values.items()) + ".")
 
 
 def _parameter(name: str, items: list[Parameter]) -> None:
     key = f"sim_parameter_{name}"
     value = form.form().parameters.get(name)
-    whole = items[0].whole
-    st.session_state[key] = value if value is None or whole else float(value)
+    is_whole = items[0].whole
+    st.session_state[key] = value if value is None or is_whole else float(value)
     defaults = " / ".join(dict.fromkeys(f"{item.default:g}" for item in items))
     low, high = max(item.low for item in items), min(item.high for item in items)
     st.number_input(
         plain(_capital(items[0].label)),
         key=key,
         value=None,
-        step=1 if whole else None,
-        format="%d" if whole else "%g",
+        step=1 if is_whole else None,
+        format="%d" if is_whole else "%g",
         placeholder=f"default {defaults}",
         on_change=_parameter_changed,
         args=(name,),
@@ -126,5 +127,5 @@ def _capital(words: str) -> str:
 
 def _parameter_changed(name: str) -> None:
     value = st.session_state[f"sim_parameter_{name}"]
-    others = {other: number for other, number in form.form().parameters.items() if other != name}
-    form.change(parameters=others if value is None else others | {name: value})
+    unchanged = {key: number for key, number in form.form().parameters.items() if key != name}
+    form.change(parameters=unchanged if value is None else unchanged | {name: value})

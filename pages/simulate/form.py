@@ -31,12 +31,12 @@ class Form:
 
     Attributes:
         values: by name, those of `Design` that the other attributes do not express.
-        intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
-        acting: from a design file, the nodes on which each context acts, in place of random ones; kept for its graph.
+        names: of nodes from a design file whose graph is not drawn by hand.
         mixing: "one" family for all nodes, "groups" along the causal order, or a family for each of the "nodes".
         by_node: the family of each node that was given one.
         parameters: those that differ from their families' defaults.
-        names: of nodes from a design file whose graph is not drawn by hand.
+        intervened: nodes that are set or shifted, in place of random ones; those of another graph are left out.
+        acting: from a design file, the nodes on which each context acts, in place of random ones; only for its graph.
     """
 
     values: dict[str, Any] = field(default_factory=_OPTIONS.copy)
@@ -58,8 +58,8 @@ class Form:
 
     def changed(self, **changes: Any) -> "Form":
         """The same with some values changed."""
-        own = {name: changes.pop(name) for name in [*changes] if name not in _OPTIONS}
-        return replace(self, values=self.values | changes, **own)
+        attributes = {name: changes.pop(name) for name in [*changes] if name not in _OPTIONS}
+        return replace(self, values=self.values | changes, **attributes)
 
 
 def form() -> Form:
@@ -74,12 +74,12 @@ def change(**values: Any) -> None:
 
 def node_names() -> tuple[str, ...]:
     """The nodes of the form's graph."""
-    now = form()
-    if now.graph == "own":
+    current = form()
+    if current.graph == "own":
         return sketch.drawn().names
-    if now.names is not None and len(now.names) == now.nodes:
-        return now.names
-    return tuple(f"x{index + 1}" for index in range(now.nodes))
+    if current.names is not None and len(current.names) == current.nodes:
+        return current.names
+    return tuple(f"x{index + 1}" for index in range(current.nodes))
 
 
 def intervened() -> tuple[str, ...]:
@@ -90,96 +90,96 @@ def intervened() -> tuple[str, ...]:
 
 def acting() -> tuple[tuple[str, ...], ...]:
     """The nodes on which the contexts of a design file act; nothing if the form's graph lacks one of them."""
-    names, now = set(node_names()), form()
-    return now.acting if all(names.issuperset(one) for one in now.acting) else ()
+    names, current = set(node_names()), form()
+    return current.acting if all(names.issuperset(nodes) for nodes in current.acting) else ()
 
 
 def chosen_families() -> list[str]:
     """The families in the form, each once."""
-    now = form()
-    if now.mixing == "one":
-        return [now.family]
-    if now.mixing == "groups":
-        return list(dict.fromkeys(now.family_groups))
-    return list(dict.fromkeys(now.by_node.get(name, now.family) for name in node_names()))
+    current = form()
+    if current.mixing == "one":
+        return [current.family]
+    if current.mixing == "groups":
+        return list(dict.fromkeys(current.family_groups))
+    return list(dict.fromkeys(current.by_node.get(name, current.family) for name in node_names()))
 
 
-def design(parts: Sequence[str] = SECTIONS) -> Design:
-    """The design that the form describes; parts not named keep their defaults.
-
-    Raises:
-        InputError: the design is impossible.
-    """
-    now, values = form(), {}
-    if "graph" in parts:
-        values |= {"graph": now.graph, "nodes": now.nodes, "names": node_names(), "seed": now.seed}
-        values |= {"k": now.k} if now.graph in DRAWN_WITH_K else {}
-        values |= {"edges": sketch.drawn().edges} if now.graph == "own" else {}
-    if "families" in parts:
+def design(sections: Sequence[str] = SECTIONS) -> Design:
+    """The design that the form describes; other sections have their defaults. InputError if it is impossible."""
+    current, values = form(), {}
+    if "graph" in sections:
+        values |= {"graph": current.graph, "nodes": current.nodes, "names": node_names(), "seed": current.seed}
+        values |= {"k": current.k} if current.graph in DRAWN_WITH_K else {}
+        values |= {"edges": sketch.drawn().edges} if current.graph == "own" else {}
+    if "families" in sections:
         families = chosen_families()
-        known = {name for key in families for name in FAMILIES[key].parameters}
-        by_node = {name: now.by_node.get(name, now.family) for name in node_names()}
-        values |= {"family": {"one": now.family, "groups": ",".join(now.family_groups), "nodes": by_node}[now.mixing]}
-        values |= {"parameters": {name: value for name, value in now.parameters.items() if name in known}}
-    if "table" in parts:
-        values |= {name: value for name, value in now.values.items() if name not in _OF_GRAPH}
-        values |= {"equal_variances": now.equal_means and now.equal_variances}
-        values |= {"interventions": intervened() or now.interventions, "contexts": acting() or now.contexts}
+        parameter_names = {name for key in families for name in FAMILIES[key].parameters}
+        by_node = {name: current.by_node.get(name, current.family) for name in node_names()}
+        values |= {
+            "family": {"one": current.family, "groups": ",".join(current.family_groups), "nodes": by_node}[
+                current.mixing
+            ]
+        }
+        values |= {"parameters": {name: value for name, value in current.parameters.items() if name in parameter_names}}
+    if "table" in sections:
+        values |= {name: value for name, value in current.values.items() if name not in _OF_GRAPH}
+        values |= {"equal_variances": current.equal_means and current.equal_variances}
+        values |= {"interventions": intervened() or current.interventions, "contexts": acting() or current.contexts}
     return Design(**values)
 
 
-def take(given: Design) -> None:
+def take(design_given: Design) -> None:
     """Fill the form with a design."""
-    plain, families = given.to_dict(), given.family
-    kept = {name: plain[name] for name in _OPTIONS}
-    if given.graph == "own":
-        sketch.keep(sketch.of_edges(given.names, given.edges))
+    plain, families = design_given.to_dict(), design_given.family
+    option_values = {name: plain[name] for name in _OPTIONS}
+    if design_given.graph == "own":
+        sketch.keep(sketch.of_edges(design_given.names, design_given.edges))
     if not isinstance(families, str):
-        kept |= {"mixing": "nodes", "by_node": dict(families)}
+        option_values |= {"mixing": "nodes", "by_node": dict(families)}
     elif "," in families:
-        kept |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
+        option_values |= {"mixing": "groups", "family_groups": tuple(key.strip() for key in families.split(","))}
     else:
-        kept |= {"mixing": "one", "family": families}
+        option_values |= {"mixing": "one", "family": families}
     for name, to in (("interventions", "intervened"), ("contexts", "acting")):
-        if isinstance(nodes := getattr(given, name), tuple):
-            kept |= {name: _OPTIONS[name], to: nodes}
-    kept |= {"names": given.names, "parameters": dict(given.parameters), "teaching": form().teaching}
-    st.session_state[_FORM] = Form().changed(**kept)
+        if isinstance(nodes := getattr(design_given, name), tuple):
+            option_values |= {name: _OPTIONS[name], to: nodes}
+    option_values |= {
+        "names": design_given.names,
+        "parameters": dict(design_given.parameters),
+        "teaching": form().teaching,
+    }
+    st.session_state[_FORM] = Form().changed(**option_values)
 
 
 # The last table is kept, so visiting another page or changing the layout does not draw it again.
 
 
-def last(wanted: Design) -> Simulated | None:
+def last(requested: Design) -> Simulated | None:
     """The table of a design, if it was drawn last."""
-    found = st.session_state.get(_LAST)
-    return found if found is not None and found.design == wanted else None
+    stored = st.session_state.get(_LAST)
+    return stored if stored is not None and stored.design == requested else None
 
 
-def effort(wanted: Design) -> int:
+def effort(requested: Design) -> int:
     """The approximate number of Poisson counts that could be drawn in the same time."""
     slow = ("com-poisson", "discrete-normal")  # each row sums over many counts
-    kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in wanted.keys()]
-    rows = wanted.rows + wanted.arms * wanted.intervention_rows
-    return wanted.nodes * (rows + 10_000 * wanted.equal_means + 10_000 * wanted.equal_variances) * max(kinds)
+    kinds = [400 if FAMILIES[key].law.continuous else 10 if key in slow else 1 for key in requested.keys()]
+    rows = requested.rows + requested.arms * requested.intervention_rows
+    return requested.nodes * (rows + 10_000 * requested.equal_means + 10_000 * requested.equal_variances) * max(kinds)
 
 
-def draw(wanted: Design) -> Simulated:
-    """Draw the table of a design, and keep it.
-
-    Raises:
-        InputError: it cannot be drawn.
-    """
+def draw(requested: Design) -> Simulated:
+    """Draw and store the table of a design; InputError if it cannot be drawn."""
     st.session_state.pop(_LAST, None)  # avoids keeping two large tables in memory
     try:
-        st.session_state[_LAST] = simulate(wanted)
+        st.session_state[_LAST] = simulate(requested)
     except MemoryError:
         raise InputError("The table is too large for this machine's memory: use fewer rows or nodes.") from None
     return st.session_state[_LAST]
 
 
 def cause() -> str:
-    """The first part of the form that is impossible whatever the later parts contain."""
+    """The first section of the form that is impossible whatever the later ones contain."""
     for number, name in enumerate(SECTIONS[:-1], start=1):
         try:
             rows = min(max(form().rows, 1), _TRIED) if name == "families" else 1  # some row's mean may explode

@@ -39,7 +39,6 @@ def choose() -> None:
 
 
 def _table() -> None:
-    """The drawn graph as an editable table of edges."""
     drawn, stamp = sketch.drawn(), sketch.stamp("table")
     key = f"sim_edges_{stamp}"
     if key not in st.session_state:  # new, or shown again: start from the present graph
@@ -84,7 +83,6 @@ def listed(table: pd.DataFrame) -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def _paste() -> None:
-    """Edges from text or a file, in place of the drawing."""
     with st.expander("Paste or upload edges", icon=":material/content_paste:"):
         st.text_area(
             "Edges, one per line: parent, child",

@@ -25,14 +25,10 @@ _SORTS = {"mean": "By mean", "variance": "By variance", "excess": "By variance �
 
 
 def drawn(design: Design) -> Simulated | None:
-    """The table of the design, drawn at once if that is quick, else when a button is pressed.
-
-    Raises:
-        InputError: the table cannot be drawn.
-    """
-    found = form.last(design)
-    if found is not None:
-        return found
+    """The table of the design, drawn at once if that is quick, else on request; InputError if impossible."""
+    simulated = form.last(design)
+    if simulated is not None:
+        return simulated
     rows = design.rows + design.arms * design.intervention_rows
     size = f"{how_many(rows, 'row')} × {how_many(design.nodes, 'column')}"
     if form.effort(design) > AT_ONCE:
@@ -46,10 +42,10 @@ def drawn(design: Design) -> Simulated | None:
 def send_on(result: Simulated, teaching: bool) -> None:
     """The simulated table in one line, and the button that loads it."""
     rows, nodes = result.table.shape
-    beside = "".join(f" + {name}" for name in result.design.beside())
+    suffix = "".join(f" + {name}" for name in result.design.beside())
     edges = f", {how_many(len(result.truth), 'true edge')}" if not teaching else ""
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    row.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{beside}{edges}**", width="content")
+    row.markdown(f"**{how_many(rows, 'row')} × {how_many(nodes, 'column')}{suffix}{edges}**", width="content")
     if row.button(
         "Use this table",
         type="primary",
@@ -67,8 +63,8 @@ def _continuous(result: Simulated) -> bool:
 def _use(result: Simulated, teaching: bool) -> None:
     design = result.design
     families = ", ".join(FAMILIES[key].label for key in design.keys())
-    told = {"own": "own graph"}.get(design.graph, design.graph)
-    name = f"Simulated {'' if teaching else told + ' '}{design.nodes}, seed {design.seed}"
+    kind = {"own": "own graph"}.get(design.graph, design.graph)
+    name = f"Simulated {'' if teaching else kind + ' '}{design.nodes}, seed {design.seed}"
     source = "Simulated." if teaching else f"Simulated: {GRAPHS[design.graph]}, {families}, seed {design.seed}."
     settings = session.draft.settings().replace(transform="rank")
     roles = design.roles() if design.beside() else None
@@ -81,17 +77,17 @@ def _use(result: Simulated, teaching: bool) -> None:
 
 def graph(result: Simulated | None) -> None:
     """The graph: the canvas if it is drawn by hand, else a picture of the truth."""
-    now = form.form()
-    if now.teaching:
+    current = form.form()
+    if current.teaching:
         st.info(
             "The graph, and everything that would reveal it, is hidden while **Teaching** is on.",
             icon=":material/visibility_off:",
         )
         return
-    by_hand, most = now.graph == "own", board.MOST
-    too_many = by_hand and len(sketch.drawn().positions) > most
+    by_hand, max_nodes = current.graph == "own", board.MOST
+    too_many = by_hand and len(sketch.drawn().positions) > max_nodes
     if too_many:
-        st.caption(f"More than {most} nodes cannot be drawn by hand: edit the table of edges.")
+        st.caption(f"More than {max_nodes} nodes cannot be drawn by hand: edit the table of edges.")
     if by_hand and not too_many:
         board.canvas("sim_canvas")
     elif result is not None and len(result.order) > figures.MOST_NODES:
@@ -104,7 +100,7 @@ def graph(result: Simulated | None) -> None:
     _directions(result)
     _hidden_causes(result)
     _contexts(result)
-    if not by_hand and len(result.order) <= most:
+    if not by_hand and len(result.order) <= max_nodes:
         st.button(
             "Edit this graph by hand",
             icon=":material/draw:",
@@ -128,7 +124,6 @@ def _directions(result: Simulated) -> None:
 
 
 def _hidden_causes(result: Simulated) -> None:
-    """The hidden causes, each with the two columns that it affects."""
     hidden = result.latent_edges.groupby("parent", sort=False)["child"].agg(list)
     for cause, children in hidden.head(_CAUSES).items():
         st.caption(f"Hidden: {code(cause)} affects {' and '.join(map(code, children))}.")
@@ -137,11 +132,10 @@ def _hidden_causes(result: Simulated) -> None:
 
 
 def _contexts(result: Simulated) -> None:
-    """What each context acts on."""
     acts = result.context_edges.groupby("parent", sort=False)["child"].agg(list)
     for context in result.design.context_names()[:_CAUSES]:
-        told = listed([code(node) for node in acts[context]], _EDGES) if context in acts else "nothing"
-        st.caption(f"{code(context)} acts on {told}.")
+        targets = listed([code(node) for node in acts[context]], _EDGES) if context in acts else "nothing"
+        st.caption(f"{code(context)} acts on {targets}.")
 
 
 def _by_hand(result: Simulated) -> None:
@@ -158,11 +152,11 @@ def sorting(result: Simulated) -> None:
         "baseline. About 50 % is chance."
     )
     try:
-        found = metrics.controls(result.table, result.truth)
+        scores = metrics.controls(result.table, result.truth)
     except InputError:
         st.caption("The graph has no edges to agree with.")
         return
-    figure.metrics(*((words, f"{found[name]:.0%}", None) for name, words in _SORTS.items()))
+    figure.metrics(*((words, f"{scores[name]:.0%}", None) for name, words in _SORTS.items()))
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
     if box.open:
         with box:
@@ -172,12 +166,12 @@ def sorting(result: Simulated) -> None:
 def columns(result: Simulated, teaching: bool) -> None:
     """Summary statistics of every column, and the first rows."""
     st.subheader("Columns", anchor=False)
-    found = figures.facts(result)
-    found["column"] = [shown(name, 80) for name in found["column"]]
+    facts = figures.facts(result)
+    facts["column"] = [shown(name, 80) for name in facts["column"]]
     if len(result.design.keys()) > 1:
-        found["family"] = [FAMILIES[result.families[name]].label for name in result.table.columns]
+        facts["family"] = [FAMILIES[result.families[name]].label for name in result.table.columns]
     if teaching:
-        found = found.drop(columns=["position", "parents", "family"], errors="ignore")
+        facts = facts.drop(columns=["position", "parents", "family"], errors="ignore")
     number = st.column_config.NumberColumn
     looks = {
         "column": st.column_config.TextColumn("Column", pinned=True),
@@ -189,13 +183,15 @@ def columns(result: Simulated, teaching: bool) -> None:
         "parents": number("Parents"),
         "family": "Family",
     }
-    tables.show(found, "Summary statistics of the simulated columns", looks, max_height=340)
+    tables.show(facts, "Summary statistics of the simulated columns", looks, max_height=340)
     box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
     if box.open:
-        part = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
-        part = part.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
+        excerpt = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
+        excerpt = excerpt.rename(index=lambda row: row + 1, columns=lambda name: shown(name))
         with box:
-            tables.show(part.set_axis(distinct(part.columns), axis=1), "The first rows", hide_index=False, height=320)
+            tables.show(
+                excerpt.set_axis(distinct(excerpt.columns), axis=1), "The first rows", hide_index=False, height=320
+            )
 
 
 def files(result: Simulated, teaching: bool) -> None:
@@ -203,15 +199,15 @@ def files(result: Simulated, teaching: bool) -> None:
     row = st.container(horizontal=True, gap="small")
     hidden = "Hidden while **Teaching** is on." if teaching else None
     order = pd.DataFrame({"position": range(1, len(result.order) + 1), "node": result.order})
-    made = {
+    contents = {
         "counts.csv": (lambda: to_csv(result.whole), False, "text/csv"),  # large: written only on request
         "truth.csv": (to_csv(result.told), teaching, "text/csv"),
         "order.csv": (to_csv(order), teaching, "text/csv"),
         "design.json": (_json(result.design.to_dict()), teaching, "application/json"),
     }
     if (roles := result.design.roles()) is not None:
-        made["roles.json"] = (_json(roles.to_dict()), False, "application/json")
-    for name, (data, closed, kind) in made.items():
+        contents["roles.json"] = (_json(roles.to_dict()), False, "application/json")
+    for name, (data, closed, kind) in contents.items():
         row.download_button(
             name,
             data,

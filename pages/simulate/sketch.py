@@ -18,12 +18,7 @@ _DRAWN, _STAMPS = "simulate_drawn", "simulate_stamps"
 
 @dataclass(frozen=True)
 class DrawnGraph:
-    """A graph drawn by hand.
-
-    Attributes:
-        positions: of each node, (x, y) in pixels, y downwards; their order is that of the columns.
-        edges: pairs (parent, child).
-    """
+    """A graph drawn by hand: each node's (x, y) in pixels, y downwards, in column order, and edges (parent, child)."""
 
     positions: dict[str, tuple[float, float]]
     edges: tuple[tuple[str, str], ...] = ()
@@ -51,11 +46,7 @@ def stamp(view: str) -> int:
 
 
 def keep(changed: DrawnGraph, seen_in: str | None = None) -> None:
-    """Make this the graph of the session.
-
-    Args:
-        seen_in: "canvas" or "table" if the change was made there, and so is already shown there.
-    """
+    """Make this the graph of the session; `seen_in`, "canvas" or "table", already shows the change."""
     st.session_state[_DRAWN] = changed
     st.session_state[_STAMPS] = {view: stamp(view) + (view != seen_in) for view in ("canvas", "table")}
 
@@ -65,18 +56,18 @@ def of_edges(names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGra
     return arranged(DrawnGraph({name: (0.0, 0.0) for name in names}, tuple(edges)))
 
 
-def with_edges(before: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
+def with_edges(previous: DrawnGraph, names: Iterable[str], edges: Iterable[tuple[str, str]]) -> DrawnGraph:
     """The graph with other nodes and edges; remaining nodes keep their positions, new ones are in rows below."""
     names, edges = list(names), tuple(edges)
-    bottom = max((y for _, y in before.positions.values()), default=-placing.ROW)
-    left = min((x for x, _ in before.positions.values()), default=0.0)
-    new = [name for name in names if name not in before.positions]
+    bottom = max((y for _, y in previous.positions.values()), default=-placing.ROW)
+    leftmost = min((x for x, _ in previous.positions.values()), default=0.0)
+    new = [name for name in names if name not in previous.positions]
     width = placing.columns(max(len(new), 4))
     below = {
-        name: (left + index % width * placing.COLUMN, bottom + (1 + index // width) * placing.ROW)
+        name: (leftmost + index % width * placing.COLUMN, bottom + (1 + index // width) * placing.ROW)
         for index, name in enumerate(new)
     }
-    return DrawnGraph({name: before.positions.get(name) or below[name] for name in names}, edges)
+    return DrawnGraph({name: previous.positions.get(name) or below[name] for name in names}, edges)
 
 
 def arranged(graph: DrawnGraph) -> DrawnGraph:

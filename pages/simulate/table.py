@@ -14,14 +14,14 @@ UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
 
 
 def choose() -> None:
-    """Rows, seed, options that make the table harder, and the columns beside the counts."""
+    """Rows, seed, options that make the table harder, and the columns other than counts."""
     left, right = st.columns(2)
     with left:
         form.option("rows")
     with right:
         form.option("seed")
-    now = form.form()
-    st.session_state["sim_unsortable"] = all(getattr(now, name) for name in UNSORTABLE)
+    current = form.form()
+    st.session_state["sim_unsortable"] = all(getattr(current, name) for name in UNSORTABLE)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     row.toggle(
         "Unsortable",
@@ -36,18 +36,17 @@ def choose() -> None:
         key="sim_dice",
         on_click=lambda: form.change(seed=secrets.randbelow(1_000_000)),
     )
-    _harder(now)
-    _beside(now)
-    _experiment(now)
-    _contexts(now)
+    _harder(current)
+    _covariates(current)
+    _experiment(current)
+    _contexts(current)
 
 
 def _unsortable_changed() -> None:
     form.change(**dict.fromkeys(UNSORTABLE, st.session_state["sim_unsortable"]))
 
 
-def _harder(now: form.Form) -> None:
-    """The options that make a table harder: signs, means, variances, exposure, interactions, hidden causes, shapes."""
+def _harder(current: form.Form) -> None:
     with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
             "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
@@ -55,51 +54,49 @@ def _harder(now: form.Form) -> None:
         )
         form.option("random_signs")
         form.option("equal_means")
-        form.option("equal_variances", disabled=not now.equal_means)
+        form.option("equal_variances", disabled=not current.equal_means)
         _breaking()
         st.caption("These change how the columns look, not what can be known:")
         form.option("sources", is_list=True)
         form.option("spread")
-    if used := _used(now):
+    if used := _used(current):
         st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
 
 
 def _breaking() -> None:
-    """Exposure, interactions and hidden causes, which the method assumes to be absent."""
     st.caption("These violate the assumptions of the method:")
     form.option("exposure")
     form.option("interactions")
     form.option("latent")
 
 
-def _beside(now: form.Form) -> None:
-    """The columns beside the counts, which affect them."""
+def _covariates(current: form.Form) -> None:
+    """The columns other than counts, which affect them."""
     with st.expander("Columns beside the counts", icon=":material/view_column:", key="sim_beside", on_change="rerun"):
         st.caption(
             "They affect the nodes and are part of the table. A method that knows their roles can adjust for them; "
             "one that does not finds false edges."
         )
         form.option("batches")
-        if now.batches:
+        if current.batches:
             form.option("batch_effect")
         form.option("depth")
-        if now.depth:
+        if current.depth:
             form.option("depth_causes")
             st.caption(
                 "Its parents' counts per depth: the depth says how much was sampled, and is an exposure."
-                if now.depth_causes == RATES
+                if current.depth_causes == RATES
                 else "Its parents' counts as they are: the depth is a cause like any other, and a covariate."
             )
         form.option("age_and_sex")
         form.option("groups")
-        if now.groups:
+        if current.groups:
             form.option("group_effect")
-    if used := _beside_used(now):
+    if used := _beside_used(current):
         st.caption(f"Beside the counts: {', '.join(used)}.")
 
 
-def _experiment(now: form.Form) -> None:
-    """Arms in which one node each is set or shifted."""
+def _experiment(current: form.Form) -> None:
     with st.expander("Experiment", icon=":material/science:", key="sim_experiment", on_change="rerun"):
         st.caption(
             "After the rows above come arms, in each of which one node is set from outside. What changes there comes "
@@ -117,19 +114,19 @@ def _experiment(now: form.Form) -> None:
         )
         if not chosen:
             form.option("interventions", min_value=0, step=1)
-        if not (chosen or now.interventions):
+        if not (chosen or current.interventions):
             return
         form.option("intervention_rows")
         form.option("intervention_kind")
-        if now.intervention_kind == SHIFT:
+        if current.intervention_kind == SHIFT:
             form.option("intervention_effect")
         else:
             st.caption("The node has one value there: what 5 % or 95 % of the other rows are below, at random.")
-    if arms := len(chosen) or now.interventions:
-        st.caption(f"Experiment: {how_many(arms, 'arm')} of {how_many(now.intervention_rows, 'row')}.")
+    if arms := len(chosen) or current.interventions:
+        st.caption(f"Experiment: {how_many(arms, 'arm')} of {how_many(current.intervention_rows, 'row')}.")
 
 
-def _contexts(now: form.Form) -> None:
+def _contexts(current: form.Form) -> None:
     """Columns whose levels are assigned by chance, with effects on some nodes or on none."""
     with st.expander("Contexts", icon=":material/vaccines:", key="sim_contexts_box", on_change="rerun"):
         st.caption(
@@ -137,38 +134,40 @@ def _contexts(now: form.Form) -> None:
             "nothing, to see whether effects are found where there are none."
         )
         if form.acting():
-            st.caption(f"The design file says on which nodes {how_many(len(now.acting), 'context')} act.")
+            st.caption(f"The design file says on which nodes {how_many(len(current.acting), 'context')} act.")
             st.button(
                 "Random nodes instead",
                 key="sim_random_contexts",
-                on_click=lambda: form.change(acting=(), contexts=len(now.acting)),
+                on_click=lambda: form.change(acting=(), contexts=len(current.acting)),
             )
         else:
             form.option("contexts", min_value=0, step=1)
         form.option("idle_contexts")
-        many = (len(form.acting()) or now.contexts) + now.idle_contexts
-        if not many:
+        count = (len(form.acting()) or current.contexts) + current.idle_contexts
+        if not count:
             return
         form.option("context_kind")
-        if now.context_kind == CATEGORICAL:
+        if current.context_kind == CATEGORICAL:
             form.option("context_levels")
             form.option("context_effect")
         else:
             form.option("context_effect", label="Effect per unit")
-    st.caption(f"Contexts: {now.idle_contexts} of {many} without effects.")
+    st.caption(f"Contexts: {current.idle_contexts} of {count} without effects.")
 
 
-def _beside_used(now: form.Form) -> list[str]:
-    """The columns that come with the counts."""
-    used = [f"{now.batches} batches"] if now.batches else []
-    used += ["age and sex"] if now.age_and_sex else []
-    used += [f"depth {now.depth:g}"] if now.depth else []
-    return used + ([f"{now.groups} groups"] if now.groups else [])
+def _beside_used(current: form.Form) -> list[str]:
+    used = [f"{current.batches} batches"] if current.batches else []
+    used += ["age and sex"] if current.age_and_sex else []
+    used += [f"depth {current.depth:g}"] if current.depth else []
+    return used + ([f"{current.groups} groups"] if current.groups else [])
 
 
-def _used(now: form.Form) -> list[str]:
-    """The options that the design uses."""
-    used = [name.replace("_", " ") for name in UNSORTABLE if getattr(now, name)]
-    used += [f"{name} {getattr(now, name):g}" for name in ("exposure", "interactions", "latent") if getattr(now, name)]
-    used += [f"{now.sources} sources"] if now.sources != "family" else []
-    return used + ([f"spread {now.spread:g}"] if now.spread != 1 else [])
+def _used(current: form.Form) -> list[str]:
+    used = [name.replace("_", " ") for name in UNSORTABLE if getattr(current, name)]
+    used += [
+        f"{name} {getattr(current, name):g}"
+        for name in ("exposure", "interactions", "latent")
+        if getattr(current, name)
+    ]
+    used += [f"{current.sources} sources"] if current.sources != "family" else []
+    return used + ([f"spread {current.spread:g}"] if current.spread != 1 else [])

@@ -49,7 +49,6 @@ def in_sight() -> None:
 
 
 def _of_order() -> None:
-    """The boundary, the criterion, and whether the folds divide the rows or the counts."""
     for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
         with slot:
             fit_options.option(name)
@@ -79,24 +78,23 @@ def _group(title: str) -> None:
             columns = st.columns(3)
         with columns[index % 3]:
             fit_options.option(name)
-            _made(name)
+            _planned_epochs(name)
 
 
-def _made(name: str) -> None:
+def _planned_epochs(name: str) -> None:
     """Below a number of epochs, how many a table with few rows gets, to reach the least number of steps."""
     network, _, what = name.partition("_")
     draft = session.draft.current()
     if what != "epochs" or draft is None:
         return
-    asked, made = getattr(draft.settings, name), getattr(Plan.of(len(draft.table), draft.settings), network).epochs
-    if made > asked:
+    chosen, planned = getattr(draft.settings, name), getattr(Plan.of(len(draft.table), draft.settings), network).epochs
+    if planned > chosen:
         steps = getattr(draft.settings, f"{network}_steps")
-        most = "at most " if network == "joint" else ""
-        st.caption(f"{asked:,} asked; {most}{made:,} will be made here, for {steps:,} steps.")
+        prefix = "at most " if network == "joint" else ""
+        st.caption(f"{chosen:,} asked; {prefix}{planned:,} will be made here, for {steps:,} steps.")
 
 
 def _differences(settings: Settings) -> list[str]:
-    """Names of the settings listed here that are not the preset's."""
     plain = Settings.of(settings.preset)
     return [name for name in changed(settings, plain) if options(Settings)[name].group]
 

@@ -24,8 +24,8 @@ _BEFORE = "knowledge_before"  # the table, and the knowledge that was replaced o
 
 def section(draft: Draft) -> None:
     """The knowledge that the fit will follow: typed or read from a file, saved, removed, restored."""
-    known = draft.knowledge
-    with st.expander(f"Knowledge: {known or 'none'}", icon=":material/account_tree:", key="knowledge_box"):
+    knowledge = draft.knowledge
+    with st.expander(f"Knowledge: {knowledge or 'none'}", icon=":material/account_tree:", key="knowledge_box"):
         st.markdown(
             "Tiers (an order in time), required and forbidden edges. Order, edges and refinement follow them at every "
             "step. The knowledge of a run cannot be changed later."
@@ -34,26 +34,26 @@ def section(draft: Draft) -> None:
         closed = _texts()
         with st.container(horizontal=True, gap="small"):
             is_applied = st.button("Apply", icon=":material/check:", key="knowledge_apply")
-            _before(draft)
+            _previous(draft)
         if is_applied:
             _use(draft, lambda: typed(*(st.session_state[key] for key in _TEXTS), closed))
         _file(draft)
-        if known is not None:
-            _downloads(known)
+        if knowledge is not None:
+            _downloads(knowledge)
 
 
 def _fill(draft: Draft) -> None:
     """Write the present knowledge into the texts, unless they were filled with it and perhaps edited since."""
-    now = draft.key, draft.knowledge
-    if st.session_state.get(_FILLED) == now and _TIERS in st.session_state:  # Streamlit forgets it on other pages
+    current = draft.key, draft.knowledge
+    if st.session_state.get(_FILLED) == current and _TIERS in st.session_state:  # Streamlit forgets it on other pages
         return
-    known = draft.knowledge or Knowledge()
-    st.session_state.update(zip(_TEXTS, written(known), strict=True))
-    st.session_state[_CLOSED], st.session_state[_FILLED] = list(known.closed), now
+    knowledge = draft.knowledge or Knowledge()
+    st.session_state.update(zip(_TEXTS, written(knowledge), strict=True))
+    st.session_state[_CLOSED], st.session_state[_FILLED] = list(knowledge.closed), current
 
 
 def _texts() -> list[int]:
-    """The boxes for what is typed; the closed tiers."""
+    """Draw the boxes for what is typed; return the closed tiers."""
     st.text_area(
         "Tiers, earliest first",
         key=_TIERS,
@@ -96,8 +96,7 @@ def _closed_tiers() -> list[int]:
     )
 
 
-def _before(draft: Draft) -> None:
-    """Buttons that remove the knowledge, and that restore the previous knowledge."""
+def _previous(draft: Draft) -> None:
     if draft.knowledge is not None and st.button(
         "Remove the knowledge", type="tertiary", icon=":material/delete:", key="knowledge_remove"
     ):
@@ -127,24 +126,25 @@ def _file(draft: Draft) -> None:
         _use(draft, lambda: from_bytes(file.getvalue(), file.name))
 
 
-def _downloads(known: Knowledge) -> None:
-    """The knowledge as files; Tetrad's format cannot hold every name."""
+def _downloads(knowledge: Knowledge) -> None:
     with st.container(horizontal=True, gap="small"):
-        content = json.dumps(known.to_dict(), indent=1, ensure_ascii=False)
+        content = json.dumps(knowledge.to_dict(), indent=1, ensure_ascii=False)
         st.download_button("knowledge.json", content, "knowledge.json", "application/json", key="knowledge_json")
         try:
-            st.download_button("Tetrad file", to_tetrad(known), "knowledge.txt", "text/plain", key="knowledge_tetrad")
+            st.download_button(
+                "Tetrad file", to_tetrad(knowledge), "knowledge.txt", "text/plain", key="knowledge_tetrad"
+            )
         except InputError as error:
             st.caption(plain(error))
 
 
-def _use(draft: Draft, given: Callable[[], Knowledge]) -> None:
+def _use(draft: Draft, read: Callable[[], Knowledge]) -> None:
     """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
     counts = draft_facts.chosen_counts(draft)
     with errors.caught():
-        found = given()
-        found.resolve([] if counts is None else list(counts.columns), draft.roles)
-        _set(draft, found if found.to_dict() else None)
+        knowledge = read()
+        knowledge.resolve([] if counts is None else list(counts.columns), draft.roles)
+        _set(draft, knowledge if knowledge.to_dict() else None)
 
 
 def _set(draft: Draft, knowledge: Knowledge | None) -> None:

@@ -65,9 +65,9 @@ def test_no_edge_is_left_out_where_a_few_would_be():
 def test_where_some_directions_are_open_only_nodes_without_edges_are_counted():
     graph = nx.DiGraph([("a", "b"), ("b", "c"), ("c", "d")])
     nx.set_edge_attributes(graph, {("a", "b"): True, ("b", "c"): False, ("c", "d"): False}, "decided")
-    assert side_panel._ends(graph, graph) == ""
+    assert side_panel._summary(graph, graph) == ""
     graph.add_nodes_from("ef")
-    assert side_panel._ends(graph, graph) == "2 nodes without edges."
+    assert side_panel._summary(graph, graph) == "2 nodes without edges."
 
 
 @pytest.mark.parametrize("is_known", [True, False])

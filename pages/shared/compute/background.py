@@ -1,7 +1,7 @@
 """Something slow for a page: computed once for all sessions, with progress, cancel, and an error in a sentence.
 
 It runs in a server thread under a key, so a refresh or another tab meets it again, and its result is cached. The key
-holds the stamp of its source, so it is computed anew when the source changes. The work never touches Streamlit.
+holds the stamp of its source, so a changed source is computed again. The work never touches Streamlit.
 """
 
 import atexit
@@ -32,14 +32,13 @@ Work = Callable[..., T]
 
 @dataclass
 class Computation(Generic[T]):
-    """One computation.
+    """The state of one computation.
 
     Attributes:
         progress: 0 to 1.
         stage: the current part of the work, in the work's own word.
         state: running, done, stopped or failed.
-        error: what went wrong, one sentence.
-        result: the return value of the work.
+        error: one sentence.
         waits_for: what it waits for before its first stage, in words.
     """
 
@@ -140,11 +139,7 @@ class Slow(Generic[T]):
         return computation
 
     def begin(self, anew: bool = False) -> Computation[T]:
-        """Start the work, unless it is running or has ended.
-
-        Args:
-            anew: also start it if it has ended.
-        """
+        """Start the work, unless it is running or, without `anew`, has ended."""
         computation = self.find()
         if computation is not None and (computation.is_running or not anew):
             return computation
@@ -152,13 +147,13 @@ class Slow(Generic[T]):
             return self._now() if self.at_once else self._start()
 
     def _now(self) -> Computation[T]:
-        def done() -> Computation[T]:
+        def run() -> Computation[T]:
             computation = Computation()
             computation.do(self.work, self.failure, *self.inputs())
             return computation
 
         results.drop(self._cache_key)
-        computation = results.get(self._cache_key, done)
+        computation = results.get(self._cache_key, run)
         if computation.state == "failed":
             results.drop(self._cache_key)
         return computation
@@ -179,11 +174,7 @@ class Slow(Generic[T]):
         return computation
 
     def value(self) -> T:
-        """The result, for the work of others: waits while it is computed, and tries again after an error.
-
-        Raises:
-            InputError: there is none.
-        """
+        """The result, for other work: waits for it, and tries again after an error; InputError if there is none."""
         computation = self.find()
         computation = self.begin(anew=computation is not None and computation.state in ("failed", "stopped"))
         while computation.is_running:
@@ -193,7 +184,7 @@ class Slow(Generic[T]):
         return computation.result
 
     def box(self, title: str, icon: str) -> DeltaGenerator:
-        """A box for it, open once it was requested."""
+        """An expander for it, open once it was requested."""
         return st.expander(title, icon=icon, expanded=self.find() is not None)
 
     def panel(self, draw: Callable[[T], None], offer: Callable[[], bool] | None = None) -> bool:

@@ -1,7 +1,6 @@
-"""Results that all sessions share, up to a number of bytes: computed once, and kept until their source changes.
+"""Results that all sessions share, up to a number of bytes: computed once, and stored until their source changes.
 
-What was used least recently is evicted first. Where many users share a server, so is what nobody has used for a quarter
-of an hour.
+The least recently used is evicted first. On a server with many users, so is what nobody has used for 15 minutes.
 """
 
 import math
@@ -119,7 +118,7 @@ class Cache:
 
 
 def bytes_of(result: object) -> int:
-    """About how many bytes a result takes: its frames, arrays, tensors, texts, and what it holds of other objects."""
+    """About how many bytes a result takes: its frames, arrays, tensors, texts, and those of objects in it."""
     seen, queue, size = set(), [result], 0
     while queue:
         item = queue.pop()

@@ -173,8 +173,7 @@ def worst(refined: Refined) -> None:
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
     """A node's misfit in nats and per row, and what it means; nothing if it was not measured.
 
-    Args:
-        of_refined: say that it was measured given the parents in the refined graph.
+    With `of_refined`, say that it was measured given the parents in the refined graph.
     """
     if refined.nodes is None:
         return
@@ -199,7 +198,7 @@ def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:
 
 
 def forwards_and_reversed(run: Run, refined: Refined, parent: str, child: str) -> None:
-    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and kept."""
+    """The misfit of an edge's two nodes with the edge as found and reversed; measured on request, and cached."""
     measured = st.session_state.setdefault(_KEPT, {})
     question = (str(run.path), stamps.refinement(run), parent, child)
     slot = st.empty()
@@ -248,8 +247,7 @@ OF_REFINED = ("gain_nats",)  # the numbers of a refined graph's edges
 def neighbours(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) -> None:
     """The node's causes, its effects and the columns joined to it, each group strongest first.
 
-    Args:
-        refined: the refinement whose model predicts the sizes of the effects; None if the graph is not its graph.
+    The model of `refined` predicts the sizes of the effects; it is None if the graph is not its graph.
     """
     edges = _edges(graph, node)
     groups = {
@@ -265,11 +263,7 @@ def neighbours(graph: nx.DiGraph, node: str, run: Run, refined: Refined | None) 
 
 
 def neighbour_numbers(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> None:
-    """The numbers of its edges, and their verdicts if the lines show a truth.
-
-    Args:
-        numbers: the names of the edges' values to show.
-    """
+    """Some numbers of a node's edges, and their verdicts if the lines show a truth."""
     rows = [{"node": neighbour, "is": is_, **values} for neighbour, is_, values in _edges(judged, node)]
     if not rows:
         return
@@ -290,7 +284,6 @@ def neighbour_numbers(judged: nx.DiGraph, node: str, numbers: Sequence[str]) -> 
 
 
 def _edges(graph: nx.DiGraph, node: str) -> list[tuple[str, str, dict]]:
-    """The node's edges, strongest first: the column at the other end, what it is, and the values of the edge."""
     edges = [(parent, _CAUSE, values) for parent, _, values in graph.in_edges(node, data=True)]
     edges += [(child, _EFFECT, values) for _, child, values in graph.out_edges(node, data=True)]
     edges.sort(key=lambda edge: -drawing.strength(edge[2]))

@@ -134,7 +134,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
-    """The evidence on a direction, part by part: columns part, nats, asked."""
+    """The evidence on a direction, component by component: columns part, nats, asked."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     required = {
         "direction_nats": f"≥ {bound:g}",

@@ -1,6 +1,6 @@
-"""A refinement as a fitted model, for the pages: fitted node by node on request, and what is told of it cached.
+"""A refinement as a fitted model, for the pages: fitted node by node on request, with its summaries cached.
 
-A node's fit needs only its own column and those of its parents, so a click fits at most one node. What fits imports
+A node's fit needs only its own column and those of its parents, so a click fits at most one node. The fit imports
 torch, so it is imported by the first click.
 """
 
@@ -49,7 +49,7 @@ def unit(run: Run) -> str:
 
 
 def adjustment(run: Run) -> Adjustment | None:
-    """Which covariates, exposure and groups it saw."""
+    """The covariates, exposure and groups that the refinement is adjusted for."""
     return _seen(run)[1]
 
 
@@ -62,7 +62,7 @@ def parents_of(edges: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _model(run: Run, refined: Refined, node: str) -> "Model":
-    """Not kept: it has several numbers per row and parent, and what is told of it has few."""
+    """Not cached: it has several numbers per row and parent, and its summaries have few."""
     from disco.likelihood.model import Model
     from disco.refine.prior import BEFORE
 
@@ -72,13 +72,12 @@ def _model(run: Run, refined: Refined, node: str) -> "Model":
 
 
 def curve(run: Run, refined: Refined, parent: str, child: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The response curve of an edge, and the observed means beside it."""
+    """The response curve of an edge, and the observed means."""
     return _curves(run, refined, child)[parent]
 
 
 @cached(_node)
 def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
-    """Of each edge into a node, by parent."""
     from disco.likelihood.covariates import rates
 
     model, (rows, around) = _model(run, refined, child), _seen(run)
@@ -101,8 +100,7 @@ def kind(run: Run, refined: Refined, node: str) -> "Kind":
 def reversed_misfits(run: Run, refined: Refined, parent: str, child: str) -> pd.DataFrame:
     """The misfit of an edge's two nodes in nats, with the edge as it is and reversed: columns node, forwards, reversed.
 
-    Raises:
-        InputError: the refinement's graph and table do not fit.
+    InputError if the refinement's graph and table do not fit.
     """
     from disco.likelihood.misfit import misfits
     from disco.likelihood.model import Model

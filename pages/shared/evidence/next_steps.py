@@ -29,11 +29,7 @@ _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
 
 
 def section(run: Run, refinement: Refinement | None) -> None:
-    """A folded section: the best node in a sentence, and what setting each node would settle.
-
-    Args:
-        refinement: of the run; None if it has none.
-    """
+    """A folded section: the best node in a sentence, and what setting each node would settle."""
     box = st.expander("The next experiment", icon=":material/experiment:", key="graph_next", on_change="rerun")
     if not box.open:
         return
@@ -48,7 +44,6 @@ def section(run: Run, refinement: Refinement | None) -> None:
 
 
 def _draw(run: Run, with_rows: bool) -> None:
-    """What setting each node would settle; of a large table computed in the background."""
     Slow(
         ("graph_next", *questions.key(run, with_rows)),
         lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
@@ -95,12 +90,7 @@ Pair = tuple[str, str]
 
 
 def next_rules(run: Run, nodes: Sequence[str], edge: Pair | None) -> None:
-    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them.
-
-    Args:
-        nodes: of the run, in the order of its graph.
-        edge: the picked one.
-    """
+    """Rules on the picked edge or on two nodes, the rules so far, and the search that follows them."""
     with st.expander("Rules for another run", icon=":material/rule:", key="rules_box"):
         with errors.caught():  # its knowledge is damaged, or has as many rules as there can be
             present = run.knowledge() or Knowledge()
@@ -127,7 +117,6 @@ def _two_nodes(nodes: Sequence[str]) -> Pair | None:
 
 
 def _buttons(run: Run, rules: Knowledge, pair: Pair) -> None:
-    """The possible rules on a pair; a rule that exists already cannot be pressed."""
     st.markdown(f"{code(shown(pair[0]))} → {code(shown(pair[1]))}")
     back = pair[::-1]
     with st.container(horizontal=True, gap="small"):

@@ -1,7 +1,6 @@
 """Questions to the graphs that the rows of a run leave, each answered once: hidden causes of pairs and edges.
 
-Asking never changes a run. What computes the answers is slow to import, so it is imported by the first question.
-Owns the keys `shared_ties` and `…_ties`.
+Asking never changes a run. The slow imports are left to the first question. Owns the keys `shared_ties` and `…_ties`.
 """
 
 import math
@@ -44,10 +43,10 @@ def question(name: str, run: Run, words: str, work: Work, *arguments: object, is
     """A question to the graphs.
 
     Args:
-        name: of the question; it begins the names of its elements.
-        words: beside the progress.
+        name: begins the names of its elements.
+        words: stand by the progress.
         work: takes the graphs with their lock, and a callback.
-        arguments: what identifies the question beside its name and the run.
+        arguments: what identifies the question in addition to its name and the run.
     """
     return Slow(
         (name, *key(run, *arguments)),
@@ -75,8 +74,7 @@ def graphs(run: Run) -> "Slow[Graphs]":
 def once(run: Run, draw: Callable[[], None]) -> None:
     """Draw what asks the graphs, once they are read and a node can be fitted; until then, the progress of that.
 
-    Raises:
-        InputError: they cannot be read.
+    InputError if they cannot be read.
     """
     machine.once(machine.compiled, machine.PREPARING, partial(_once_read, run, draw))
 
@@ -104,9 +102,9 @@ def signs(run: Run) -> None:
 
 
 def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph:
-    """A switch for the pairs that a hidden cause may tie; return the graph to draw, with them if they are wanted.
+    """Draw a switch for the pairs that a hidden cause may tie; return the graph, with them if the switch is on.
 
-    The switch is on at first if such pairs were found before, as on Effects.
+    It is on at first if such pairs are already known, as on Effects.
     """
     run = refinement.run
     switches = st.session_state.setdefault(_CHOICE, {})
@@ -145,7 +143,7 @@ def strength(run: Run, parent: str, child: str) -> None:
 
 
 def strength_told(parent: str, child: str, times: float) -> None:
-    """The same, once it is known; nothing if it is NaN."""
+    """The strength, once it is known; nothing if it is NaN."""
     if math.isnan(times):
         return
     factor = f"{number(times)} times" if math.isfinite(times) else "more than 8 times"
@@ -167,7 +165,7 @@ def _signs(run: Run) -> "Slow[Signs]":
 
 
 def _pairs(result: "Signs") -> None:
-    """The sentences on pairs; a factor behind all columns is no pair."""
+    """The sentences on pairs; a factor behind all columns is not a pair."""
     pairs = result.sentences[int(result.factor.is_there) :]
     _write(pairs[:_MOST])
     if len(pairs) > _MOST:

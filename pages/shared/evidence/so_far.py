@@ -1,7 +1,7 @@
-"""The graph of a search that goes on, drawn anew as it gets better. Owns the key `so_far`.
+"""The graph of a search in progress, redrawn as it improves. Owns the key `so_far`.
 
-Every node keeps the place that it has in the first of these graphs, also in the result, until the reader asks for the
-layout of the result.
+Every node stays at its position in the first of these graphs, also in the result, until the reader asks for the layout
+of the result.
 """
 
 from dataclasses import replace
@@ -39,7 +39,7 @@ def section(run: Run, height: int) -> None:
 
 
 def monitor(run: Run, height: int) -> None:
-    """The same below the state of the refinement and above its curves, which come later and would move it."""
+    """The graph so far, between the state of the refinement and its curves, which come later and would move it."""
 
     def graph_and_curves(run: Run, status: Status) -> None:
         _live(run, height)

@@ -62,7 +62,7 @@ def without_a_run(words: str, offer: Callable[[Draft], None], which: Callable[[r
 
     Args:
         offer: draws the button that makes a run of the table.
-        which: the runs that are listed.
+        which: selects the runs that are listed.
     """
     draft = session.draft.current()
 
@@ -92,7 +92,6 @@ _LEADS = {
 
 
 def _lead_to(page: str) -> None:
-    """The button of an empty page that leads to another."""
     label, icon = _LEADS[page]
     if st.button(label, type="primary", icon=icon, key="empty_lead_on"):
         session.address.go(page)

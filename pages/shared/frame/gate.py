@@ -38,7 +38,7 @@ def is_admin() -> bool:
 
 
 def who(user: roots.User) -> None:
-    """The name of the user, and the way out if they logged in."""
+    """The name of the user, and the link to log out if they logged in."""
     words = plain(user.name) + (" · admin" if user.is_admin else "")
     if roots.is_guest(user.id):
         with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):

@@ -1,4 +1,4 @@
-"""The opening of a page: its place in the workflow, its title and table, how sure its result is; what an edge means."""
+"""The opening of a page: its step in the workflow, its title and table, how sure its result is; what an edge means."""
 
 import streamlit as st
 
@@ -73,15 +73,14 @@ def artefacts(run: Run) -> bool:
 def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
-    While the run's table has artefacts, they stand in place of the level and the advice.
+    While the run's table has artefacts, they replace the level and the advice.
 
     Args:
         level: sure, guess or poor.
-        text: what was found, as Markdown.
-        advice: what to do about it, as Markdown.
+        text, advice: what was found and what to do about it, as Markdown.
         about: what is judged: order, threshold, directions or edges.
-        on_graph: Graph's verdict on the run, beside that of a page which judges something else. The worse of the two
-            is in the box above the other.
+        on_graph: Graph's verdict on the run, on a page that judges something else. The worse of the two is in the box
+            above the other.
     """
     first, second = Verdict(level, text, advice, about), on_graph
     if second is not None and LEVELS.index(second.level) > LEVELS.index(level):
@@ -116,11 +115,7 @@ _BY_DISCO = (
 
 
 def assumptions_note(*, of_likelihood: bool) -> None:
-    """What an edge means and what it does not, in an expander.
-
-    Args:
-        of_likelihood: whether the likelihood found the edges; otherwise DISCO did.
-    """
+    """What an edge means and what it does not, in an expander; its edges come from the likelihood or from DISCO."""
     with st.expander("What an edge means, and what it does not", icon=":material/info:"):
         st.markdown(
             f"{_BY_LIKELIHOOD if of_likelihood else _BY_DISCO}\n\n"
@@ -152,11 +147,7 @@ _MISSING = {
 
 
 def steps(name: str) -> None:
-    """Draw the line for a page of the workflow; nothing for other pages.
-
-    Args:
-        name: of the page's folder.
-    """
+    """Draw the line for a page of the workflow, by its folder; nothing for other pages."""
     if name not in STEPS:
         return
     names = list(STEPS)
@@ -180,7 +171,6 @@ def steps(name: str) -> None:
 
 
 def _is_there(need: str) -> bool:
-    """Whether the requirement of a step is met."""
     if need == "counts":
         draft = session.draft.current()
         return draft is not None and draft_facts.chosen_counts(draft) is not None

@@ -36,17 +36,16 @@ def draw() -> None:
 
 
 def _device() -> None:
-    """Device, its memory, and the fitted networks held on it."""
     slot = st.empty()
     for _ in range(_MOST_LOOKS):
         if machine.begun() and machine.engine_ready():
             break
         slot.caption("Device: checking …")
     with slot.container():
-        _told()
+        _messages()
 
 
-def _told() -> None:
+def _messages() -> None:
     if not machine.engine_ready():
         st.caption("Device: not yet known")
         return
@@ -76,7 +75,6 @@ _CLUSTER_HELP = (
 
 
 def _cluster() -> None:
-    """The present place, and a box to change it."""
     address = where.address()
     with st.popover("Cluster" if address else "This machine", icon=":material/lan:", help="Where long work runs."):
         st.caption(f"Work is sent to {code(address)}." if address else "Work runs on this machine.")

@@ -1,4 +1,4 @@
-"""The graph beside a known truth: whether lines show it, and whether missing edges are drawn."""
+"""The graph against a known truth: whether lines show it, and whether missing edges are drawn."""
 
 import networkx as nx
 import streamlit as st

@@ -56,12 +56,11 @@ def graph_view(
     """Draw a graph of some or all nodes of a result; a click picks a node.
 
     Args:
-        graph: what to show, placed by `layout.positions`. A verdict or the finder (`found_by`) of an edge sets how it
-            is drawn.
-        height: pixels; depends on the number of nodes if not given.
-        strength: of the widest line; that of the strongest candidate of a fit if not given.
+        graph: placed by `layout.positions`. A verdict or the finder (`found_by`) of an edge sets how it is drawn.
+        height: pixels; by default it depends on the number of nodes.
+        strength: of the widest line; by default that of the strongest candidate of a fit.
         picks_edges: whether a click on an edge picks it.
-        picks_pairs: whether a click with Shift picks another node beside the picked one.
+        picks_pairs: whether a click with Shift picks a second node.
     """
     edge = picked.picked_edge(graph.edges) if picks_edges else None
     data = _data(result, graph, picked.picked(result.order), edge, result.strongest if strength is None else strength)
@@ -87,8 +86,8 @@ def graph_view(
         answer = st.session_state[key].get("moved")
         if answer == "none":
             layout.reset(result)
-        elif place := position_of(answer, layout.names(result)):
-            layout.move(result, *place)
+        elif position := position_of(answer, layout.names(result)):
+            layout.move(result, *position)
 
     def alone() -> None:
         layout.show_alone(result, st.session_state[key].get("alone") == "shown")
@@ -105,8 +104,7 @@ def graph_view(
 def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     """The graph to draw, with open heads at the likelier ends of its edges if the reader asks for them.
 
-    Args:
-        key: of the switch, which is there only if an edge's direction is not known and no verdict on it is shown.
+    The switch is there only if an edge's direction is not known and no verdict on it is shown.
     """
     if all(has_direction(values) or "verdict" in values for *_, values in graph.edges(data=True)):
         return graph
@@ -131,7 +129,7 @@ def _node_of(answer: object, order: Sequence[str]) -> str | None:
 
 
 def position_of(answer: object, order: Sequence[str]) -> tuple[str, float, float] | None:
-    """The node and its new position that the browser gives, such as "3:120:-40"; None for anything else."""
+    """The node and its new position in the browser's answer, such as "3:120:-40"; None for anything else."""
     match = re.fullmatch(r"(\d{1,7}):(-?\d{1,9}):(-?\d{1,9})", answer, re.ASCII) if isinstance(answer, str) else None
     node = _node_of(match[1], order) if match else None
     return None if node is None else (node, float(match[2]), float(match[3]))
@@ -150,12 +148,9 @@ def focus_on(node: str | None) -> None:
 
 
 def picture_button(kind: str, picture: Callable[[], str], file: str, key: str) -> None:
-    """A button that saves a picture as PNG, or prints it on a page of its size, both in the browser.
+    """A button that saves a picture as PNG, or prints it on a page of its size (PDF), both in the browser.
 
-    Args:
-        kind: PNG, or PDF, which the browser's print dialog saves.
-        picture: makes its SVG when the button is pressed, so redrawing the page does not wait for it.
-        file: the name of the file.
+    `picture` makes its SVG when the button is pressed, so redrawing the page does not wait for it.
     """
     press = st.session_state.get(key, {}).get("press")  # only in the script run that follows the press
     label, help = _PICTURES[kind]
@@ -181,7 +176,6 @@ def shown_data(
 
     Args:
         order: all nodes; the graph may have only some of them.
-        positions: of the nodes.
         widest: the strength of the widest line.
         boxes: the names of all folded groups of nodes.
     """
@@ -212,7 +206,7 @@ _UNTOUCHED = {  # what the reader did to a graph without a session: nothing
 def _data(
     result: Placed, graph: nx.DiGraph, node: str | None, edge: tuple[str, str] | None, widest: float
 ) -> dict[str, object]:
-    """The same, with what the reader did."""
+    """`shown_data` with what the reader did."""
     number = {name: str(index) for index, name in enumerate(result.order)}
     seen, shows_alone = layout.drawn(result, graph, [node]), layout.shows_alone(result)
     boxes = [*layout.arrangement(result).groups]
@@ -242,7 +236,6 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> 
 
 
 def _title(mark: dict, graph: nx.DiGraph, position: int, count: int) -> str:
-    """A node with its position, of `count`, and the numbers of its parents and children."""
     name = mark["name"]
     parents, children = (
         sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)

@@ -22,7 +22,7 @@ def names(run: Run) -> list[str]:
 
 
 def placed(refinement: Refinement) -> Placed:
-    """The nodes and contexts with their places; the refinement itself if it has no contexts."""
+    """The nodes and contexts with their positions; the refinement itself if it has no contexts."""
     contexts = names(refinement.run)
     if not contexts:
         return refinement
@@ -41,7 +41,7 @@ def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
 
 
 def details(refinement: Refinement) -> bool:
-    """What the picked context, or that of the picked edge, acts on, strongest first; whether there is such a one."""
+    """What the picked context, or that of the picked edge, acts on, strongest first; return whether there is one."""
     contexts, acts = names(refinement.run), _acts(refinement)
     edges = {(name, child): name for name in contexts for child, _ in acts[name]}
     name = picked.picked(contexts) or edges.get(picked.picked_edge(edges))
@@ -65,7 +65,6 @@ def on_node(refinement: Refinement, node: str) -> None:
 
 
 def _acts(refinement: Refinement) -> dict[str, list[tuple[str, str]]]:
-    """The node and a sentence for every effect of each context, strongest first."""
     acts: dict[str, list[tuple[str, str]]] = {name: [] for name in names(refinement.run)}
     effects = refinement.refined.contexts
     if effects is None:

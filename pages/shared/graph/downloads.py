@@ -55,8 +55,6 @@ def row(
     The pictures are as shown, with the verdicts of a truth; the other files hold the edges found.
 
     Args:
-        placed: has the positions of the nodes.
-        graph: as drawn, with verdicts.
         strength: of the widest line.
         method: how the graph was found, in words.
         rule: what chose DISCO's edges, in words.
@@ -67,7 +65,7 @@ def row(
     facts = partial(about, placed.run, method, **chosen)
     st.caption("Download the graph shown:")
     name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
-    with files(placed, _found(graph), graph, title, facts, strength, name, key):
+    with files(placed, _edges_only(graph), graph, title, facts, strength, name, key):
         script.button({placed.run.name: placed.run}, key, chosen)
 
 
@@ -84,7 +82,6 @@ def files(
     """The row of buttons for the picture, and a box with those for the edges in the formats of other programs.
 
     Args:
-        result: has the positions of the nodes.
         edges_found, drawn: the graph in the files for other programs, and as drawn.
         facts: returns what every file says about the graph (`disco.runs.about`).
         strength: of the widest line.
@@ -146,7 +143,7 @@ def file_name(run: Run) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", run.name).strip("_")[:60] or "graph"
 
 
-def _found(graph: nx.DiGraph) -> nx.DiGraph:
+def _edges_only(graph: nx.DiGraph) -> nx.DiGraph:
     """The graph without the additions of a truth or a refinement."""
     copy = nx.DiGraph()
     copy.add_nodes_from(
@@ -164,13 +161,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, object]) -> str:
-    """The file's content.
-
-    Args:
-        data: what `assets/graph_draw.js` draws.
-        title: shown above the graph.
-        about: what the graph is and how it was found, shown below it.
-    """
+    """A page with the title, the graph from `data` (drawn by `assets/graph_draw.js`), and below it the facts."""
     facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
     # In a script only "<" could end the data, so every "<" in a name is escaped.
     held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")

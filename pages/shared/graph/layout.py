@@ -40,7 +40,7 @@ class Placed(Protocol):
 
 @dataclass(frozen=True)
 class Places:
-    """The same of nodes that are no whole result of a run."""
+    """The same for nodes that are not a complete result of a run."""
 
     run: Run
     order: list[str]
@@ -49,13 +49,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What the reader did.
-
-    Attributes:
-        moved: the positions of dragged nodes and boxes.
-        hidden: nodes.
-        groups: the nodes folded into one box, by the name of the box.
-    """
+    """The reader's changes: moved nodes and boxes with their positions, hidden nodes, and nodes by box."""
 
     moved: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
@@ -88,13 +82,10 @@ def names(result: Placed) -> list[str]:
 
 
 def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]]:
-    """The positions of nodes and boxes, dragged or as laid out.
+    """The positions of the nodes and boxes drawn, dragged or as laid out.
 
-    A box stands in the place of the node nearest to the middle of its nodes, where it covers no other node. Of very
-    many nodes, those drawn are laid out alone: a part of a large layout would be thin and full of gaps.
-
-    Args:
-        seen: what is drawn, from `drawn`.
+    A box has the position of the node nearest to the middle of its nodes, where it covers no other node. Of very many
+    nodes, those drawn are laid out alone: a section of a large layout would be thin and full of gaps.
     """
     arranged = arrangement(result)
     if not is_laid_out(result.order):
@@ -102,7 +93,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
         first |= {name: number for number, name in enumerate(result.order)}
         contexts = tuple(name for name in seen if CONTEXT in seen.nodes[name])
         nodes = tuple(sorted((name for name in seen if name not in contexts), key=first.__getitem__))
-        return _apart(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
+        return _layout_of(nodes, contexts, tuple(seen.edges)) | dict(arranged.moved)
     placed = result.positions | dict(arranged.moved)
     for name, members in arranged.groups.items():
         points = np.array([placed[node] for node in members])
@@ -112,7 +103,7 @@ def positions(result: Placed, seen: nx.DiGraph) -> dict[str, tuple[float, float]
 
 
 @lru_cache(maxsize=8)
-def _apart(
+def _layout_of(
     nodes: tuple[str, ...], contexts: tuple[str, ...], edges: tuple[tuple[str, str], ...]
 ) -> dict[str, tuple[float, float]]:
     """The layout of some nodes and boxes, in causal order, with contexts above them."""
@@ -129,13 +120,13 @@ def is_moved(result: Placed) -> bool:
 
 
 def move(result: Placed, node: str, x: float, y: float) -> None:
-    """Keep the position of a dragged node or box."""
+    """Set the position of a dragged node or box."""
     position = tuple(max(-_FARTHEST, min(_FARTHEST, value)) for value in (x, y))
     _step(result, replace(arrangement(result), moved={**arrangement(result).moved, node: position}))
 
 
 def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
-    """Keep all nodes where they stood in an earlier drawing of the same nodes, unless a part is laid out alone."""
+    """Leave all nodes where they stood in an earlier drawing of the same nodes, unless a subset is laid out alone."""
     if is_laid_out(result.order):
         _step(
             result,
@@ -144,7 +135,7 @@ def keep(result: Placed, earlier: Mapping[str, tuple[float, float]]) -> None:
 
 
 def reset(result: Placed) -> None:
-    """Put every node back in its place in the layout."""
+    """Return every node to its position in the layout."""
     _step(result, replace(arrangement(result), moved={}))
 
 
@@ -156,8 +147,7 @@ def hide(result: Placed, chosen: Iterable[str]) -> None:
 def fold(result: Placed, chosen: Iterable[str], label: str | None = None) -> None:
     """Fold nodes, and those in boxes among them, into one box; fewer than two make none.
 
-    Args:
-        label: what the nodes have in common; by default the box is called after its first node.
+    The label says what the nodes have in common; by default the box is called after its first node.
     """
     nodes = tuple(_nodes(result, chosen))
     if len(nodes) < 2:
@@ -176,7 +166,7 @@ def unfold(result: Placed, name: str) -> None:
     """Draw the nodes of a box again."""
     arranged = arrangement(result)
     moved, groups = (
-        {key: value for key, value in one.items() if key != name} for one in (arranged.moved, arranged.groups)
+        {key: value for key, value in mapping.items() if key != name} for mapping in (arranged.moved, arranged.groups)
     )
     _step(result, replace(arranged, moved=moved, groups=groups))
 
@@ -204,7 +194,7 @@ def show_alone(result: Placed, is_shown: bool) -> None:
 
 
 def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) -> nx.DiGraph:
-    """The part of a graph that is drawn, with folded nodes as boxes.
+    """The nodes and edges that are drawn, with folded nodes as boxes.
 
     Left out are hidden nodes and, if there are many nodes and the reader does not want all, those without edges.
 
@@ -224,13 +214,11 @@ def drawn(result: Placed, graph: nx.DiGraph, always: Iterable[str | None] = ()) 
 
 
 def _bare(graph: nx.DiGraph) -> set[str]:
-    """The nodes without edges and ties."""
     tied = {node for pair in graph.graph.get(TIES, ()) for node in pair}
     return {node for node, degree in graph.degree() if degree == 0} - tied
 
 
 def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
-    """The nodes chosen and those in the boxes chosen, in causal order."""
     groups = arrangement(result).groups
     nodes = {node for name in chosen for node in groups.get(name, (name,))}
     return [node for node in result.order if node in nodes]
@@ -261,15 +249,15 @@ def act_on(result: Placed, answer: object) -> bool:
     """Do what the browser asks; anything else is ignored. Return whether nodes were hidden or folded.
 
     Args:
-        answer: "undo", "all", or an action with places among the nodes and boxes: "hide:3", "fold:1,4,5", "unfold:20";
-            or with a place among the groups offered: "group:0".
+        answer: "undo", "all", or an action with positions among the nodes and boxes: "hide:3", "fold:1,4,5",
+            "unfold:20"; or with a position among the groups offered: "group:0".
     """
     if answer == "undo":
         undo(result)
     elif answer == "all":
         show_all(result)
     elif match := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
-        return _do_action(result, match[1], [int(place) for place in match[2].split(",")])
+        return _do_action(result, match[1], [int(index) for index in match[2].split(",")])
     return False
 
 
@@ -280,7 +268,7 @@ def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
             fold(result, groups[numbers[0]][1], groups[numbers[0]][0])
         return True
     nodes = names(result)
-    chosen = [nodes[place] for place in numbers if place < len(nodes)]
+    chosen = [nodes[index] for index in numbers if index < len(nodes)]
     if action == "unfold":
         for name in chosen:
             unfold(result, name)
@@ -290,7 +278,7 @@ def _do_action(result: Placed, action: str, numbers: list[int]) -> bool:
 
 
 def offered(result: Placed) -> dict[str, list[str]]:
-    """The groups of columns whose names begin alike, largest first, without those that are folded."""
+    """The groups of columns with a common beginning of their names, largest first, without those that are folded."""
     groups = folding.prefixes(result.order)
     folded = {frozenset(members) for members in arrangement(result).groups.values()}
     new = [(start, members) for start, members in groups.items() if frozenset(members) not in folded]
@@ -298,11 +286,7 @@ def offered(result: Placed) -> dict[str, list[str]]:
 
 
 def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
-    """What the buttons need: whether there is a step back, how many nodes are hidden or folded, the groups offered.
-
-    Args:
-        nodes: the nodes of the graph before any were hidden.
-    """
+    """For the buttons: whether a step can be undone, how many nodes are hidden or folded, and the groups offered."""
     arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
@@ -314,11 +298,7 @@ _ALL_DRAWN = 72  # up to so many, all are drawn: to leave out a few makes a grap
 
 
 def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | None] = ()) -> nx.DiGraph:
-    """The graph with its strongest edges alone, as many as the reader wants; at first as many as can be read.
-
-    Args:
-        always: edges that are drawn in any case.
-    """
+    """The strongest edges of a graph, as many as the reader wants (at first, as can be read), and those in `always`."""
     count = graph.number_of_edges()
     if count <= _ALL_DRAWN:
         return graph

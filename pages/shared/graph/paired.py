@@ -25,22 +25,13 @@ _NUMBER = 112  # pixels: all six stand in one row of a wide page
 
 @dataclass(frozen=True)
 class _Placed:
-    """What both graphs share: the nodes and their positions."""
-
     order: list[str]
     positions: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two results of a comparison, and their names.
-
-    Attributes:
-        results: the comparison.
-        one, other: their names in it.
-        words: for the two, as in "Only first".
-        helps: explanations of changes that need one.
-    """
+    """Two results of a comparison by name, words for them as in "Only first", and explanations of some changes."""
 
     results: Comparison
     one: str
@@ -126,7 +117,6 @@ def graphs(
 
 
 def _seen(graph: nx.DiGraph, changes: pd.DataFrame) -> nx.DiGraph:
-    """A graph with the change of each of its edges."""
     for row in changes.itertuples():
         for pair in ((row.parent, row.child), (row.child, row.parent)):
             if graph.has_edge(*pair):

@@ -1,6 +1,6 @@
 """The picked node or edge, one at a time. Ordering, Parents, Refine and Graph share the node.
 
-Beside the picked node there may be another, on which its effect is asked.
+A second node may be picked, on which the effect of the first is asked.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -37,13 +37,13 @@ def pick_edge(edge: tuple[str, str] | None) -> None:
 
 
 def second_node(node: str, nodes: Container[str]) -> str | None:
-    """The node that was picked beside a picked node, if it is one of the nodes."""
+    """The node that was picked in addition to a picked node, if it is one of the nodes."""
     first, second = session.shown.pair.current() or (None, None)
     return second if first == node and second in nodes else None
 
 
 def pick_pair(node: str, second: str | None) -> None:
-    """Pick a node and another one beside it."""
+    """Pick a node and a second one."""
     pick(node)
     session.shown.pair.keep((node, second))
 

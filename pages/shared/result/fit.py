@@ -38,7 +38,6 @@ class Result:
         order: node names, source first.
         ccs, ocs: the frames of `disco.runs`.
         steps: the removals, as from `disco.paper.removals.all_steps`.
-        folds: the number of folds.
     """
 
     run: Run
@@ -128,11 +127,7 @@ def current(run: Run) -> Result:
 
 
 def of(run: Run, variant: str, rule: str | None = None) -> Result:
-    """The result of one variant with the Z of a rule, the run's own unless given.
-
-    Raises:
-        InputError: the run has none.
-    """
+    """The result of one variant with the Z of a rule, by default the run's own; InputError if the run has none."""
     stamp = stamps.fit(run, variant)
     if not stamp:
         raise InputError(f"The run {run.name} has no result for {variant} yet.")

@@ -25,12 +25,7 @@ _NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
 
 @dataclass(frozen=True)
 class Refinement:
-    """A run's refinement.
-
-    Attributes:
-        refined: order, edges with evidence, searches, moves.
-        choice: the settings of the search.
-    """
+    """A run's refinement (order, edges with evidence, searches, moves) and the settings of its search."""
 
     run: Run
     refined: Refined
@@ -88,7 +83,7 @@ class Refinement:
 
     @cached_property
     def slope(self) -> Ready:
-        """The figure of the order before and after; needs an order before."""
+        """The figure of the initial and the refined order; needs an initial order."""
         return ready(figures.slope(self.refined.moves, self.choice.bound))
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
@@ -110,11 +105,7 @@ class Refinement:
 
 
 def of(run: Run) -> Refinement | None:
-    """The refinement of a run; None if it has none.
-
-    Raises:
-        InputError: one of its files is damaged.
-    """
+    """The refinement of a run; None if it has none, InputError if one of its files is damaged."""
     stamp = stamps.refinement(run)
     return _read(run, stamp) if stamp else None
 

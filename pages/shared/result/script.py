@@ -24,7 +24,7 @@ def button(
     """A button that opens the scripts.
 
     Args:
-        runs: by what they are called; one is shown at a time.
+        runs: by label; one is shown at a time.
         graph: the choices that define the graph shown, by name.
         effect: a question about the graph: on, do, against, where.
     """

@@ -117,7 +117,6 @@ class Selection:
     """The candidates that a selector keeps along an order, at the cut-off or thresholds that the reader set.
 
     Attributes:
-        result: whose order it is.
         selector: one of `SELECTORS`.
         kept: every candidate: parent, child, score, p_value (cam and pcm), selected, ocs, z, frequency.
         tau_z, pi_min: the thresholds of the OCS that chose the edges, or its defaults if another selector did.
@@ -136,12 +135,12 @@ class Selection:
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The candidates kept, with their numbers."""
+        """The selected candidates, with their numbers."""
         return self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
 
     @cached_property
     def graph(self) -> nx.DiGraph:
-        """The graph of the candidates kept."""
+        """The graph of the selected candidates."""
         return graphs.build(self.result.order, self.edges)
 
     @property
@@ -162,7 +161,7 @@ class Selection:
 
 
 def selected_edges(result: Result, selector: str) -> Selection | None:
-    """What a selector keeps now; None if it has not been computed along this order."""
+    """What a selector keeps at present; None if it has not been computed along this order."""
     if selector == "ocs":
         return _by_ocs(result, *thresholds.present(result))
     table = candidates(result, selector)
@@ -178,8 +177,7 @@ def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
 def controls(result: Result, selector: str, where: str) -> Selection | None:
     """Draw the controls of a selector's thresholds or cut-off, or the button that computes it; return what it keeps.
 
-    Args:
-        where: the page, so each has its own widgets.
+    `where` is the page, so each has its own widgets.
     """
     if selector == "ocs":
         return _by_ocs(result, *thresholds.sliders(result, where))
@@ -214,8 +212,7 @@ def on_graph(result: Result) -> Selection:
 def offer_computation(result: Result, selector: str, where: str) -> None:
     """A button that runs the selector, or its progress; the page is redrawn when it is done.
 
-    Args:
-        where: the section of the page, so a page may have two buttons.
+    `where` is the section of the page, so a page may have two buttons.
     """
     name, run = WORDS[selector].name, result.run
 

@@ -100,7 +100,6 @@ def _rule(result: Result, where: str) -> None:
 
 
 def _expected(result: Result, tau_z: float) -> None:
-    """How many edges above the threshold are expected to be false."""
     noise, passing = jackknife.expected_false(result.groups, result.z, tau_z)
     st.metric(
         "Expected from noise alone",
@@ -112,12 +111,7 @@ def _expected(result: Result, tau_z: float) -> None:
 
 
 def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
-    """If the graph shown is nearly empty, buttons for what to try instead.
-
-    Args:
-        edges: of the graph shown.
-        selector: whose edges they are.
-    """
+    """If the graph shown is nearly empty, buttons for what to try instead."""
     nodes = len(result.order)
     if not is_sparse(edges, nodes):
         return
@@ -134,7 +128,6 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
 
 
 def _rule_buttons(result: Result, edges: int) -> None:
-    """A button for each rule of the OCS that keeps more edges, with their number."""
     rules = {
         "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
         "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),

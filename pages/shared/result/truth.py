@@ -1,7 +1,7 @@
-"""A result compared with the known truth, which may be hidden, beside the sorting controls.
+"""A result compared with the known truth, which may be hidden, and the sorting controls.
 
 A table for teaching hides its truth until the reader reveals it, in this session only. Once revealed, a truth is shown
-for every table that it, or a part of it, belongs to. Owns the key `truth_revealed`.
+for every table that it, or a subset of it, belongs to. Owns the key `truth_revealed`.
 """
 
 from collections.abc import Sequence
@@ -32,8 +32,6 @@ class TruthComparison:
     """A result compared with the true edges among its nodes; read only.
 
     Attributes:
-        run: whose table the truth belongs to.
-        order: the order of the result.
         ocs: its candidates: fold, parent, child, ocs, z.
         taus: the values of τ_Z along the curves.
         told: the true edges among the nodes, as given: parent, child, and possibly direction.
@@ -151,23 +149,24 @@ def visible(result: Held) -> TruthComparison | None:
 
     Draws the line that reveals or hides it, and warns about a truth that does not fit.
     """
-    known = result.known
-    if known is None or (result.run.teaching and not _curtain(_pairs(known.told))):
+    comparison = result.known
+    if comparison is None or (result.run.teaching and not _curtain(_pairs(comparison.told))):
         return None
-    if known.strangers:
+    if comparison.strangers:
         st.warning(
-            f"The truth of this table names {code(known.strangers[0])}, which is not among its columns; "
-            f"{how_many(known.left_out, 'true edge')} {'is' if known.left_out == 1 else 'are'} left out below."
+            f"The truth of this table names {code(comparison.strangers[0])}, which is not among its columns; "
+            f"{how_many(comparison.left_out, 'true edge')} {'is' if comparison.left_out == 1 else 'are'} left out "
+            "below."
         )
-    if known.either_way:
+    if comparison.either_way:
         st.caption(
-            f"{share(len(known.either_way), len(known.edges)).capitalize()} true edges have a direction that cannot be "
-            "known: reversed, they fit exactly as well. They count as found, and as correctly ordered, in either "
-            "direction."
+            f"{share(len(comparison.either_way), len(comparison.edges)).capitalize()} true edges have a direction that "
+            "cannot be known: reversed, they fit exactly as well. They count as found, and as correctly ordered, in "
+            "either direction."
         )
-    if known.edges.empty:
+    if comparison.edges.empty:
         st.caption("The truth has no edges among the columns of this table: every edge found is extra.")
-    return known
+    return comparison
 
 
 def words_of(draft: Draft) -> str:
@@ -220,11 +219,11 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 # Figures of accuracy, the controls beside them.
 
 
-def order_numbers(known: TruthComparison) -> None:
+def order_numbers(comparison: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, in a row."""
     row, wide = figure.numbers(), figure.NUMBER
-    row.metric("A_top of this order", number(known.a_top), width=wide, help=define("A_top"))
-    for name, value in known.controls.items():
+    row.metric("A_top of this order", number(comparison.a_top), width=wide, help=define("A_top"))
+    for name, value in comparison.controls.items():
         row.metric(
             f"Sort by {name.replace('variance −', 'var −')}",
             number(value),
@@ -233,29 +232,29 @@ def order_numbers(known: TruthComparison) -> None:
         )
 
 
-def edge_numbers(known: TruthComparison, graph: nx.DiGraph) -> None:
+def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
-    met = known.met(graph)
+    met = comparison.met(graph)
     row, wide = figure.numbers(), 110  # two and two, also beside a graph in a small window
     row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
     row.metric(
         "Recall",
         number(met.recall),
         width=wide,
-        help=f"The share of the {how_many(len(known.edges), 'true edge')} that is found.",
+        help=f"The share of the {how_many(len(comparison.edges), 'true edge')} that is found.",
     )
     row.metric("F1", number(met.f1), width=wide, help=define("F1"))
     row.metric("SHD", met.shd, width=wide, help=define("SHD"))
-    controls_line(known)
+    controls_line(comparison)
 
 
-def controls_line(known: TruthComparison) -> None:
-    """A_top of the order and of sorting the columns, as one line for use beside any figure."""
-    if known.a_top is None or not known.controls:
+def controls_line(comparison: TruthComparison) -> None:
+    """A_top of the order and of sorting the columns, as one line for use with any figure."""
+    if comparison.a_top is None or not comparison.controls:
         return
-    sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in known.controls.items())
-    limit = "" if known.a_top == 1 else ", and no graph along it can find more"
+    sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in comparison.controls.items())
+    limit = "" if comparison.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: the order has {100 * known.a_top:.3g}% of the true edges in the right direction{limit}. Sorting the "
-        f"columns has {sorts}."
+        f"A_top: the order has {100 * comparison.a_top:.3g}% of the true edges in the right direction{limit}. Sorting "
+        f"the columns has {sorts}."
     )

@@ -31,7 +31,7 @@ _DRAFT, _PREVIOUS, _TOLD = "shared_draft", "shared_previous_token", "shared_told
 
 
 def follow_address() -> None:
-    """Take the draft named in the address, while the server keeps it; called before a page is drawn."""
+    """Take the draft named in the address, while the server stores it; called before a page is drawn."""
     st.session_state.pop(_TOLD, None)
     token = address.parameter("draft")
     stored = drafts.store().get(token) if token and token != address.stored("draft") else None
@@ -94,7 +94,7 @@ def _usual_columns(table: pd.DataFrame) -> tuple[int, ...]:
 
 
 def _keep(changed: Draft, token: str | None = None) -> None:
-    """Make `changed` the draft of this session, under its token or a new one, and keep it on the server."""
+    """Make `changed` the draft of this session, under its token or a new one, and store it on the server."""
     token = token or address.stored("draft") or drafts.new_token()
     drafts.store().put(token, changed)
     _take(changed, token)
@@ -116,7 +116,7 @@ def load(
     roles: Roles | None = None,
     origin: Source | None = None,
 ) -> None:
-    """Load a table: all columns except identifiers are chosen, settings are given or kept, and no run is open.
+    """Load a table: all columns except identifiers are chosen, settings are given or unchanged, and no run is open.
 
     `go_back` or the browser's back button returns to the previous draft.
 
@@ -141,17 +141,17 @@ def load(
 
 
 def previous() -> Draft | None:
-    """The draft loaded before this one, if the server still keeps it."""
+    """The draft loaded before this one, if the server still stores it."""
     return drafts.store().get(st.session_state.get(_PREVIOUS, ""))
 
 
 def go_back() -> None:
     """Take the previous draft again; the present one becomes the previous."""
-    earlier, now = st.session_state[_PREVIOUS], address.stored("draft")
+    earlier, token = st.session_state[_PREVIOUS], address.stored("draft")
     stored = drafts.store().get(earlier)
     if stored is not None:
         _take(stored, earlier)
-        st.session_state[_PREVIOUS] = now
+        st.session_state[_PREVIOUS] = token
 
 
 def settings() -> Settings:
@@ -166,14 +166,13 @@ def choose_columns(positions: tuple[int, ...]) -> None:
 
 
 def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
-    """Change the loaded table, as one step that `undo` takes back; rows keep their numbers until they become others.
+    """Change the loaded table, as one step that `undo` takes back; rows have the same numbers until they become others.
+
+    InputError if the change is impossible.
 
     Args:
         words: what the changes do, one sentence.
         is_of_rows: the columns, and the choice of them, do not change.
-
-    Raises:
-        InputError: the change is impossible.
     """
 
     def edited(draft: Draft) -> dict[str, Any]:
@@ -216,19 +215,15 @@ def _reader(draft: Draft) -> Callable[..., pd.DataFrame] | None:
 
 
 def _step(draft: Draft, words: str, *changes: Edit) -> dict[str, Any]:
-    """The draft's fields after a step."""
     step = Step(words, changes, draft.columns, draft.rows_left_out, draft.roles)
     return {"loaded": draft.table if draft.loaded is None else draft.loaded, "steps": (*draft.steps, step)}
 
 
 def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
-    """Give columns their roles, by position; a former exposure or group is ignored from now on.
+    """Give columns their roles, by position; a former exposure or group is ignored from then on.
 
-    Args:
-        words: what is done, one sentence, if `undo` can take it back.
-
-    Raises:
-        InputError: one of the columns shares its name with others.
+    `words` says what is done, in one sentence, if `undo` can take it back. InputError if one of the columns shares its
+    name with others.
     """
 
     def changed(draft: Draft) -> dict[str, Any]:
@@ -245,15 +240,14 @@ def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str = "") -> No
 
 
 def set_exposure(which: str | None) -> None:
-    """Compute the exposure from the counts, or not; a former exposure column is ignored from now on."""
+    """Compute the exposure from the counts, or not; a former exposure column is ignored from then on."""
     _change(lambda draft: {"roles": draft.roles.computing(which)})
 
 
 def declare(computed: Roles, words: str) -> None:
     """Declare what is computed from the rows: an exposure, the row number, or blocks, which replace a group.
 
-    Args:
-        words: what is done, one sentence; `undo` can take it back.
+    `words` says what is done, in one sentence; `undo` can take it back.
     """
     _change(lambda draft: {"roles": draft.roles.declaring(computed), **_step(draft, words)})
 
@@ -269,12 +263,12 @@ def set_group_effects(are_wanted: bool) -> None:
 
 
 def set_targets(targets: Mapping[str, Sequence[str] | None]) -> None:
-    """Say what labels of the intervention set: columns, none for a control, or None for what the label itself says."""
+    """Declare what labels of the intervention set: columns, none for a control, or None for the label's own meaning."""
 
-    def changed(now: Draft) -> dict[str, Any]:
-        updated = {**now.roles.targets, **targets}
+    def changed(draft: Draft) -> dict[str, Any]:
+        updated = {**draft.roles.targets, **targets}
         labelled = {label: nodes for label, nodes in updated.items() if nodes is not None}
-        return {"roles": replace(now.roles, targets=labelled)}
+        return {"roles": replace(draft.roles, targets=labelled)}
 
     _change(changed)
 
@@ -306,7 +300,7 @@ def set_knowledge(knowledge: Knowledge | None) -> None:
 
 
 def dismiss(kind: str, why: str) -> None:
-    """Say why a kind of artefact is none in this table, or with an empty reason that it is one."""
+    """Dismiss a kind of artefact with a reason; an empty reason restores it."""
     _change(
         lambda draft: {"dismissed": {name: reason for name, reason in {**draft.dismissed, kind: why}.items() if reason}}
     )
@@ -325,11 +319,7 @@ def truth_changed(changed: runs.Run) -> None:
 
 
 def change_settings(**changes: Any) -> None:
-    """Change settings of the fit to come; a new preset keeps the user's own choices.
-
-    Raises:
-        InputError: a value is invalid.
-    """
+    """Change settings of the fit to come; a new preset keeps the user's choices. InputError if a value is invalid."""
     draft = current()
     if draft is None:
         return

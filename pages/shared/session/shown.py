@@ -1,4 +1,4 @@
-"""What the result pages show of the open run; each run keeps its own choices across pages.
+"""What the result pages show of the open run; each run has its own choices across pages.
 
 The address of Graph holds the choices that define its graph, `?edges=both&order=ccs-clipped&rule=iqr&tau=2&pi=1`, so a
 link shows others the same graph.
@@ -20,25 +20,17 @@ _HIGHEST = 1e6  # of a τ_Z in an address
 
 
 class RunChoice:
-    """A choice of the reader that each run keeps across pages; None stands for the default.
-
-    Args:
-        key: of the session.
-    """
+    """A choice of the reader, by run and across pages, under a key of the session; None stands for the default."""
 
     def __init__(self, key: str) -> None:
         self._key = key
 
     def current(self, of: str = "") -> Any:
-        """The choice for the open run.
-
-        Args:
-            of: the selector or rule that it belongs to, if any.
-        """
+        """The choice for the open run, and for a selector or rule if it belongs to one."""
         return st.session_state.get(self._key + of, {}).get(address.stored("run"))
 
     def keep(self, value: Any, of: str = "") -> None:
-        """Keep it for the open run."""
+        """Store it for the open run."""
         st.session_state[self._key + of] = {**st.session_state.get(self._key + of, {}), address.stored("run"): value}
 
 

@@ -86,7 +86,6 @@ def _of_roles(draft: Draft) -> list[Finding]:
 
 
 def _of_rows(name: str, bad: np.ndarray, first: object) -> Finding:
-    """The problem of a column that cannot play its role in the rows with these numbers, the first with this name."""
     which = rows.row_in_words(bad[0], first)
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}.'
     remedy = "Leave these rows out, or give the column another role."
@@ -198,7 +197,7 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
 
 
 def suggestions(draft: Draft) -> list[Finding]:
-    """What the table holds besides counts, but what the reader has refused; nothing if it is names of rows alone."""
+    """What the table holds besides counts, without what the reader has refused; nothing if it is only row names."""
     suggested = [] if LAYOUT in draft.denied else _suggestions(draft)
     return suggested if any(suggestion.kind != NAMES for suggestion in suggested) else []
 
@@ -267,11 +266,7 @@ _ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common cause
 
 
 def artefact_search(draft: Draft) -> Slow[Artefacts]:
-    """The search for them; its result is cached whatever is dismissed.
-
-    Args:
-        draft: its chosen columns are counts.
-    """
+    """The search for artefacts in a draft of counts; its result is cached whatever is dismissed."""
 
     def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
         roles, reasons = draft.roles.needed(), draft.dismissed
@@ -289,7 +284,7 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
 
 
 def current_artefacts(draft: Draft) -> Artefacts | None:
-    """The artefacts with the draft's reasons; None before all were looked for."""
+    """The artefacts with the draft's reasons; None until the search is complete."""
     if (result := artefact_search(draft).result) is None:
         return None
     artefacts = replace(result, reasons=draft.dismissed)

@@ -1,7 +1,7 @@
-"""The table and settings being prepared, kept on the server so a refresh loses nothing.
+"""The table and settings being prepared, stored on the server so a refresh loses nothing.
 
-A session holds its own draft; a copy is kept under a random token in the page's address (`?draft=…`). The oldest copies
-are dropped first when there are too many or they take too much memory.
+A session holds its own draft; a copy is stored under a random token in the page's address (`?draft=…`). The oldest
+copies are dropped first when there are too many or they take too much memory.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _MOST_TOLD = 2  # changed settings in a name; the list of runs cuts long names
 
 @dataclass(frozen=True)
 class File:
-    """An uploaded file, kept so it can be read differently."""
+    """An uploaded file, stored so it can be read differently."""
 
     name: str
     data: bytes
@@ -59,8 +59,8 @@ class Step:
 
     Attributes:
         words: what was done, one sentence.
-        edits: make the new table of the one before; none if only the choice or the roles of columns changed.
-        columns, rows_left_out, roles: of the draft before it.
+        edits: make the new table of the previous one; none if only the choice or the roles of columns changed.
+        columns, rows_left_out, roles: of the previous draft.
     """
 
     words: str
@@ -76,24 +76,20 @@ class Draft:
 
     Attributes:
         table: as loaded, and changed by `steps`; an index other than a range holds row names.
-        name: the table's name for the user.
         source: where it came from, one sentence.
         origin: the same for a script, before `steps`; None if it is not known.
         truth: the known edges (parent, child, and possibly direction), for simulated tables.
         columns: positions of the chosen columns, which are counts; names may repeat in a faulty table.
-        settings: of the fit to come.
         run: id of the run this draft was started as or taken from, until something is changed.
-        key: stands for the table in caches, so a large table is not hashed at every access.
         is_of_run: taken from that run, so nothing is lost when another run replaces it.
         teaching: pages hide the truth until the reader reveals it; runs of the draft inherit this.
-        file: the upload it was read from, if it was.
+        key: stands for the table in caches, so a large table is not hashed at every access.
         loaded: the table before `steps`, if there are any.
-        steps: what was done to it.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
         knowledge: the rules that the draft's runs follow.
-        dismissed: why kinds of artefacts are none in this table.
-        denied: the questions about the table that the reader answered with no.
         roles: given to columns by the reader, including count and ignore; those columns get no further guess.
+        dismissed: why kinds of artefacts are not artefacts in this table.
+        denied: the questions about the table that the reader answered with no.
     """
 
     table: pd.DataFrame
@@ -135,11 +131,7 @@ class Draft:
         return sizes if self.file is None else {**sizes, id(self.file): len(self.file.data)}
 
     def origin_for(self, positions: Collection[int]) -> Origin | None:
-        """The same for a script, of the columns kept; None if it is not known.
-
-        Args:
-            positions: of the columns.
-        """
+        """The origin for a script, restricted to the columns at these positions; None if it is not known."""
         names = names_of(self.table)
         chosen = {names[position] for position in positions}
         is_ambiguous = sum(name in chosen for name in names) > len({*positions})  # another column has a chosen name
@@ -157,7 +149,7 @@ def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
 def run_name(
     name: str, settings: Settings, roles: Roles | None = None, knowledge: Knowledge | None = None, number: int = 1
 ) -> str:
-    """The default name of a run of a table: which one it is, and what sets it apart from other runs of the table."""
+    """The default name of a run of a table: its number, and what distinguishes it from other runs of the table."""
     marks = f" · {number}" if number > 1 else ""
     marks += _ADJUSTED if roles is not None and roles.needed() else ""
     return name + marks + (_RULES if knowledge is not None else "") + _suffix(settings)
@@ -169,17 +161,12 @@ def table_name(run_name: str, settings: Settings) -> str:
 
 
 def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
-    """The number of a table's next run.
-
-    Args:
-        named: the names and settings of all runs.
-    """
+    """The number of a table's next run, given the names and settings of all runs."""
     splits = [_split_name(*named_run) for named_run in named]
     return max((number + 1 for table, number in splits if table == name), default=1)
 
 
 def _split_name(run_name: str, settings: Settings) -> tuple[str, int]:
-    """The table's name and the number within a run's name."""
     text = run_name.removesuffix(_suffix(settings)).removesuffix(_RULES).removesuffix(_ADJUSTED)
     match = _NUMBER.search(text)
     return (text[: match.start()], int(match[1])) if match else (text or run_name, 1)
@@ -206,7 +193,7 @@ class DraftStore:
         self._lock = threading.Lock()
 
     def put(self, token: str, draft: Draft) -> None:
-        """Keep a draft, replacing the token's former one."""
+        """Store a draft, replacing the token's former one."""
         user, key = _user(), (_user(), token)
         with self._lock:
             self._drafts[key] = draft
@@ -228,7 +215,7 @@ class DraftStore:
 
 
 def _user() -> str:
-    """The id of whoever is asking; empty where there is one user only."""
+    """The user's id; empty where there is one user only."""
     user = roots.user()
     return "" if user is None else user.id
 

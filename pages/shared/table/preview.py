@@ -31,7 +31,7 @@ def pick_column(draft: Draft, key: str) -> int | None:
 
 
 def columns_in_sight(draft: Draft) -> None:
-    """Variance against mean of all columns beside the distribution of a picked one."""
+    """Variance against mean of all columns, next to the distribution of a picked one."""
     facts = draft_facts.described(draft).iloc[list(draft.columns)]
     good = facts[facts["levels"].notna()]
     if good.empty:
@@ -60,7 +60,6 @@ def first_rows(draft: Draft) -> None:
 
 
 def _first_rows(draft: Draft) -> None:
-    """The rows with their names or their numbers in the file."""
     positions = [*draft.adjusted, *draft.columns]
     rows = draft.table.iloc[:_ROWS, positions[:_COLUMNS]].copy()
     rows.columns = distinct([shown(name) for name in rows.columns])

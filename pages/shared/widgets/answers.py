@@ -28,8 +28,8 @@ def segments(
 
     Args:
         options: each with its label, unless it is its own label.
-        key: its value may be set before; a value that is no longer an option is replaced by the first choice.
-        first: the first choice; by default the first option.
+        key: its value may be set in advance; a value that is no longer an option is replaced by the first choice.
+        first: by default the first option.
         extra: further arguments of `st.segmented_control`.
     """
     usual = next(iter(options)) if first is None else first
@@ -41,15 +41,12 @@ def segments(
 
 
 def agreeing(name: str, value: Any) -> str:
-    """The key of a widget whose value something else may also change.
+    """The key of a widget whose value something else may also change; it begins with `name`.
 
     A fragment that redraws itself sends the browser's state of every widget. If a value was changed here meanwhile,
     that old answer would count as the reader's and undo the change. So a widget that shows an outdated value is
-    abandoned, and one with a new key takes its place; answers of the abandoned one are ignored (`is_left`).
-
-    Args:
-        name: of the widget; its key begins with it.
-        value: what it must show, in the form of the widget's state.
+    abandoned, and one with a new key takes its place; answers of the abandoned one are ignored (`is_left`). `value` is
+    in the form of the widget's state.
     """
     key = _key(name)
     if key in st.session_state and st.session_state[key] != value:
@@ -75,7 +72,7 @@ def renew(name: str) -> None:
 
 
 def uploaded(key: str) -> UploadedFile | None:
-    """The file in an upload box; None if there is none, or if the server keeps it no more."""
+    """The file in an upload box; None if there is none, or if the server no longer stores it."""
     file = st.session_state.get(key)
     return file if isinstance(file, UploadedFile) else None
 
@@ -128,15 +125,12 @@ _TERM = re.compile(r"\{([^}]*)\}")
 
 
 def widget(option: Option, slot: Any = st, **extra: Any) -> Any:
-    """The widget of an option.
+    """Draw the widget of an option; return its value.
 
     Args:
         slot: where it is drawn.
         extra: arguments of Streamlit's widget, such as its key, in place of those that the option implies; `is_list`
             for words in a box.
-
-    Returns:
-        the value.
     """
     text = _TERM.sub(lambda term: define(term[1]), option.help)
     arguments = {"label": option.label, "help": text or None, **extra}

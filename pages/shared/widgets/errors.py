@@ -1,4 +1,4 @@
-"""Errors as a sentence on the page: at once or, from a callback, later; and the page drawn anew when work ends."""
+"""Errors as a sentence on the page: at once or, from a callback, later; and a redraw of the page when work ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ def caught(prefix: str = "") -> Iterator[None]:
 
 @contextmanager
 def deferred(key: str, prefix: str = "") -> Iterator[None]:
-    """The same in a callback, which cannot draw: the sentence is kept in the session until it is shown."""
+    """The same in a callback, which cannot draw: the session holds the sentence until it is shown."""
     st.session_state.pop(key, None)
     try:
         yield
@@ -32,16 +32,16 @@ def deferred(key: str, prefix: str = "") -> Iterator[None]:
 
 
 def show(key: str, suffix: str = "") -> None:
-    """Show, once, the sentence that was kept."""
+    """Show, once, the deferred sentence."""
     if problem := st.session_state.pop(key, None):
         st.error(plain(problem) + suffix, icon=_ICON)
 
 
 def redraw() -> None:
-    """Draw the whole page anew, from a part of it that draws itself again every second.
+    """Redraw the whole page, from a fragment of it that redraws itself every second.
 
-    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The part asks
-    again soon after.
+    Nothing happens while the whole page is drawn: that run may carry a click, which a new one would lose. The fragment
+    asks again soon after.
     """
     context = get_script_run_ctx()
     if context is not None and context.fragment_ids_this_run:

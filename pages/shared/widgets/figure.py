@@ -32,7 +32,7 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
     """Draw a figure under its own title.
 
     Args:
-        figure: made for this call, or kept after `ready`.
+        figure: made for this call, or cached after `ready`.
         key: of the element; also the name of the file that its camera button saves.
         on_select: called when a point is clicked; the session then holds the points under `key`.
     """
@@ -44,7 +44,6 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
 
 
 def _room(figure: go.Figure) -> int:
-    """Space for the text above a figure's panels."""
     top_axis = any(axis.side == "top" for axis in figure.select_xaxes())
     return 56 if top_axis else 64 if _has_panel_titles(figure) and figure.layout.showlegend else 0
 

@@ -24,7 +24,7 @@ def lines(
     Args:
         key: begins the keys of the widgets.
         cure: draws the button that cures it.
-        dismiss: called with a kind and the reason for which it is none.
+        dismiss: called with a kind and the reason why it does not apply.
     """
     for finding in findings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{finding.kind}"):
@@ -35,7 +35,6 @@ def lines(
 
 
 def _reason(kind: str, key: str, dismiss: Callable[[str, str], None]) -> None:
-    """The form that asks for the reason."""
     with st.form(f"{key}_form_{kind}", border=False):
         why = st.text_input(
             "Why does this not matter here?", max_chars=LONGEST_REASON, placeholder="For example: all plots are equal."
@@ -62,11 +61,7 @@ def dismissed(
 
 
 def doubts(findings: Sequence[Finding], where: str) -> None:
-    """One line on what weakens any result; nothing without doubts.
-
-    Args:
-        where: the section *Quality of the counts* is, such as "below".
-    """
+    """One line on what weakens any result, with a pointer ("below", say) to *Quality of the counts*."""
     if findings:
         words, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
         words += [f"And {remaining:,} more."] if remaining > 0 else []
@@ -80,11 +75,10 @@ _IN_SIGHT, _MOST = 5, 200
 def problem_list(problems: Sequence[Finding], hint: str = "") -> None:
     """Blocking problems in a red box, notes in a blue one; one line for all columns with the same problem.
 
-    Args:
-        hint: what to do on this page about columns that cannot be used.
+    The hint says what to do on this page about columns that cannot be used.
     """
-    blocking = in_lines((one for one in problems if one.blocking), code, plain)
-    notes = in_lines((one for one in problems if not one.blocking), code, plain)
+    blocking = in_lines((finding for finding in problems if finding.blocking), code, plain)
+    notes = in_lines((finding for finding in problems if not finding.blocking), code, plain)
     if blocking:
         is_of_column = any(problem.blocking and problem.columns for problem in problems)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""
@@ -98,7 +92,7 @@ def problem_list(problems: Sequence[Finding], hint: str = "") -> None:
 
 
 def _all(title: str, lines: Sequence[str]) -> None:
-    """All of them, if the box above shows only the first; as text, which wraps."""
+    """All lines, if the box above shows only the first; as text, which wraps."""
     if len(lines) > _IN_SIGHT:
         with st.expander(title):
             st.markdown(bullets(lines, _MOST))

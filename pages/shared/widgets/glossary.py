@@ -9,11 +9,7 @@ _ENTRY = re.compile(r"\*\*([^*\n]+)\*\*: (.+)", re.DOTALL)
 
 
 def define(term: str) -> str:
-    """What a term means: one to three sentences of Markdown.
-
-    Raises:
-        KeyError: the glossary has no such term.
-    """
+    """What a term means: one to three sentences of Markdown; KeyError if the glossary lacks it."""
     if term not in entries():
         raise KeyError(f'docs/glossary.md does not define "{term}".')
     return entries()[term]
@@ -21,11 +17,7 @@ def define(term: str) -> str:
 
 @cache
 def entries() -> dict[str, str]:
-    """Every definition by its term, in the order of the file.
-
-    Raises:
-        ValueError: a term is defined twice.
-    """
+    """Every definition by its term, in the order of the file; ValueError if a term is defined twice."""
     definitions: dict[str, str] = {}
     for paragraph in PATH.read_text(encoding="utf-8").split("\n\n"):
         if entry := _ENTRY.fullmatch(paragraph.strip()):

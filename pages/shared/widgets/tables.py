@@ -15,12 +15,9 @@ _ROW, _HEAD = 35, 38
 
 
 class Csv(NamedTuple):
-    """A table as a file, written when its button is pressed.
+    """A table, or a function that makes it, as a file that is written when its button is pressed.
 
-    Attributes:
-        rows: the table, or a function that makes it.
-        help: what is in the file.
-        about: returns the facts above its header (`disco.runs.about`), by name.
+    `about` returns the facts above its header (`disco.runs.about`), by name.
     """
 
     label: str
@@ -62,7 +59,7 @@ def show(
     Args:
         alt: what the table holds, for screen readers.
         columns: the format of the columns, as `column_config`.
-        max_height: maximal height in pixels.
+        max_height: pixels.
         empty: the sentence shown instead of a table without rows.
         csv: the download below it.
         options: further arguments of `st.dataframe`.
@@ -86,10 +83,9 @@ def meaning(column: Column) -> str:
 
 
 def help_of(column: Column, text: str = "") -> str | None:
-    """The help beside a column's short label, which begins with the full one; None without any.
+    """The help for a column's short label, which begins with the full one; None without any.
 
-    Args:
-        text: what it means, if that depends on more than the column.
+    The text is what it means, if that depends on more than the column.
     """
     text = text or meaning(column)
     return f"{column.label}: {text}" if column.head and text else text or None
@@ -125,11 +121,7 @@ def config(
 
 
 def rounded(frame: pd.DataFrame, columns: Iterable[Column], word: str = "") -> pd.DataFrame:
-    """The frame with its numbers as shown: shares in percent, and 0 for −0.
-
-    Args:
-        word: as in `config`.
-    """
+    """The frame with its numbers as shown: shares in percent, and 0 for −0. `word` as in `config`."""
     numbers = {}
     for column in columns:
         if (name := f"{column.name}_{word}" if word else column.name) in frame and column.format.endswith("%%"):

@@ -18,11 +18,7 @@ _KINDS = {kind.work: kind for kind in (REFINEMENT, FITTING)}
 
 
 def button(draft: Draft, why_not: str = "") -> None:
-    """The button that starts both on the loaded table and opens Graph.
-
-    Args:
-        why_not: why it cannot be pressed yet, one sentence.
-    """
+    """The button that starts both on the loaded table and opens Graph; `why_not`, one sentence, disables it."""
     pressed = st.button(
         "Find the graph",
         type="primary",
@@ -60,7 +56,6 @@ def progress(run: Run) -> bool:
 
 
 def _live(run: Run, previous: dict) -> None:
-    """A bar for each kind of work; when one ends, the whole page is redrawn."""
     current = {kind: run.status(kind) for kind in _KINDS}
     is_pressed = st.session_state.get("cancel_finding", False)  # pressed while the search ends, it means the fit
     if any(previous[kind] != status.state for kind, status in current.items()) and not is_pressed:
@@ -80,7 +75,6 @@ def _live(run: Run, previous: dict) -> None:
 
 
 def _ended(run: Run, kind: Work) -> None:
-    """Work that failed, in a sentence, with the button that starts it again."""
     status = run.status(kind)
     monitored = _KINDS[kind]
     row = st.container(horizontal=True, vertical_alignment="center")

@@ -53,11 +53,7 @@ def _usual(draft: Draft) -> str:
 def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
     """Make a run of the draft's counts and columns with a role, with the true edges if known; no fit is started.
 
-    Args:
-        name: of the run; the default name if empty.
-
-    Raises:
-        InputError: the run cannot be made.
+    An empty name stands for the default. InputError if the run cannot be made.
     """
     table, truth, unused = draft_facts.usable_table(draft), draft.truth, list(draft_facts.possible_adjustments(draft))
     if truth is not None:
@@ -106,10 +102,9 @@ def begin(
 
 
 def start(run: runs.Run, work: runs.Work, *arguments: Any, then: runs.Work | None = None) -> None:
-    """Start work on a run that was made for it; the run is deleted if that fails. Arguments as `jobs.start`.
+    """Start work on a run that was made for it, with arguments as for `jobs.start`.
 
-    Raises:
-        InputError: the work cannot be started.
+    If that fails, the run is deleted, and InputError says why.
     """
     try:
         jobs.start(run, work, *arguments, then=then)

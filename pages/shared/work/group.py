@@ -31,17 +31,13 @@ _OPENS = "study_opens"  # the page that shows the run just opened
 
 
 def follow() -> None:
-    """Switch to the page of the run just opened: only a run of the whole page may, not a part of it."""
+    """Switch to the page of the run just opened: only a run of the whole page may do so, not a fragment."""
     if page := st.session_state.pop(_OPENS, None):
         session.address.go(page)
 
 
 def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
-    """Open a run on a page; its search is started if nobody has.
-
-    Args:
-        arguments: the arguments of `create_run`.
-    """
+    """Open a run with the arguments of `create_run` on a page; its search is started if nobody has."""
     with errors.caught():
         run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
@@ -54,13 +50,13 @@ def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
 def section(
     key: str, group: Group, offer: str, help: str, choice: Choice | None = None, runs: Mapping[str, Run] | None = None
 ) -> dict[str, Run]:
-    """The lines and the button; the finished runs by label.
+    """The lines and the button; return the finished runs by label.
 
     Args:
         offer: what the button does, in words that the labels follow.
         help: on the button.
         choice: of the searches; None if the runs are to be fitted.
-        runs: by label, where they are known; they are looked for otherwise.
+        runs: by label; by default they are searched for.
     """
     if not group:
         return {}
@@ -89,7 +85,6 @@ def section(
 
 
 def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
-    """Time and memory of the fits to come."""
     forecast = estimate(rows, nodes, settings)
     each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"
     st.caption(

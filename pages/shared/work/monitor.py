@@ -34,14 +34,12 @@ class Monitored:
     """What pages need to show a kind of work.
 
     Attributes:
-        title: its name beside other work.
+        title: its name among other work.
         step: the current step of a stage, in words.
         resuming: how it can be resumed, in words after its state; empty if it cannot.
         again: the label of the button that starts it again.
         choices: with which to start it again.
-        below: draws what is below its state.
-        buttons: draws more buttons.
-        curves: draws its curves.
+        below, buttons, curves: draw what is below its state, more buttons, and its curves.
     """
 
     work: Work

@@ -33,7 +33,7 @@ def _step(status: Status) -> str:
     return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}{loss}"
 
 
-def _kept(run: runs.Run) -> str:
+def _result_kept(run: runs.Run) -> str:
     return " and can be resumed from its last checkpoint" if run.checkpoint_path.exists() else ""
 
 
@@ -90,7 +90,7 @@ def _buttons(run: runs.Run, status: Status) -> None:
 
 
 def _order_so_far(run: runs.Run) -> None:
-    """The order by the networks of the last epoch that told one."""
+    """The order by the networks of the last epoch that has one."""
     order = order_so_far.read(run)
     if order is None:
         return
@@ -139,7 +139,7 @@ def _curves(run: runs.Run, status: Status) -> None:
         _order_so_far(run)  # below the curves, which so keep their place
 
 
-FITTING = Monitored(FIT, "DISCO fit", _step, _kept, _again, below=_below, buttons=_buttons, curves=_curves)
+FITTING = Monitored(FIT, "DISCO fit", _step, _result_kept, _again, below=_below, buttons=_buttons, curves=_curves)
 
 
 _SEARCH_STAGES = {

@@ -40,7 +40,7 @@ def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, in progress, or to be computed."""
     if not stamps.networks(run):
         st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
-    available, shown = run.variants(), session.shown.variant.current() or run.own_variant
+    available, selected = run.variants(), session.shown.variant.current() or run.own_variant
     for variant, words in VARIANT_WORDS.items():
         label, right = st.columns([3, 2], vertical_alignment="center")
         label.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
@@ -49,7 +49,7 @@ def section(run: Run) -> None:
                 key, is_off = (str(run.path),), not stamps.networks(run)
                 offer(f"variant_{variant}", [(run, variant)], "Order again", key, disabled=is_off)
             elif st.button(
-                "Shown" if variant == shown else "Show", key=f"variant_show_{variant}", disabled=variant == shown
+                "Shown" if variant == selected else "Show", key=f"variant_show_{variant}", disabled=variant == selected
             ):
                 session.shown.variant.keep(variant)
                 st.rerun()
