@@ -22,14 +22,14 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
     if not is_sparse(edges, nodes):
         return None
     path = shlex.quote(str(run.path))
-    ways = []
+    commands = []
     if selector == "ocs":
         typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
-        found = {}
+        counts = {}
         with contextlib.suppress(InputError):  # damaged candidates must not block the current graph
-            found = other_rules(run.ocs(), run.settings, rule, edges)
-        ways = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in found.items()]
+            counts = other_rules(run.ocs(), run.settings, rule, edges)
+        commands = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in counts.items()]
     if selector != "evidence":
-        ways.append(f"`disco graph {path} --parents evidence`")
-    ways.append(f"`disco refine {path}`")
-    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(ways)}."
+        commands.append(f"`disco graph {path} --parents evidence`")
+    commands.append(f"`disco refine {path}`")
+    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(commands)}."

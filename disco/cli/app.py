@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
         where.choose(arguments.cluster)  # from now on, as if chosen in the app
     port = free_port(arguments.port)
 
-    def said() -> None:
+    def announce() -> None:
         say(f"DISCO runs at http://{HERE}:{port}. Press Ctrl-C to stop it.")
 
-    serve(script, HERE, port, said, server_headless=arguments.headless)
+    serve(script, HERE, port, announce, server_headless=arguments.headless)

@@ -28,17 +28,17 @@ def run(arguments: argparse.Namespace) -> None:
         FitStopped: the computation of parents was interrupted.
     """
     truth = read_truth(arguments.truth)
-    found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
-    say_json(plain(found))
+    scores = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
+    say_json(plain(scores))
 
 
 def read_truth(path: Path) -> pd.DataFrame:
     """The true edges: parent, child and, if present, whether each direction can be known."""
     truth = read_names(path, ("parent", "child"))
-    told = list(truth.columns).count("direction")
-    if told > 1:
-        raise InputError(f'{path} has {told} columns "direction": keep one.')
-    for row, direction in enumerate(truth["direction"] if told else (), start=1):
+    count = list(truth.columns).count("direction")
+    if count > 1:
+        raise InputError(f'{path} has {count} columns "direction": keep one.')
+    for row, direction in enumerate(truth["direction"] if count else (), start=1):
         if direction != CONTEXT:
             check_direction(direction, f"{path}, row {row}")
     return between_nodes(truth)
@@ -49,9 +49,9 @@ def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, obj
     for name in ("order", "counts"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name} goes with --edges; a run has its own.")
-    found = open_run(arguments.run)
-    graph = chosen_graph(found, arguments)
-    return evaluate(truth, list(graph), graph, found.table())
+    opened = open_run(arguments.run)
+    graph = chosen_graph(opened, arguments)
+    return evaluate(truth, list(graph), graph, opened.table())
 
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:

@@ -34,11 +34,11 @@ def run(arguments: argparse.Namespace) -> None:
     fits = group(cohort(*years), years, arguments.levels, preset, seeds, arguments.boundary)
     label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{preset}-seed"
     device = arguments.device or "auto"
-    runs = [_run(arguments.out / f"{label}{one['settings'].seed}", one, changes, device) for one in fits.values()]
+    runs = [_run(arguments.out / f"{label}{fit['settings'].seed}", fit, changes, device) for fit in fits.values()]
     for name, fitted in zip(fits, runs, strict=True):
         if fitted.status().state != "done":
             go_on = "the same command continues from here."
-            work_here(fitted, FIT, go_on, label=name, now=arguments.now)
+            work_here(fitted, FIT, go_on, label=name, at_once=arguments.now)
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
             say(f"{name.capitalize()}: {words}", to=sys.stderr)
     say_json(summary(arguments, seeds, runs))
@@ -64,7 +64,7 @@ def parse_seeds(text: str) -> list[int]:
         InputError: it is no such list.
     """
     try:
-        seeds = [int(part) for part in text.split(",")]
+        seeds = [int(item) for item in text.split(",")]
     except ValueError as error:
         raise InputError(f"--seeds must be whole numbers with commas between, such as 0,1,2; got {text!r}.") from error
     if len(set(seeds)) < len(seeds):
@@ -79,9 +79,9 @@ def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: 
         fit: the arguments of `create_run`, before the changes of settings.
     """
     table, settings = fit["table"], fit["settings"].replace(**changes)
-    part = FilePart(table, (), None, fit["source"], fit["origin"])
-    if (existing := resumed(folder, part, settings.to_dict(), None)) is not None:
+    selection = FilePart(table, (), None, fit["source"], fit["origin"])
+    if (existing := resumed(folder, selection, settings.to_dict(), None)) is not None:
         return existing
     tell_estimate(table, settings, device)
-    own = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}
-    return create_run(**{**fit, **own})
+    overrides = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}
+    return create_run(**{**fit, **overrides})

@@ -14,10 +14,10 @@ def check_limits() -> None:
     Raises:
         InputError: a limit is too low; the message says which, and how to raise it.
     """
-    for option, most in shell_limits().items():
+    for option, limit in shell_limits().items():
         needed = _NEEDED[option]
-        if most < needed:
+        if limit < needed:
             raise InputError(
-                f"this shell leaves {most / 1e9:.1f} GB of memory (ulimit -{option}), and {needed / 1e9:.1f} GB are "
+                f"this shell leaves {limit / 1e9:.1f} GB of memory (ulimit -{option}), and {needed / 1e9:.1f} GB are "
                 f"needed: set ulimit -{option} unlimited, or start from another shell."
             )

@@ -61,7 +61,7 @@ def add_set(command: argparse.ArgumentParser, of: type) -> None:
     command.add_argument("--options", action=_Listing, nargs=0, const=of, help="list all options of --set, and exit")
 
 
-def given(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
+def specified(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
     """The options of a dataclass that were given by flag or by --set; with `names`, these of those with a flag.
 
     Raises:
@@ -115,8 +115,8 @@ def _help(option: Option, default: str) -> str:
         return text
     if not option.words:
         return f"{text} ({default or _number(option.default)})"
-    said = [f"{word} (default)" if word == option.default and not default else word for word in option.words]
-    return f"{', '.join(said[:-1])} or {said[-1]}{f' ({default})' if default else ''}: {text}"
+    choices = [f"{word} (default)" if word == option.default and not default else word for word in option.words]
+    return f"{', '.join(choices[:-1])} or {choices[-1]}{f' ({default})' if default else ''}: {text}"
 
 
 class _Joined(argparse.Action):
@@ -129,8 +129,8 @@ class _Joined(argparse.Action):
         values: str | Sequence[object] | None,
         __: object = None,
     ) -> None:
-        before = getattr(to, self.dest)
-        setattr(to, self.dest, values if before is None else f"{before},{values}")
+        previous = getattr(to, self.dest)
+        setattr(to, self.dest, values if previous is None else f"{previous},{values}")
 
 
 def _listed(command: argparse.ArgumentParser, option: str, text: str, metavar: str = "A,B") -> None:
@@ -235,7 +235,7 @@ def knowledge(command: argparse.ArgumentParser) -> None:
 def where(command: argparse.ArgumentParser) -> None:
     """Where and when to work."""
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
-    now(command)
+    at_once(command)
     cluster(command)
 
 
@@ -243,24 +243,24 @@ def cluster(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cluster", metavar="ADDRESS", help="send the work to a Dask scheduler, as tcp://host:8786")
 
 
-def now(command: argparse.ArgumentParser) -> None:
+def at_once(command: argparse.ArgumentParser) -> None:
     command.add_argument("--now", action="store_true", help="begin beside work that is running, without waiting for it")
 
 
 def which(command: argparse.ArgumentParser) -> None:
-    own = "the run's own"
-    add(command, Settings, "tau_z", "pi_min", default=own)
+    default = "the run's own"
+    add(command, Settings, "tau_z", "pi_min", default=default)
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
-    command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({own})")
+    command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({default})")
     command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (disco)")
     command.add_argument(
-        "--parents", choices=selectors, help=f"the edges of this selector ({own}); computed if missing"
+        "--parents", choices=selectors, help=f"the edges of this selector ({default}); computed if missing"
     )
 
 
 def preset(command: argparse.ArgumentParser) -> None:
-    usual, *others = PRESETS
-    command.add_argument("--preset", metavar="NAME", help=f"{usual} (default) or {', '.join(others)}")
+    usual, *alternatives = PRESETS
+    command.add_argument("--preset", metavar="NAME", help=f"{usual} (default) or {', '.join(alternatives)}")
 
 
 def formats(command: argparse.ArgumentParser) -> None:

@@ -44,5 +44,5 @@ def sentence(text: str) -> str:
     return _shortened(text, _SENTENCE)
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - most // 2 + 1 :]}"
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit // 2]}…{text[len(text) - limit // 2 + 1 :]}"

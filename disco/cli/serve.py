@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.work import everyone
 
     _check_host(arguments.host)
-    way = _way(arguments)
-    limits.announce(limits.UserLimits(**options.given(arguments, limits.UserLimits)))
+    authentication = _authentication(arguments)
+    limits.announce(limits.UserLimits(**options.specified(arguments, limits.UserLimits)))
     script, port = find_app(), free_port(arguments.port, arguments.host)
     # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
@@ -48,27 +48,27 @@ def run(arguments: argparse.Namespace) -> None:
     downloads = sessions.Downloads()
     downloads.watch()
 
-    def refused(why: str, asked: object) -> None:
-        log.event("refused", why=why, path=getattr(asked, "scope", {}).get("path", ""))
+    def refused(why: str, request: object) -> None:
+        log.event("refused", why=why, path=getattr(request, "scope", {}).get("path", ""))
 
     def behind_the_door(app: Starlette) -> None:
-        app.add_middleware(Door, way=way, may_read=downloads.may_read, refused=refused)
+        app.add_middleware(Door, way=authentication, may_read=downloads.may_read, refused=refused)
 
-    def said() -> None:
+    def announce() -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
         for job in going_on:
             log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
         threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
-        log.event("started", host=arguments.host, port=port, way=type(way).__name__)
+        log.event("started", host=arguments.host, port=port, way=type(authentication).__name__)
 
     configuration = {
         "server_headless": True,
         "server_trustedUserHeaders": sessions.HEADERS,
         "server_allowedHosts": _names(arguments),
     }
-    serve(script, arguments.host, port, said, health.add, behind_the_door, **configuration)
+    serve(script, arguments.host, port, announce, health.add, behind_the_door, **configuration)
 
 
 def _check_host(host: str) -> None:
@@ -90,7 +90,7 @@ def _compile() -> None:
         log.event("compiled")
 
 
-def _way(arguments: argparse.Namespace) -> "Way":
+def _authentication(arguments: argparse.Namespace) -> "Way":
     """How users are told apart; InputError if that is not said, or said twice."""
     from disco.server import ways
 
@@ -134,8 +134,10 @@ def _names(arguments: argparse.Namespace) -> list[str]:
     if arguments.name:
         return [*arguments.name, "127.0.0.1", "localhost"]
     kinds = (socket.AF_INET, socket.AF_INET6)
-    every = [one for own in psutil.net_if_addrs().values() for one in own if one.family in kinds]
-    return ["localhost", socket.gethostname(), *(one.address.partition("%")[0] for one in every)]
+    every = [
+        address for addresses in psutil.net_if_addrs().values() for address in addresses if address.family in kinds
+    ]
+    return ["localhost", socket.gethostname(), *(address.address.partition("%")[0] for address in every)]
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:

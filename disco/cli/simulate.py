@@ -49,20 +49,20 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
         InputError: a file cannot be read, or two options conflict.
     """
     values = {} if arguments.design is None else _design_file(arguments.design)
-    values |= options.given(arguments, Design)
+    values |= options.specified(arguments, Design)
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
         values["interventions"] = int(text) if text.isdecimal() else listed(text)
     if arguments.contexts is not None:
         text = arguments.contexts.strip()
-        values["contexts"] = int(text) if text.isdecimal() else [listed(part) for part in text.split(";")]
+        values["contexts"] = int(text) if text.isdecimal() else [listed(item) for item in text.split(";")]
     if arguments.nodes is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
-        kept = values.get("parameters", {})
-        if not isinstance(kept, dict):
-            raise InputError(f"parameters must map names to numbers; got {str(kept)[:40]}.")
-        values["parameters"] = kept | as_numbers("--param", arguments.param)
+        parameters = values.get("parameters", {})
+        if not isinstance(parameters, dict):
+            raise InputError(f"parameters must map names to numbers; got {str(parameters)[:40]}.")
+        values["parameters"] = parameters | as_numbers("--param", arguments.param)
     if arguments.edges is not None:
         if arguments.nodes is not None:
             raise InputError("--d conflicts with --edges: the file sets the graph's nodes.")

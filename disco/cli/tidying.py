@@ -52,10 +52,10 @@ def changed(
     kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
     spared = () if roles is None else roles.columns
     has_genes = arguments.transpose  # their names say nothing of a role
-    for one, _ in () if kinds is None else tidied(table, kinds, spared):
-        has_genes |= one.kind == GENES
-        say(sentence(f"Note: {one}"), to=sys.stderr)
-        for edit in one.edits:
+    for finding, _ in () if kinds is None else tidied(table, kinds, spared):
+        has_genes |= finding.kind == GENES
+        say(sentence(f"Note: {finding}"), to=sys.stderr)
+        for edit in finding.edits:
             table = change(table, edit)
     if arguments.blank is not None:
         table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
@@ -63,8 +63,8 @@ def changed(
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
         raise InputError(f"{_offer(certain)} {words}")
-    for one, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
-        say(sentence(f"Note: {_offer(one)}"), to=sys.stderr)
+    for finding, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
+        say(sentence(f"Note: {_offer(finding)}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not has_genes:
@@ -72,9 +72,9 @@ def changed(
     return tuple(edits), table, left_out, roles
 
 
-def _offer(one: Finding) -> str:
+def _offer(finding: Finding) -> str:
     """What a table holds besides counts, and what --tidy makes of it, in sentences."""
-    return f"{one.message} With --tidy, {one.remedy[0].lower()}{one.remedy[1:]}"
+    return f"{finding.message} With --tidy, {finding.remedy[0].lower()}{finding.remedy[1:]}"
 
 
 def _with_samples(
@@ -87,11 +87,11 @@ def _with_samples(
     sheet = read_table(arguments.samples)
     match = joined(table, sheet, arguments.by)
     added, roles = columns_of(table, sheet, match), roles or Roles()
-    those = {name: role for name, role in roles_of(added).items() if name not in roles.columns}
+    new_roles = {name: role for name, role in roles_of(added).items() if name not in roles.columns}
     say(sentence(f"Note: {arguments.samples.name} is joined. {match}"), to=sys.stderr)
-    if those:
-        say(sentence(f"Note: roles of its columns: {in_words(those)}"), to=sys.stderr)
-    return change(table, added), roles.with_roles(those)
+    if new_roles:
+        say(sentence(f"Note: roles of its columns: {in_words(new_roles)}"), to=sys.stderr)
+    return change(table, added), roles.with_roles(new_roles)
 
 
 def _kinds(text: str | None) -> list[str] | None:

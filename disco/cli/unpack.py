@@ -14,5 +14,5 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: the file cannot be read, or does not contain a run.
     """
-    found = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
-    say(f"Run: {found.path}")
+    opened = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
+    say(f"Run: {opened.path}")

@@ -37,7 +37,7 @@ class Way(Protocol):
 
     may_enter_unknown: bool
 
-    def who(self, asked: HTTPConnection) -> "User | Response | None":
+    def who(self, request: HTTPConnection) -> "User | Response | None":
         """The user who asks; None if that is not known; or an answer instead."""
 
 
@@ -71,13 +71,13 @@ class Door:
 
     def _answer(self, scope: Scope) -> Response | None:
         """What is answered instead of the app; None if the request may pass, with the user in its headers."""
-        asked, path = HTTPConnection(scope), scope["path"]
+        request, path = HTTPConnection(scope), scope["path"]
         if path.startswith(_CLOSED):
             return page("There is nothing at this address.", 404)
         try:
-            user = self.way.who(asked)
+            user = self.way.who(request)
         except InputError as error:
-            self.refused(str(error), asked)
+            self.refused(str(error), request)
             return page(str(error), 403)
         if isinstance(user, Response):
             return user
@@ -85,7 +85,7 @@ class Door:
         if user is None and (is_download or not self.way.may_enter_unknown):
             return page("Nobody is logged in here.", 403)
         if user is not None and is_download and not self.may_read(user, path.removeprefix(_DOWNLOADS)):
-            self.refused("The file was made for somebody else.", asked)
+            self.refused("The file was made for somebody else.", request)
             return page("There is nothing at this address.", 404)
         scope["headers"] = [*_outside(scope["headers"]), *_ours(user)]
         return None

@@ -19,10 +19,10 @@ def policy(index: str) -> str:
     Its inline scripts are allowed by their hashes. A component of ours comes to the browser as text, which Streamlit
     loads as `blob:`; Streamlit and Plotly write styles inline.
     """
-    found = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
     allowed = {
         "default-src": ["'self'"],
-        "script-src": ["'self'", "blob:", *(f"'sha256-{one}'" for one in found)],
+        "script-src": ["'self'", "blob:", *(f"'sha256-{digest}'" for digest in hashes)],
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "data:"],
@@ -45,21 +45,21 @@ def index_of_the_app() -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class SecurityHeaders:
     """The web application, whose answers carry these headers."""
 
     app: ASGIApp
     policy: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def told(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self._own()]
+                message["headers"] = [*message.get("headers", []), *self._headers()]
             await send(message)
 
-        await self.app(scope, receive, told)
+        await self.app(scope, receive, send_with_headers)
 
-    def _own(self) -> list[tuple[bytes, bytes]]:
+    def _headers(self) -> list[tuple[bytes, bytes]]:
         headers = {
             "content-security-policy": self.policy,
             "referrer-policy": "no-referrer",

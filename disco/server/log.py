@@ -28,23 +28,23 @@ class _Seldom(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         what = (record.pathname, record.msg if record.name == _LOGGER.name else record.lineno)
-        begun, many = self._seen.get(what, (record.created, 0))
+        begun, count = self._seen.get(what, (record.created, 0))
         if record.created - begun >= _MINUTE:
-            record.left_out, begun, many = max(many - MOST, 0), record.created, 0
-        self._seen[what] = begun, many + 1
-        return many < MOST
+            record.left_out, begun, count = max(count - MOST, 0), record.created, 0
+        self._seen[what] = begun, count + 1
+        return count < MOST
 
 
 class _LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
-        told = {"time": when, "level": record.levelname.lower(), "from": record.name}
+        origin = {"time": when, "level": record.levelname.lower(), "from": record.name}
         text = {"event": printable(_without_queries(record.getMessage()), _LONGEST), **getattr(record, "facts", {})}
         if record.exc_info:
             text["trace"] = _without_queries(self.formatException(record.exc_info))
         if left_out := getattr(record, "left_out", 0):
             text["left_out_before"] = left_out
-        return json.dumps({**told, **text}, ensure_ascii=False, default=str)
+        return json.dumps({**origin, **text}, ensure_ascii=False, default=str)
 
 
 def _without_queries(text: str) -> str:
@@ -68,9 +68,9 @@ def begin() -> None:
     from streamlit import logger
 
     uvicorn.config.LOGGING_CONFIG.update(handlers={}, loggers={})
-    for own in (*logger._loggers.values(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
-        own.handlers.clear()
-        own.propagate = True
+    for library_logger in (*logger._loggers.values(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
+        library_logger.handlers.clear()
+        library_logger.propagate = True
 
 
 def event(name: str, **facts: Any) -> None:
@@ -81,5 +81,5 @@ def event(name: str, **facts: Any) -> None:
 
 def act(name: str, **facts: Any) -> None:
     """Tell what an admin did, and who."""
-    own = roots.user()
-    event(name, admin="" if own is None else own.id, admin_name="" if own is None else own.name, **facts)
+    admin = roots.user()
+    event(name, admin="" if admin is None else admin.id, admin_name="" if admin is None else admin.name, **facts)

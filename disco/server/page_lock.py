@@ -39,15 +39,15 @@ class Turns:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and keep it until the end, or as long as a turn lasts."""
-        own = self._own.turn = object()
+        ticket = self._own.turn = object()
         with self._changed:
-            self._waiting[own] = None
-            while next(iter(self._waiting)) is not own:
+            self._waiting[ticket] = None
+            while next(iter(self._waiting)) is not ticket:
                 self._changed.wait()
-            while self._holder is not None and (left := self._until - time.monotonic()) > 0:
-                self._changed.wait(left)
-            del self._waiting[own]
-            self._holder, self._until = own, time.monotonic() + self.lease
+            while self._holder is not None and (remaining := self._until - time.monotonic()) > 0:
+                self._changed.wait(remaining)
+            del self._waiting[ticket]
+            self._holder, self._until = ticket, time.monotonic() + self.lease
             self._changed.notify_all()
         try:
             yield
@@ -77,9 +77,9 @@ def take() -> None:
 
     def in_turn(run: Callable[P, T]) -> Callable[P, T]:
         @wraps(run)
-        def waits(*given: P.args, **more: P.kwargs) -> T:
+        def waits(*args: P.args, **kwargs: P.kwargs) -> T:
             with turns.turn():
-                return run(*given, **more)
+                return run(*args, **kwargs)
 
         return waits
 

@@ -22,12 +22,12 @@ class InTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen by u
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        before = self.cycle
+        previous = self.cycle
         super().data_received(data)
         is_websocket = self.transport.get_protocol() is not self
-        if is_websocket or self.cycle is not before:
+        if is_websocket or self.cycle is not previous:
             self._stop_waiting()
-        elif before is None or before.response_complete:  # a part of the first request, or of a later one
+        elif previous is None or previous.response_complete:  # a part of the first request, or of a later one
             self._wait()
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -26,7 +26,9 @@ HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", locat
 Change = Callable[["Starlette"], None]
 
 
-def serve(script: Path, address: str, port: int, said: Callable[[], None], *changes: Change, **options: Any) -> None:
+def serve(
+    script: Path, address: str, port: int, announce: Callable[[], None], *changes: Change, **options: Any
+) -> None:
     """Serve the app until it is stopped by Ctrl-C or SIGTERM.
 
     Args:
@@ -47,7 +49,7 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
     _bound_connections()
     _change_the_app(_tells_the_root(script), *changes, _tells_its_headers)
     config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
-    wanted = {
+    settings = {
         "server.address": address,
         "server.port": port,
         "client.allowedOrigins": [],  # of pages around the app that may control it: there are none
@@ -58,12 +60,12 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
         "runner.postScriptGC": False,
         **{name.replace("_", ".", 1): value for name, value in options.items()},
     }
-    bootstrap.load_config_options(wanted)
-    said()
+    bootstrap.load_config_options(settings)
+    announce()
     sys.stdout.flush()
     # The browser takes a second to open; meanwhile the imports of the first page are read.
     threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
-    bootstrap.run(str(script), False, [], wanted)
+    bootstrap.run(str(script), False, [], settings)
 
 
 def refuse_other_origins() -> None:
@@ -88,15 +90,15 @@ def _bound_connections() -> None:
 
     from disco.server.slow_clients import InTime
 
-    plain, more = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
-    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **more}
+    plain, bounds = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
+    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **bounds}
 
 
 def _tells_its_headers(app: "Starlette") -> None:
     """Send the headers of `disco.server.headers` with every answer."""
     from disco.server import headers
 
-    app.add_middleware(headers.Told, policy=headers.policy(headers.index_of_the_app()))
+    app.add_middleware(headers.SecurityHeaders, policy=headers.policy(headers.index_of_the_app()))
 
 
 def _change_the_app(*changes: Change) -> None:
@@ -151,15 +153,15 @@ def find_app() -> Path:
     raise InputError("The app's pages are not installed: run `make app` in DISCO's repository.")
 
 
-def free_port(wanted: int | None, address: str = HERE) -> int:
+def free_port(requested: int | None, address: str = HERE) -> int:
     """The given port, or the first free one from 8501 on.
 
     Raises:
         InputError: it is taken, or the address is not one of this machine.
     """
-    if wanted is not None and not 1 <= wanted <= 65535:
-        raise InputError(f"--port must lie between 1 and 65535; got {wanted}.")
-    for port in [wanted] if wanted is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
+    if requested is not None and not 1 <= requested <= 65535:
+        raise InputError(f"--port must lie between 1 and 65535; got {requested}.")
+    for port in [requested] if requested is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
         with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -167,6 +169,8 @@ def free_port(wanted: int | None, address: str = HERE) -> int:
             except OSError:
                 continue
         return port
-    taken = f"Port {wanted} is" if wanted is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
+    subject = (
+        f"Port {requested} is" if requested is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
+    )
     there = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
-    raise InputError(f"{taken} taken or not allowed; choose another with --port{there}.")
+    raise InputError(f"{subject} taken or not allowed; choose another with --port{there}.")

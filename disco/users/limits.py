@@ -53,8 +53,8 @@ def own() -> UserLimits | None:
     if not is_served():
         return None
     asking = user()
-    given = json.loads(os.environ.get(VARIABLE, "{}"))
-    return None if asking is not None and asking.is_admin else UserLimits(**given)
+    values = json.loads(os.environ.get(VARIABLE, "{}"))
+    return None if asking is not None and asking.is_admin else UserLimits(**values)
 
 
 def announce(limits: UserLimits) -> None:
@@ -85,8 +85,8 @@ def check_disk() -> None:
     """
     limits = own()
     if limits is not None and (used := used_bytes()) >= limits.disk * _GB:
-        most = size(limits.disk * _GB)
-        raise InputError(f"Your runs take {size(used)}, and this server gives each user {most}: delete some on Runs.")
+        limit = size(limits.disk * _GB)
+        raise InputError(f"Your runs take {size(used)}, and this server gives each user {limit}: delete some on Runs.")
 
 
 def check_cells(rows: int, columns: int) -> None:
@@ -152,11 +152,11 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     first_to_go(800)
     import psutil
 
-    def look(most: float) -> None:
-        while _taken(psutil.Process()) <= most:
+    def look(limit: float) -> None:
+        while _memory_of(psutil.Process()) <= limit:
             time.sleep(_LOOK_SECONDS)
         patience.words = (
-            f"It takes more than {size(most)} of memory, the most on this server: use fewer columns or rows."
+            f"It takes more than {size(limit)} of memory, the most on this server: use fewer columns or rows."
         )
         time.sleep(_GRACE_SECONDS)
         over(patience.words)
@@ -164,14 +164,14 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     threading.Thread(target=look, args=(limits.memory * _GB,), name="disco-memory", daemon=True).start()
 
 
-def _taken(process: "psutil.Process") -> int:
+def _memory_of(process: "psutil.Process") -> int:
     """The bytes in memory of a process and those that it started."""
     import psutil
 
     total = 0
-    for one in [process, *process.children(recursive=True)]:
+    for member in [process, *process.children(recursive=True)]:
         with contextlib.suppress(psutil.Error):  # ended meanwhile
-            total += one.memory_info().rss
+            total += member.memory_info().rss
     return total
 
 

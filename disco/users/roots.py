@@ -55,7 +55,7 @@ def serve(asks: Callable[[], User]) -> None:
         InputError: the folder of users cannot be created, or not be closed to others.
     """
     global _asks
-    folder = _made(common_root() / FOLDER)
+    folder = _created(common_root() / FOLDER)
     try:
         folder.chmod(0o700)  # whoever made it
     except OSError as error:
@@ -76,25 +76,25 @@ def user() -> User | None:
     """
     if _asks is not None:
         return _acting_for.get() or _asks()
-    own, _, role = os.environ.get(VARIABLE, "").partition(" ")
-    return User(_checked(own), role == _ADMIN) if own else None
+    user_id, _, role = os.environ.get(VARIABLE, "").partition(" ")
+    return User(_checked(user_id), role == _ADMIN) if user_id else None
 
 
-def told(own: User | None) -> dict[str, str]:
+def told(owner: User | None) -> dict[str, str]:
     """The variables of a process that works for a user."""
-    user = {} if own is None else {VARIABLE: f"{own.id} {_ADMIN}" if own.is_admin else own.id}
+    user = {} if owner is None else {VARIABLE: f"{owner.id} {_ADMIN}" if owner.is_admin else owner.id}
     return {"DISCO_RUNS": str(common_root()), **user}
 
 
-def act_for(own: User | None) -> None:
+def act_for(owner: User | None) -> None:
     """Let the rest of this thread's context work for a user."""
-    _acting_for.set(own)
+    _acting_for.set(owner)
 
 
 @contextmanager
-def acting_for(own: User) -> Iterator[None]:
+def acting_for(owner: User) -> Iterator[None]:
     """What a server does for a user without a session."""
-    token = _acting_for.set(own)
+    token = _acting_for.set(owner)
     try:
         yield
     finally:
@@ -109,7 +109,7 @@ def common_root() -> Path:
     """
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
-    return _made(root).resolve()
+    return _created(root).resolve()
 
 
 def runs_root() -> Path:
@@ -118,11 +118,11 @@ def runs_root() -> Path:
     Raises:
         InputError: it cannot be created; or this is a server, and nobody is asking.
     """
-    own, root = user(), common_root()
-    return root if own is None else _made(_folder(root, own.id))
+    owner, root = user(), common_root()
+    return root if owner is None else _created(_folder(root, owner.id))
 
 
-def enter(way: str, identity: str, name: str) -> str:
+def enter(method: str, identity: str, name: str) -> str:
     """The id of a user, whose folder is made at the first visit.
 
     Args:
@@ -133,19 +133,19 @@ def enter(way: str, identity: str, name: str) -> str:
     Raises:
         InputError: the folder cannot be written.
     """
-    user_id = known_as(way, identity)
-    folder = _made(_folder(common_root(), user_id))
+    user_id = known_as(method, identity)
+    folder = _created(_folder(common_root(), user_id))
     if not (folder / _RECORD).exists():
         try:
-            write_json(folder / _RECORD, {"name": printable(name, _LONGEST_NAME), "way": way})
+            write_json(folder / _RECORD, {"name": printable(name, _LONGEST_NAME), "way": method})
         except OSError as error:
             raise unwritten(folder, error) from error
     return user_id
 
 
-def known_as(way: str, identity: str) -> str:
+def known_as(method: str, identity: str) -> str:
     """The id of a user; it tells nothing of the identity."""
-    return hashlib.sha256(f"{way}\n{identity}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{method}\n{identity}".encode()).hexdigest()[:32]
 
 
 def is_known(user_id: str) -> bool:
@@ -155,8 +155,8 @@ def is_known(user_id: str) -> bool:
 
 def name_of(user_id: str) -> str:
     """The name of a user; the beginning of the id if it cannot be read."""
-    found = _record(user_id).get("name")
-    return printable(found, _LONGEST_NAME) if isinstance(found, str) and found.strip() else f"user {user_id[:6]}"
+    name = _record(user_id).get("name")
+    return printable(name, _LONGEST_NAME) if isinstance(name, str) and name.strip() else f"user {user_id[:6]}"
 
 
 def is_guest(user_id: str) -> bool:
@@ -164,7 +164,7 @@ def is_guest(user_id: str) -> bool:
     return str(_record(user_id).get("way")).startswith(INVITE)
 
 
-def rename(own: User, name: str) -> None:
+def rename(guest: User, name: str) -> None:
     """Give a guest the name that they chose, marked so that nobody passes for somebody else.
 
     Raises:
@@ -173,11 +173,11 @@ def rename(own: User, name: str) -> None:
     chosen = printable(" ".join(name.split()), _LONGEST_CHOSEN)
     if not chosen:
         raise InputError("A name needs at least one letter.")
-    if not is_guest(own.id):
+    if not is_guest(guest.id):
         raise InputError("Your name comes from where you logged in.")
-    file = _folder(common_root(), own.id) / _RECORD
+    file = _folder(common_root(), guest.id) / _RECORD
     try:
-        write_json(file, {**_record(own.id), "name": f"{chosen} ({own.id[:4]})"})
+        write_json(file, {**_record(guest.id), "name": f"{chosen} ({guest.id[:4]})"})
     except OSError as error:
         raise unwritten(file.parent, error) from error
 
@@ -221,7 +221,7 @@ def _folder(root: Path, user_id: str) -> Path:
     return root / FOLDER / user_id
 
 
-def _made(root: Path) -> Path:
+def _created(root: Path) -> Path:
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:

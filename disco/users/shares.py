@@ -46,14 +46,14 @@ def share(run_path: Path) -> str:
     """
     from datetime import datetime
 
-    own = user()
-    if own is None or owner_of(run_path) != own.id:
+    owner = user()
+    if owner is None or owner_of(run_path) != owner.id:
         raise InputError("Only your own runs can be shared.")
     secret = secrets.token_urlsafe(18)
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    created = datetime.now().astimezone().isoformat(timespec="seconds")
     try:
         _folder().mkdir(parents=True, exist_ok=True)
-        write_json(_file(secret), {"owner": own.id, "run": run_path.name, "created": now})
+        write_json(_file(secret), {"owner": owner.id, "run": run_path.name, "created": created})
     except OSError as error:
         raise unwritten(_folder(), error) from error
     return SHARED + secret
@@ -61,20 +61,20 @@ def share(run_path: Path) -> str:
 
 def shares_of(run_path: Path) -> list[Share]:
     """The links to a run of whoever is asking, oldest first."""
-    own = user()
-    if own is None or owner_of(run_path) != own.id or not _folder().is_dir():
+    owner = user()
+    if owner is None or owner_of(run_path) != owner.id or not _folder().is_dir():
         return []
-    every = [one for path in _folder().glob("*.json") if (one := _read(path)) is not None]
+    every = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
     return sorted(
-        (one for one in every if (one.owner, one.run) == (own.id, run_path.name)), key=lambda one: one.created
+        (link for link in every if (link.owner, link.run) == (owner.id, run_path.name)), key=lambda link: link.created
     )
 
 
 def revoke(run_path: Path) -> None:
     """End all links to a run of whoever is asking."""
-    for one in shares_of(run_path):
+    for link in shares_of(run_path):
         with contextlib.suppress(OSError):
-            one.file.unlink()
+            link.file.unlink()
 
 
 def shown_to_all(name: str) -> Path | None:
@@ -84,10 +84,10 @@ def shown_to_all(name: str) -> Path | None:
         name: what stands in the address, `shared~SECRET` or `example~NAME`.
     """
     if name.startswith(SHARED) and _SECRET.fullmatch(secret := name.removeprefix(SHARED)):
-        found = _read(_file(secret))
-        return None if found is None else root_of(found.owner) / found.run
-    if name.startswith(EXAMPLE) and _NAME.fullmatch(own := name.removeprefix(EXAMPLE)):
-        return examples() / own
+        link = _read(_file(secret))
+        return None if link is None else root_of(link.owner) / link.run
+    if name.startswith(EXAMPLE) and _NAME.fullmatch(example := name.removeprefix(EXAMPLE)):
+        return examples() / example
     return None
 
 
@@ -104,15 +104,15 @@ def publish(run_path: Path) -> str:
     """
     _check_admin()
     name = run_path.name.lower()
-    place, apart = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
-    if not _NAME.fullmatch(name) or place.exists():
+    target, staging = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
+    if not _NAME.fullmatch(name) or target.exists():
         raise InputError("There is an example of this name: withdraw it first.")
     try:
         examples().mkdir(parents=True, exist_ok=True)
-        shutil.copytree(run_path, apart, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
-        apart.rename(place)
+        shutil.copytree(run_path, staging, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
+        staging.rename(target)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(apart, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
         raise InputError(f"The example could not be written: {error}.") from error
     return EXAMPLE + name
 
@@ -124,18 +124,18 @@ def withdraw(example_id: str) -> None:
         InputError: whoever is asking is no admin, or it cannot be removed.
     """
     _check_admin()
-    place = shown_to_all(example_id)
-    if place is None or place.parent != examples():
+    folder = shown_to_all(example_id)
+    if folder is None or folder.parent != examples():
         raise InputError("There is no such example.")
     try:
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
     except OSError as error:
         raise InputError(f"The example cannot be removed ({error.strerror}).") from error
 
 
 def _check_admin() -> None:
-    own = user()
-    if own is None or not own.is_admin:
+    admin = user()
+    if admin is None or not admin.is_admin:
         raise InputError("Only an admin shows examples to all.")
 
 
@@ -150,11 +150,11 @@ def _file(secret: str) -> Path:
 def _read(path: Path) -> Share | None:
     """A link; None if there is none, or its file is damaged."""
     try:
-        found = read_json(path, _MOST_BYTES)
-        owner, run, created = (found[name] for name in ("owner", "run", "created"))
+        values = read_json(path, _MOST_BYTES)
+        owner, run, created = (values[name] for name in ("owner", "run", "created"))
     except (OSError, ValueError, KeyError):
         return None
-    if not all(isinstance(one, str) for one in (owner, run, created)):
+    if not all(isinstance(text, str) for text in (owner, run, created)):
         return None
     if not run or Path(run).name != run or run.startswith("."):
         return None
