@@ -10,12 +10,12 @@ from disco.words import how_many
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
-    """A sentence with commands that keep more edges than the current graph; None unless it is almost empty.
+    """Commands that keep more edges than the current graph of a finished run, in a sentence; None unless it is almost
+    empty.
 
     Args:
-        run: a finished run.
         edges: number of edges in the current graph.
-        selector: the selector that kept them: ocs, cam, pcm or evidence.
+        selector: the selector of the graph: ocs, cam, pcm or evidence.
         rule: rule of the OCS, iqr or jackknife.
     """
     nodes = len(run.nodes)

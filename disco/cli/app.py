@@ -9,7 +9,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve the app until Ctrl-C, and open the browser unless `--headless`.
 
     Raises:
-        InputError: the app's pages are not found, the port is taken, or the cluster cannot be used.
+        InputError: the app's pages are missing, the port is taken, or the cluster cannot be used.
     """
     from disco.server.start import HERE, find_app, free_port, serve
 

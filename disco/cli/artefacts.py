@@ -1,4 +1,4 @@
-"""What in a run's table creates edges or weakens results: said by every command with a result; and --dismiss."""
+"""Artefacts in a run's table, which create edges or weaken results: printed with every result; and --dismiss."""
 
 import argparse
 import sys
@@ -14,11 +14,7 @@ LONGEST = 1000  # letters of options in a line
 
 
 def reasons(arguments: argparse.Namespace) -> dict[str, str]:
-    """Why kinds of artefacts are none in this table, from --dismiss KIND=REASON.
-
-    Raises:
-        InputError: a kind or its reason is missing.
-    """
+    """Why warnings about artefacts do not apply, by kind, from --dismiss KIND=REASON; InputError if one is missing."""
     by_kind = {}
     for text in arguments.dismiss:
         kind, _, why = text.partition("=")
@@ -29,13 +25,13 @@ def reasons(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def dismiss(run: Run, arguments: argparse.Namespace) -> None:
-    """Keep the reasons of --dismiss in an existing run; errors as `reasons` and `refined.dismiss`."""
+    """Store the reasons of --dismiss in an existing run; errors as `reasons` and `refined.dismiss`."""
     if by_kind := reasons(arguments):
         refined.dismiss(run, by_kind)
 
 
 def tell(run: Run) -> None:
-    """Print the artefacts of a run's table, as warnings or with the reason against them, and on stderr its doubts."""
+    """Print the artefacts of a run's table, as warnings or with the reason for dismissal, and its doubts on stderr."""
     findings = artefacts.of(run)
     for finding in findings.standing:
         say_finding(f"Warning: {finding}", finding, "Options of a new run")
@@ -50,12 +46,12 @@ def tell(run: Run) -> None:
 
 
 def say_finding(words: str, finding: Finding, of: str = "Options") -> None:
-    """Print a finding in these words, with the options that cure it; `of` says what these are."""
+    """Print a finding in these words, with the options that cure it, which `of` describes."""
     say(sentence(words))
     say_options(finding.flag, of)
 
 
 def say_options(flag: str, of: str = "Options") -> None:
-    """Print options that cure something, whole or not at all."""
+    """Print options that cure something, but never part of them: none if they are too long for a line."""
     if 0 < len(flag) <= LONGEST:
         say(f"  {of}: {flag}")

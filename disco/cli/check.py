@@ -29,9 +29,7 @@ _MANY_CELLS = 2_000_000  # larger tables take seconds and show their progress
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print problems, notes and findings, or all results as one JSON object.
-
-    Columns with a problem are left out of the findings.
+    """Print problems, notes and findings, or all results as one JSON object; columns with a problem have no findings.
 
     Raises:
         InputError: the file cannot be read; or, after printing, the table cannot be fitted as it is.
@@ -63,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _with_artefacts(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
-    """The findings with all artefacts of the table in its roles, which come first."""
+    """All artefacts of the table in its roles, before the other findings."""
     with Progress() as progress:
         artefact_findings = artefacts(table, roles, callback=progress if table.size > AT_ONCE else None)
     remaining = [finding for finding in looked_at.findings if finding.kind not in ARTEFACTS]
@@ -107,7 +105,7 @@ def _print(findings: list[Finding], looked_at: Quality | None, cure: str) -> Non
 
 
 def _everything(table: pd.DataFrame, findings: list[Finding], looked_at: Quality | None) -> dict[str, Any]:
-    """Findings, findings and all their numbers; of the rows only the outliers."""
+    """Problems and findings with all their numbers; of the rows only the outliers."""
     result: dict[str, Any] = {
         "rows": len(table),
         "columns": table.shape[1],

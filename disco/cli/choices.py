@@ -43,14 +43,10 @@ _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 
 
 def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict[str, str]:
-    """The values by name of an option given as name=value, any number of times.
+    """The values by name of a repeated option name=value; InputError if a text has another form, or a name occurs
+    twice.
 
-    Args:
-        names: those that can be meant. A text is split behind the longest of them that it begins with, else at its last
-            =, so that a name may have this sign in it.
-
-    Raises:
-        InputError: a text is not of this form, or a name occurs twice.
+    A name may contain =: a text is split after the longest of `names` that it begins with, else at its last =.
     """
     values: dict[str, str] = {}
     for text in texts:
@@ -65,11 +61,7 @@ def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict
 
 
 def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
-    """The same for an option whose values are numbers.
-
-    Raises:
-        InputError: as for `assigned`, or a value is no number.
-    """
+    """`assigned` for an option whose values are numbers; InputError also if a value is not a number."""
     numbers: dict[str, float] = {}
     for name, value in assigned(option, texts).items():
         try:
@@ -80,9 +72,7 @@ def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run: its own, at the given thresholds, of the given selector, or its refined DAG.
-
-    Its attributes say how it was chosen, for `disco.runs.about`.
+    """The DAG of a finished run, at the arguments' thresholds and selector, or refined; its attributes say which.
 
     Raises:
         InputError: it has no such result, or a threshold is out of range or not applicable.
@@ -119,7 +109,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 
 def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule, at the given thresholds or the rule's defaults."""
+    """The DAG of the OCS by a rule; thresholds that are missing are the rule's defaults."""
     from disco.graph.dag import build
     from disco.paper.ocs import own_thresholds, select, with_z
 
@@ -150,9 +140,7 @@ class FilePart:
         table: the columns with a role and the counts.
         rows_left_out: of the file.
         roles: of the columns that are not counts.
-        source: the path of the file.
-        origin: how it came to be.
-        problems: of the counts, once they are checked for a number of folds.
+        problems: of the counts; None until they are checked for a number of folds.
     """
 
     table: pd.DataFrame
@@ -163,20 +151,17 @@ class FilePart:
     problems: list[Finding] | None = None
 
     def prepared(self, folds: int, roles: Roles | None = None) -> Prepared:
-        """The table for these folds, in its roles, or in others if it has none; errors as `prepare`."""
+        """The table for these folds, in its roles, or in `roles` if it has none; errors as `prepare`."""
         if self.roles is None and roles is not None:
             return prepare(self.table, roles, folds)
         return prepare(self.table, self.roles, folds, self.problems)
 
 
 def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePart:
-    """The chosen part of a table's file, with the problems of its counts; notes on usable ones go to stderr.
-
-    Args:
-        arguments: those of `table` and `roles` in disco/cli/options.py.
+    """The chosen part of a table's file, checked; the problems of usable counts are printed as notes on stderr.
 
     Raises:
-        InputError: the file or the roles cannot be read as asked, or a column is not in the file.
+        InputError: the file or the roles cannot be read, or a column is not in the file.
     """
     selection = read_part(path, arguments)
     for name in listed(arguments.obs):
@@ -198,11 +183,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePa
 
 
 def _refuse(selection: FilePart, findings: list[Finding]) -> None:
-    """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
-
-    Raises:
-        InputError: the first one, with its remedy and the options; or the roles do not suit the table.
-    """
+    """Raise the first problem of a column, with the options that fix all of them; ignore problems of the whole table."""
     if selection.roles is not None:
         selection.roles.split(selection.table)
     of_columns = [problem for problem in findings if problem.columns]
@@ -214,7 +195,7 @@ def _refuse(selection: FilePart, findings: list[Finding]) -> None:
 
 
 def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
-    """The same unchecked, without notes; arguments and errors as `read_counts`."""
+    """The chosen part, unchecked and without notes; arguments and errors as `read_counts`."""
     reading = _reading(arguments)
     with Progress() as progress:
         full_table = read_table(path, callback=progress if _is_large(path) else None, **reading)
@@ -238,7 +219,6 @@ def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
 
 
 def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
-    """Whether a table has neither problems nor roles that cannot be used."""
     try:
         prepare(table, roles)
     except InputError:
@@ -247,7 +227,6 @@ def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
 
 
 def _is_large(path: Path) -> bool:
-    """Whether reading this file takes seconds."""
     with contextlib.suppress(OSError):
         return path.stat().st_size > _LARGE_BYTES
     return False
@@ -261,7 +240,7 @@ def _digest(path: Path) -> str:
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:
-    """The chosen columns: the nodes of --columns, plus those with a role."""
+    """The columns of --columns, plus those with a role."""
     chosen = chosen_columns(table, arguments.columns, arguments.without)
     if roles is None or arguments.columns is None:
         return chosen
@@ -271,11 +250,7 @@ def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | N
 
 
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab.
-
-    Raises:
-        InputError: a field is unknown, or its value has another type.
-    """
+    """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab."""
     fields: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
     fields |= {"obs": listed(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
@@ -290,9 +265,9 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows with cells that are not counts or do not fit a column's role; says which they are in the file.
+    """The rows with cells that are not counts or do not fit a column's role; prints which they are in the file.
 
-    Columns in which most cells are not counts are kept.
+    Columns in which most cells are not counts do not matter: their rows stay.
     """
     counts, bad = table if roles is None else roles.counts(table), np.zeros(len(table), bool)
     out = proposal(counts)
@@ -310,7 +285,7 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
 
 
 def _coded(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows with a number that stands for a missing value; says how many."""
+    """The rows with a number that stands for a missing value; prints how many."""
     counts = table if roles is None else roles.counts(table)
     numbers = counts.loc[:, [pd.api.types.is_integer_dtype(kind) for kind in counts.dtypes]]
     rows = coded_rows(numbers.to_numpy())
@@ -320,7 +295,7 @@ def _coded(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Str
 
 
 def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows whose counts are those of an earlier row; says how many."""
+    """The rows whose counts repeat an earlier row; prints how many."""
     bad = (table if roles is None else roles.counts(table)).duplicated().to_numpy()
     if bad.any():
         say(f"Left out {how_many(int(bad.sum()), 'row')} whose counts are those of an earlier row.", to=sys.stderr)
@@ -328,10 +303,8 @@ def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> St
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
-    """The columns of a comma-separated list, in its order (all if None), without those of a second list.
-
-    Raises:
-        InputError: a column is not in the table.
+    """The columns of a comma-separated list, in its order (all if None), except `without`; InputError if one is
+    missing.
     """
     indices: dict[str, list[int]] = {}
     for index, column in enumerate(table.columns):
@@ -345,7 +318,6 @@ def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None =
 
 
 def _names_in(text: str, indices: dict[str, list[int]]) -> list[str]:
-    """The names of a comma-separated list."""
     names = [name if name in indices else name.strip() for name in split(text)]
     missing = [name for name in names if name not in indices]
     if missing:

@@ -15,11 +15,7 @@ from disco.runs import Run, open_run
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
-    """The given run, or the run of the given table, created if needed and not to be fitted.
-
-    Args:
-        arguments: with run, counts, out, knowledge, and those for the roles and the reading of a table.
-        run, counts: the names of the two in the command.
+    """An existing run, or the run of a table, created if needed but not fitted; messages call them `run` and `counts`.
 
     Raises:
         InputError: both or neither are given, or --kinds with a run, there is no such run, the table cannot be used, or

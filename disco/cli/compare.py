@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _set_truth(target: Run, truth: pd.DataFrame) -> None:
-    """Set a run's true edges, and report if they replace others."""
     previous = target.truth()
     compared.set_truth(target, truth)
     if previous is not None and not previous.equals(target.truth()):
@@ -66,7 +65,6 @@ def _set_truth(target: Run, truth: pd.DataFrame) -> None:
 
 
 def _list() -> None:
-    """Print every method by its group."""
     for group in GROUPS:
         methods = {name: method for name, method in METHODS.items() if method.group == group}
         if methods:
@@ -78,7 +76,6 @@ def _list() -> None:
 
 
 def _print(rows: pd.DataFrame, is_known: bool) -> None:
-    """Print the table of methods and the notes below it."""
     metrics = [name for name in compared.METRICS if is_known and rows[name].notna().any()]
     names = ["method", "seconds", "edges", "undirected", *metrics]
     formatted = rows[names].copy()

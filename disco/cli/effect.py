@@ -113,7 +113,7 @@ def _print_signs(evidence: Signs, form: str) -> None:
 
 
 def _print_rows(rows: pd.DataFrame, about: dict[str, Any], name: str, form: str, lines: Iterable[str]) -> None:
-    """Print rows as JSON, under a name beside what is said about them, as CSV, or as lines of text."""
+    """Print rows as JSON (under `name`, next to the fields of `about`), as CSV, or as lines of text."""
     if form == "json":
         say_json(plain({**about, name: rows.to_dict("records")}))
     elif form == "csv":

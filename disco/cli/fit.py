@@ -28,11 +28,7 @@ from disco.words import how_many
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the table, or resume its unfinished run, and print the result.
-
-    Raises:
-        InputError, ScoreUnavailable, FitStopped: as `work_here`.
-    """
+    """Fit the table, or resume its unfinished run, and print the result; errors as `work_here`."""
     values = options.specified(arguments, Settings) | ({"preset": arguments.preset} if arguments.preset else {})
     selection = read_counts(arguments.counts, arguments, folds_of(arguments.out, values))
     knowledge = None if arguments.knowledge is None else read(arguments.knowledge)
@@ -69,9 +65,7 @@ def new_run(
     """A run for a table, in a new or empty folder.
 
     Args:
-        part: of a file.
-        knowledge: rules that its results obey.
-        dismissed: why kinds of artefacts are none in this table.
+        dismissed: why kinds of artefacts do not apply to this table.
         fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
     Raises:
@@ -139,11 +133,7 @@ def resumed(
     device: str | None,
     knowledge: Knowledge | None = None,
 ) -> Run | None:
-    """The run in a folder, which must have this table, these settings, knowledge and roles; None without a run.
-
-    Raises:
-        InputError: it has another table, other settings, knowledge or roles.
-    """
+    """The run in a folder, or None; InputError if its table, settings, knowledge or roles differ from these."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
     existing = open_run(folder)
@@ -166,11 +156,7 @@ def resumed(
 
 
 def check_knowledge(run: Run, knowledge: Knowledge | None) -> None:
-    """Refuse knowledge that differs from the run's own.
-
-    Raises:
-        InputError: it differs.
-    """
+    """InputError if knowledge differs from the run's own."""
     stored = run.knowledge()
     if knowledge is not None and knowledge != stored:
         how = "without knowledge" if stored is None else f"with other knowledge ({stored})"
@@ -205,7 +191,6 @@ def print_result(run: Run) -> None:
 
 
 def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
-    """Print the number of rules, and how they changed the order."""
     from disco.paper.ordering import forced
 
     say(sentence(f"Knowledge: {knowledge}."))

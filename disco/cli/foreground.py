@@ -22,17 +22,13 @@ _AGAIN = 0.1  # seconds between attempts to stop at once
 
 
 def work_here(run: Run, work: Work, go_on: str, *choices: Any, label: str = "", at_once: bool = False) -> Any:
-    """Start or resume long work on a run; the app shows it and can cancel it.
+    """Start or resume long work on a run; the app shows it and can cancel it. Returns the result of `jobs.work`.
 
     Args:
-        work: the kind of work.
         go_on: how to resume it, as a clause.
-        asked: the choices, as in `jobs.start`.
+        choices: as in `jobs.start`.
         label: text before its progress.
-        now: whether it begins beside the work that it would wait for.
-
-    Returns:
-        The result of `jobs.work`.
+        at_once: whether it starts without waiting for other work.
 
     Raises:
         FitStopped: it was interrupted; the message says how to resume it.

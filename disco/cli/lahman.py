@@ -21,11 +21,7 @@ _FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of thei
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the runs that are missing in DIR, and print one JSON line.
-
-    Raises:
-        InputError, ScoreUnavailable, FitStopped: as `work_here`.
-    """
+    """Fit the missing runs in DIR, and print one JSON line; errors as `work_here`."""
     years, changes = parse_years(arguments.years), options.parsed(Settings, arguments.set)
     seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
@@ -45,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
-    """The JSON line: the share of references that each seed's order respects, and the seconds of its fit."""
+    """The JSON line: the share of reference pairs that each seed's order respects, and the seconds of its fit."""
     orders = [run.order() for run in runs]
     scores = {name.lower(): [a_top(order, pairs) for order in orders] for name, pairs in REFERENCES.items()}
     return {
@@ -58,11 +54,7 @@ def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) ->
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Different seeds from a comma-separated list.
-
-    Raises:
-        InputError: it is no such list.
-    """
+    """Distinct seeds from a comma-separated list; InputError if it is not one."""
     try:
         seeds = [int(item) for item in text.split(",")]
     except ValueError as error:
@@ -73,11 +65,7 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: str) -> Run:
-    """The run in a folder, existing or new.
-
-    Args:
-        fit: the arguments of `create_run`, before the changes of settings.
-    """
+    """The run in a folder, existing or new; `fit` holds the arguments of `create_run`, before `changes` of settings."""
     table, settings = fit["table"], fit["settings"].replace(**changes)
     selection = FilePart(table, (), None, fit["source"], fit["origin"])
     if (existing := resumed(folder, selection, settings.to_dict(), None)) is not None:

@@ -1,4 +1,4 @@
-"""The memory that a shell leaves: said at once where it is too little for the libraries."""
+"""Refuse at once a shell whose memory limit is too low for the libraries."""
 
 from disco.errors import InputError
 from disco.system import shell_limits
@@ -7,12 +7,9 @@ _NEEDED = {"v": 2_800_000_000, "d": 800_000_000}  # bytes of the libraries befor
 
 
 def check_limits() -> None:
-    """Refuse to begin where a limit of the shell leaves too little memory for the libraries.
+    """InputError if a limit of the shell leaves too little memory for the libraries, with the way to raise it.
 
-    Beyond it some of them end the process, wait for ever, or take a whole file for a damaged one.
-
-    Raises:
-        InputError: a limit is too low; the message says which, and how to raise it.
+    Below it, some libraries end the process, wait forever, or report an intact file as damaged.
     """
     for option, limit in shell_limits().items():
         needed = _NEEDED[option]

@@ -20,7 +20,7 @@ _MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print what setting each node would settle, best first, as text, JSON or CSV.
+    """Print which directions setting each node would settle, best first, as text, JSON or CSV.
 
     Raises:
         InputError: there is no such run, it has no refinement, or a node is unknown.
@@ -73,6 +73,6 @@ def _print(result: Next) -> None:
 
 
 def _pair(pair: Any) -> str:
-    """An edge, and in how many of the graphs it is settled unless in all of them."""
+    """An edge, and in which share of the graphs it is settled unless in all of them."""
     suffix = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} graphs)"
     return f"{short(pair.parent)} -- {short(pair.child)}{suffix}"

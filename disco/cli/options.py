@@ -1,4 +1,4 @@
-"""Options of the commands: those declared by dataclasses (`disco.fields`), and those that several commands have."""
+"""Options of the commands: those declared by dataclasses (`disco.fields`), and those that several commands share."""
 
 import argparse
 import re
@@ -20,15 +20,13 @@ _TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the a
 
 
 class _Listing(argparse.Action):
-    """Print every option that --set takes, like --help."""
-
     def __call__(self, *_: object) -> None:
         say(*listing(self.const))
         sys.exit(0)
 
 
 def listing(of: type) -> list[str]:
-    """Every option of a dataclass in a line: its name, default, range and meaning."""
+    """One line per option of a dataclass: its name, default, range and meaning."""
     return [
         f"{option.name}={_number(option.default)}  {option.range or 'see the documentation'}. {_brief(option)}"
         for option in declared(of).values()
@@ -36,7 +34,7 @@ def listing(of: type) -> list[str]:
 
 
 def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = "", default: str = "") -> None:
-    """A flag for every option of a dataclass that has one; with `names`, for these.
+    """A flag for each option of a dataclass that has one, or only for `names`.
 
     Args:
         when: a condition, before the help.
@@ -54,7 +52,6 @@ def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = 
 
 
 def add_set(command: argparse.ArgumentParser, of: type) -> None:
-    """--set for the options of a dataclass, and a list of them."""
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any option of --options; repeatable"
     )
@@ -62,11 +59,7 @@ def add_set(command: argparse.ArgumentParser, of: type) -> None:
 
 
 def specified(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
-    """The options of a dataclass that were given by flag or by --set; with `names`, these of those with a flag.
-
-    Raises:
-        InputError: an option is unknown or given twice.
-    """
+    """The options of a dataclass specified by flag or by --set; with `names`, only these, by flag; errors as `parsed`."""
     options = declared(of)
     flags = {name: getattr(arguments, name, None) for name in names or options}
     flags = {name: value for name, value in flags.items() if value is not None}
@@ -77,11 +70,7 @@ def specified(arguments: argparse.Namespace, of: type, *names: str) -> dict[str,
 
 
 def parsed(of: type, texts: Sequence[str]) -> dict[str, Any]:
-    """Values of a dataclass's options from texts such as "width=64".
-
-    Raises:
-        InputError: an option is unknown or given twice.
-    """
+    """Values of a dataclass's options from texts such as "width=64"; InputError if one is unknown or occurs twice."""
     options, values = declared(of), dict[str, Any]()
     for text in texts:
         name, equals, value = text.partition("=")
@@ -108,7 +97,7 @@ def _number(value: Any) -> str:
 
 
 def _help(option: Option, default: str) -> str:
-    """What an option does, as part of a sentence, with its words and its default."""
+    """What an option does, as a clause, with its choices and its default."""
     text = _TERMS.sub("", option.help).strip().rstrip(".")
     text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
     if option.kind is bool:

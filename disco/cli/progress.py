@@ -18,12 +18,7 @@ _LINE_SHARE = 0.05  # smallest share of the fit between two plain lines
 
 
 class Progress:
-    """The callback of work in the foreground.
-
-    Args:
-        label: text before each line.
-        stream: the output stream, by default stderr.
-    """
+    """The callback of work in the foreground; `label` precedes each line."""
 
     def __init__(self, label: str = "", stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
@@ -71,7 +66,6 @@ class Progress:
             self._write(f"{self.label}{event.progress:4.0%}  {self._words(event, clock)}\n")
 
     def _wait(self, words: str) -> None:
-        """Print what it waits for, once."""
         if words and words != self.waiting:
             self.say(words)
         self.waiting = words

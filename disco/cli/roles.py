@@ -13,10 +13,9 @@ from disco.table.roles import COMPUTED_BY, Roles, read
 
 
 def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories: Collection[str] = ()) -> Roles | None:
-    """The given roles, None without any; the flags add to the file.
+    """The roles from --roles and the flags, which add to the file; None without any.
 
     Args:
-        arguments: those of `roles` in disco/cli/options.py.
         names: the columns of the table.
         categories: columns that are categorical covariates by default.
 
@@ -71,7 +70,7 @@ def listed(text: str | None) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """The parts of a list separated by commas or line breaks, unchanged; quotes protect these."""
+    """The items of a list separated by commas or line breaks, unchanged; quotes protect these."""
     lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     return [item for line in lines for item in line]
 
@@ -81,11 +80,7 @@ def _words(role: str | tuple[str, str]) -> str:
 
 
 def check_roles(run: Run, roles: Roles | None) -> None:
-    """Refuse roles that differ from the run's own.
-
-    Raises:
-        InputError: they differ.
-    """
+    """InputError if roles differ from the run's own."""
     if roles is not None and roles.needed() != run.roles:
         how = "without roles" if run.roles is None else f"with other roles ({run.roles})"
         raise InputError(f"{run.path} was created {how}, which are fixed: create a new run of its table.")

@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve the app to many users until Ctrl-C or SIGTERM.
 
     Raises:
-        InputError: nothing tells users apart, an option does not suit the others, or the port is taken.
+        InputError: no authentication is chosen, an option does not suit the others, or the port is taken.
     """
     from starlette.applications import Starlette
 
@@ -72,7 +72,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check_host(host: str) -> None:
-    """InputError unless it is an address."""
     try:
         ip_address(host)
     except ValueError:
@@ -80,7 +79,7 @@ def _check_host(host: str) -> None:
 
 
 def _compile() -> None:
-    """Compile before anybody asks: a class that searches on a new machine would wait for minutes."""
+    """Compile before the first request: on a new machine a class that searches would wait for minutes."""
     from disco.server import log
     from disco.work import ahead
 
@@ -91,7 +90,7 @@ def _compile() -> None:
 
 
 def _authentication(arguments: argparse.Namespace) -> "Way":
-    """How users are told apart; InputError if that is not said, or said twice."""
+    """How users are authenticated; InputError unless exactly one method is chosen."""
     from disco.server import ways
 
     chosen = [arguments.invite, arguments.user_header is not None, arguments.openid]
@@ -128,7 +127,7 @@ def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "Way":
 
 
 def _names(arguments: argparse.Namespace) -> list[str]:
-    """The names by which browsers may know the server."""
+    """The host names that browsers may use for the server."""
     import psutil
 
     if arguments.name:
@@ -141,7 +140,7 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
-    """What the admin has to know."""
+    """The addresses to print for the admin."""
     from disco.server import ways
     from disco.users.roots import INVITE
 

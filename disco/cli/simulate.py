@@ -43,10 +43,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """A design's values given as options, which override those of a design file.
-
-    Raises:
-        InputError: a file cannot be read, or two options conflict.
+    """A design's values from options, which override a design file; InputError if a file is unreadable or options
+    conflict.
     """
     values = {} if arguments.design is None else _design_file(arguments.design)
     values |= options.specified(arguments, Design)
@@ -72,7 +70,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """Write a table's files, safe for spreadsheets, and the roles of columns beside the counts, if any.
+    """Write a table's files, safe for spreadsheets, with the roles of columns that are not counts.
 
     order.csv is as in a run: position from 1, node, sources first.
     """
@@ -87,7 +85,6 @@ def write(folder: Path, drawn: Simulated) -> None:
 
 
 def _design_file(path: Path) -> dict[str, Any]:
-    """The values of a design.json."""
     content = read_regular(path, LARGEST_DESIGN)
     try:
         return Design.values_of(content)

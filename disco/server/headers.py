@@ -1,4 +1,4 @@
-"""What the server tells browsers with every answer: to load nothing from elsewhere, and to show the app in no frame."""
+"""Headers of every answer: browsers load nothing from elsewhere, and show the app in no frame."""
 
 import base64
 import hashlib
@@ -14,9 +14,9 @@ _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def policy(index: str) -> str:
-    """The Content-Security-Policy of the app, of which `index` is the first file.
+    """The Content-Security-Policy of the app, whose first file is `index`.
 
-    Its inline scripts are allowed by their hashes. A component of ours comes to the browser as text, which Streamlit
+    Its inline scripts are allowed by their hashes. A component of ours reaches the browser as text, which Streamlit
     loads as `blob:`; Streamlit and Plotly write styles inline.
     """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
@@ -38,7 +38,7 @@ def policy(index: str) -> str:
 
 
 def index_of_the_app() -> str:
-    """The first file that the server sends, with what it adds."""
+    """The first file that the server sends, with the server's additions."""
     from streamlit import file_util
 
     return HEAD + Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def index_of_the_app() -> str:
 
 @dataclass(frozen=True)
 class SecurityHeaders:
-    """The web application, whose answers carry these headers."""
+    """The web application, with these headers in every response."""
 
     app: ASGIApp
     policy: str

@@ -1,4 +1,4 @@
-"""/health: whether the server can work, for supervisors; it tells nothing about anybody."""
+"""/health: whether the server works, for supervisors; it reveals nothing about users."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def add(app: Starlette) -> None:
 
 
 def state() -> dict[str, Any]:
-    """What is well and what is not."""
+    """Health status."""
     wrong = []
     try:
         root = common_root()

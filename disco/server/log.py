@@ -18,8 +18,9 @@ _LOGGER = logging.getLogger("disco.server")
 
 
 class _Seldom(logging.Filter):
-    """Lets what one line of code tells through some times per minute; the first of a later minute says what was left
-    out. Whoever makes the server fail again and again would otherwise fill its disk.
+    """Limits the lines per minute from one line of code; the first line of a later minute counts those left out.
+
+    Otherwise a client that makes the server fail repeatedly would fill its disk.
     """
 
     def __init__(self) -> None:
@@ -48,7 +49,7 @@ class _LogLines(logging.Formatter):
 
 
 def _without_queries(text: str) -> str:
-    """A text without what follows the ? of an address: it may hold the secret of an invitation."""
+    """A text without the queries of addresses, which may hold the secret of an invitation."""
     return _QUERY.sub("?…", text)
 
 
@@ -60,7 +61,7 @@ def _writes(stream: TextIO) -> logging.Handler:
 
 
 def begin() -> None:
-    """Write what Streamlit, the web server and this program tell as JSON lines."""
+    """Write the logs of Streamlit, the web server and this program as JSON lines."""
     root = logging.getLogger()
     root.handlers[:] = [_writes(sys.stderr)]
     root.setLevel(logging.INFO)
@@ -74,12 +75,12 @@ def begin() -> None:
 
 
 def event(name: str, **facts: Any) -> None:
-    """Tell of something that happened."""
+    """Log an event."""
     short = {key: printable(value, _LONGEST) if isinstance(value, str) else value for key, value in facts.items()}
     _LOGGER.info(name, extra={"facts": short})
 
 
 def act(name: str, **facts: Any) -> None:
-    """Tell what an admin did, and who."""
+    """Log an admin's action, with the admin."""
     admin = roots.user()
     event(name, admin="" if admin is None else admin.id, admin_name="" if admin is None else admin.name, **facts)

@@ -1,7 +1,8 @@
 """Pages run one after the other, in the order of their clicks.
 
 Threads that compute share one interpreter. With thirty pages at once on two processor cores, each click took twice the
-processor time, most of it to hand the interpreter from one thread to another, and was ready only when all were.
+processor time, most of it to hand the interpreter from one thread to another, and every page finished only when all
+did.
 """
 
 import threading
@@ -22,11 +23,7 @@ T = TypeVar("T")
 
 
 class Turns:
-    """Who may run.
-
-    Args:
-        lease: seconds that a turn lasts at most.
-    """
+    """A fair lock for page scripts, each of which holds it for at most `lease` seconds."""
 
     def __init__(self, lease: float = LEASE) -> None:
         self.lease = lease
@@ -38,7 +35,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn, and keep it until the end, or as long as a turn lasts."""
+        """Wait for a turn, and hold it until the end or the lease expires."""
         ticket = self._own.turn = object()
         with self._changed:
             self._waiting[ticket] = None
@@ -55,10 +52,10 @@ class Turns:
             self.leave()
 
     def leave(self, process: int | None = None) -> None:
-        """End the turn of this thread, if it has one; it goes on beside the others.
+        """End this thread's turn, if it has one; the thread runs on, concurrently.
 
         Args:
-            process: what it waits for, which comes after the pages from now on.
+            process: one that it waits for, which gets a lower priority than pages.
         """
         with self._changed:
             if process is not None and hasattr(self._own, "turn"):
@@ -69,7 +66,7 @@ class Turns:
 
 
 def take() -> None:
-    """Let Streamlit run pages, and the parts that run alone, in turns."""
+    """Make Streamlit run pages, and fragments, in turns."""
     from streamlit.runtime.scriptrunner import script_runner
 
     turns = Turns()
@@ -88,7 +85,7 @@ def take() -> None:
 
 
 def _send_together() -> None:
-    """Let what a page draws within a moment reach the server's own thread at once, instead of one element at a time."""
+    """Send what a page draws within a moment to the server's event loop at once, instead of element by element."""
     from streamlit.runtime.app_session import AppSession
 
     waiting: defaultdict[AppSession, list[Callable[[], None]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What the server knows of a session: its user, the files made for it to download, and those that it uploaded."""
+"""A session's user, its downloads, and its uploads."""
 
 import threading
 from collections import defaultdict
@@ -16,11 +16,7 @@ _MOST_UPLOADED = 1 << 30  # bytes of the uploads that are kept for all sessions
 
 
 def asking() -> User:
-    """The user of the session for which this thread works.
-
-    Raises:
-        InputError: it works for none.
-    """
+    """The user of this thread's session; InputError without one."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx(suppress_warning=True)
@@ -32,9 +28,9 @@ def asking() -> User:
 
 
 class Downloads:
-    """Who may read the files that Streamlit keeps for buttons and figures.
+    """Who may read the files that Streamlit stores for buttons and figures.
 
-    A file's address is a hash of its content, and Streamlit gives it to whoever has the address.
+    A file's address is a hash of its content, and Streamlit serves it to everybody with the address.
     """
 
     def __init__(self) -> None:
@@ -42,7 +38,7 @@ class Downloads:
         self._lock = threading.Lock()
 
     def watch(self) -> None:
-        """Note from now on for whom Streamlit keeps each file."""
+        """Record for which user Streamlit stores each file."""
         from streamlit.runtime.media_file_manager import MediaFileManager as Manager
         from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage as Storage
 
@@ -61,7 +57,7 @@ class Downloads:
             delete(storage, file)
 
         def deferred(manager: Manager, data: Callable[[], Any], *args: Any, **kwargs: Any) -> str:
-            """A file that is made at the click is made in a thread of its own, which has no session."""
+            """A file created at the click is created in a separate thread, without a session."""
             user = roots.user()
 
             def data_for_user() -> Any:
@@ -80,9 +76,9 @@ class Downloads:
 
 
 def bound_uploads(limit: int = _MOST_UPLOADED) -> None:
-    """Keep the uploads of all sessions together within a number of bytes; the oldest go first, but never the last one.
+    """Limit the bytes of all sessions' uploads together; the oldest are removed first, but never the last one.
 
-    Streamlit keeps each upload until its session ends, also where the page has read it and shows an empty box.
+    Streamlit stores each upload until its session ends, even when the page has read it and shows an empty box.
     """
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager as Manager
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec as File

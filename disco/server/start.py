@@ -1,4 +1,4 @@
-"""The start of the server: Streamlit with the app's pages, which only pages of the app itself may ask."""
+"""Start Streamlit with the app's pages; only pages of the app itself may connect."""
 
 import socket
 import sys
@@ -33,7 +33,7 @@ def serve(
 
     Args:
         script: app.py.
-        said: called when the server is about to start.
+        announce: called when the server is about to start.
         changes: of the web application, made when it is created.
         options: of Streamlit, with `_` for the dot.
     """
@@ -82,9 +82,9 @@ def refuse_other_origins() -> None:
 
 
 def _bound_connections() -> None:
-    """Bound how long a request may take to come, and its answer to be read when the server stops.
+    """Limit the time for a request to arrive, and for its answer to be read when the server stops.
 
-    A sleeping laptop no longer reads its answer, and the server stops all the same.
+    A sleeping laptop no longer reads its answer, and must not keep the server from stopping.
     """
     from streamlit.web.server.starlette import starlette_server
 
@@ -95,14 +95,12 @@ def _bound_connections() -> None:
 
 
 def _tells_its_headers(app: "Starlette") -> None:
-    """Send the headers of `disco.server.headers` with every answer."""
     from disco.server import headers
 
     app.add_middleware(headers.SecurityHeaders, policy=headers.policy(headers.index_of_the_app()))
 
 
 def _change_the_app(*changes: Change) -> None:
-    """Let Streamlit create its web application with these changes."""
     from streamlit.runtime import Runtime
     from streamlit.web.server.starlette import starlette_server
 
@@ -118,7 +116,7 @@ def _change_the_app(*changes: Change) -> None:
 
 
 def _tells_the_root(script: Path) -> Change:
-    """Serve a page's address with the address of the app's root in it.
+    """Serve each page's address with the address of the app's root in it.
 
     Otherwise the browser does not know whether /graph is a page or an app mounted there: it asks for
     /graph/_stcore/health and /graph/_stcore/host-config first, and each such link ends in two 404s.
@@ -142,11 +140,7 @@ def _tells_the_root(script: Path) -> Change:
 
 
 def find_app() -> Path:
-    """app.py with its pages.
-
-    Raises:
-        InputError: it does not exist.
-    """
+    """app.py with its pages; InputError if it does not exist."""
     for folder in HOMES:
         if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
             return folder / "app.py"
@@ -154,10 +148,10 @@ def find_app() -> Path:
 
 
 def free_port(requested: int | None, address: str = HERE) -> int:
-    """The given port, or the first free one from 8501 on.
+    """The requested port, or the first free one from 8501 on.
 
     Raises:
-        InputError: it is taken, or the address is not one of this machine.
+        InputError: it is taken, or the address does not belong to this machine.
     """
     if requested is not None and not 1 <= requested <= 65535:
         raise InputError(f"--port must lie between 1 and 65535; got {requested}.")

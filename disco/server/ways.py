@@ -1,4 +1,4 @@
-"""The ways to tell users apart: a header from a proxy, an invitation, OpenID Connect."""
+"""Authentication: proxy header, invitation link, OpenID Connect."""
 
 import hmac
 import ipaddress
@@ -25,7 +25,7 @@ _KEPT, _MOST_BYTES = "invitations.json", 1 << 12
 
 
 def may_come(name: str, allowed: Collection[str]) -> bool:
-    """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty one is `*`."""
+    """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty list is `*`."""
     low = name.casefold()
     entries = [entry.casefold() for entry in allowed]
     return not entries or any(
@@ -35,11 +35,10 @@ def may_come(name: str, allowed: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class ByHeader:
-    """A proxy has checked who asks, and says so in a header.
+    """A proxy authenticates the user, whom it names in a header.
 
     Attributes:
-        header: its name.
-        proxies: the networks of the proxies. The header is believed from there, and nobody else is let in.
+        proxies: the proxies' networks, the only ones from which requests are accepted.
         admins, allowed: names.
     """
 
@@ -53,8 +52,8 @@ class ByHeader:
         """The user named in the header.
 
         Raises:
-            InputError: the request does not come from a proxy, or the header is missing, repeated, or names somebody
-                who may not come.
+            InputError: the request does not come from a proxy, or the header is missing, repeated, or names a user who
+                is not allowed.
         """
         peer = "" if request.client is None else request.client.host
         if not self._is_proxy(peer):
@@ -77,11 +76,11 @@ class ByHeader:
 
 @dataclass(frozen=True)
 class ByInvitation:
-    """Whoever opens the link and clicks gets a space of their own, which a cookie finds again.
+    """Everybody who opens the link and clicks gets a private space, which a cookie finds again.
 
     Attributes:
         tokens: the secret in the link, by role: user, admin.
-        most: number of spaces.
+        most: maximum number of spaces.
         is_secure: whether the cookie is sent by https alone.
     """
 
@@ -91,7 +90,7 @@ class ByInvitation:
     may_enter_unknown = False
 
     def who(self, request: HTTPConnection) -> User | Response:
-        """The owner of the cookie, or the way in by the link: a page with a button, which makes a space.
+        """The owner of the cookie; for a link, a page with a button that makes a space.
 
         Raises:
             InputError: there is no cookie, the link is not valid, or there is no room.
@@ -118,7 +117,6 @@ class ByInvitation:
         return answer
 
     def _of_cookie(self, secret: str) -> User | None:
-        """The user with the secret of a cookie."""
         for role in self.tokens:
             user_id = known_as(_method(role), secret)
             if secret and is_known(user_id):
@@ -126,12 +124,11 @@ class ByInvitation:
         return None
 
     def _check_room(self, role: str) -> None:
-        """Refuse another guest where there are too many; the admin always has room."""
+        """Refuse another guest if there are too many; an admin always has room."""
         if role != ADMIN and len(everyone()) >= self.most:
             raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
 
     def _let_in(self, answer: Response, role: str) -> None:
-        """Make a space, and give its secret to the browser."""
         secret = secrets.token_urlsafe(32)
         user_id = known_as(_method(role), secret)
         enter(_method(role), secret, f"Guest {user_id[:4]}" if role != ADMIN else f"Admin {user_id[:4]}")
@@ -146,13 +143,13 @@ def _without_token(request: HTTPConnection) -> str:
 
 
 def invitations(are_new: bool = False) -> dict[str, str]:
-    """The secrets of the links, by role; they stay the same from one start of the server to the next.
+    """The secrets of the links, by role; they persist when the server restarts.
 
     Args:
-        are_new: make new ones, so that the former links let nobody else in.
+        are_new: revoke the previous links and create new ones.
 
     Raises:
-        InputError: they cannot be kept.
+        InputError: they cannot be stored.
     """
     path = common_root() / FOLDER / _KEPT
     roles = ("user", ADMIN)
@@ -177,22 +174,14 @@ def _method(role: str) -> str:
 
 @dataclass(frozen=True)
 class ByOpenID:
-    """Users log in with an OpenID provider, by Streamlit's own pages.
-
-    Attributes:
-        admins, allowed: e-mail addresses.
-    """
+    """Users log in with an OpenID provider, by Streamlit's own pages; admins and allowed users are e-mail addresses."""
 
     admins: frozenset[str]
     allowed: frozenset[str]
     may_enter_unknown = True
 
     def who(self, request: HTTPConnection) -> User | None:
-        """The user in the signed cookie; None if nobody is logged in.
-
-        Raises:
-            InputError: somebody who may not come is logged in.
-        """
+        """The user in the signed cookie; None if nobody is logged in; InputError if the user is not allowed."""
         claims = _logged_in(request)
         if not claims:
             return None
@@ -222,11 +211,7 @@ def _logged_in(request: HTTPConnection) -> dict[str, object]:
 
 
 def networks(addresses: Collection[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
-    """Addresses and networks of proxies.
-
-    Raises:
-        InputError: one is neither.
-    """
+    """Addresses and networks of proxies; InputError if a text is neither."""
     result = []
     for text in addresses:
         try:

@@ -1,4 +1,4 @@
-"""The folder of runs of whoever is asking."""
+"""The current user's folder of runs."""
 
 import hashlib
 import os
@@ -25,19 +25,14 @@ _RECORD, _LONGEST_NAME, _LONGEST_CHOSEN, _MOST_BYTES = "user.json", 100, 40, 1 <
 
 @dataclass(frozen=True)
 class User:
-    """A user of a server.
-
-    Attributes:
-        id: the name of their folder.
-        is_admin: whether they may see and end everybody's work.
-    """
+    """A user of a server; `id` names their folder, and an admin may see and end everybody's work."""
 
     id: str
     is_admin: bool = False
 
     @property
     def name(self) -> str:
-        """The name shown to others."""
+        """The display name."""
         return name_of(self.id)
 
 
@@ -49,7 +44,7 @@ def serve(asks: Callable[[], User]) -> None:
     """Make this process a server of many users, whose folders no other account of the machine can read.
 
     Args:
-        asks: finds the user for whom the calling thread works; raises an InputError if there is none.
+        asks: returns the user for whom the calling thread works; raises an InputError without one.
 
     Raises:
         InputError: the folder of users cannot be created, or not be closed to others.
@@ -69,11 +64,7 @@ def is_served() -> bool:
 
 
 def user() -> User | None:
-    """The user for whom this thread or process works; None where there is one user only.
-
-    Raises:
-        InputError: this is a server, and the thread works for nobody.
-    """
+    """The user for whom this thread or process works; None without a server. InputError on a server without a user."""
     if _asks is not None:
         return _acting_for.get() or _asks()
     user_id, _, role = os.environ.get(VARIABLE, "").partition(" ")
@@ -81,7 +72,7 @@ def user() -> User | None:
 
 
 def told(owner: User | None) -> dict[str, str]:
-    """The variables of a process that works for a user."""
+    """The environment variables of a process that works for a user."""
     user = {} if owner is None else {VARIABLE: f"{owner.id} {_ADMIN}" if owner.is_admin else owner.id}
     return {"DISCO_RUNS": str(common_root()), **user}
 
@@ -93,7 +84,7 @@ def act_for(owner: User | None) -> None:
 
 @contextmanager
 def acting_for(owner: User) -> Iterator[None]:
-    """What a server does for a user without a session."""
+    """Work for a user without a session."""
     token = _acting_for.set(owner)
     try:
         yield
@@ -102,36 +93,29 @@ def acting_for(owner: User) -> Iterator[None]:
 
 
 def common_root() -> Path:
-    """The folder of everything: $DISCO_RUNS, or a data folder of the system's user; created if needed.
-
-    Raises:
-        InputError: it cannot be created.
-    """
+    """The folder of everything, created if needed: $DISCO_RUNS, or a data folder of the system's user; else InputError."""
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
     return _created(root).resolve()
 
 
 def runs_root() -> Path:
-    """The folder of the runs of whoever is asking; created if needed.
+    """The folder of the current user's runs; created if needed.
 
     Raises:
-        InputError: it cannot be created; or this is a server, and nobody is asking.
+        InputError: it cannot be created; or this is a server, and the thread has no user.
     """
     owner, root = user(), common_root()
     return root if owner is None else _created(_folder(root, owner.id))
 
 
 def enter(method: str, identity: str, name: str) -> str:
-    """The id of a user, whose folder is made at the first visit.
+    """The id of a user, whose folder is created at the first visit; InputError if it cannot be written.
 
     Args:
-        way: how users are told apart, so that the same identity by another way is another user.
-        identity: what tells this user from all others. No path is made of it.
+        method: of authentication; the same identity by another method is another user.
+        identity: unique to this user. No path contains it.
         name: shown to others.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
     user_id = known_as(method, identity)
     folder = _created(_folder(common_root(), user_id))
@@ -144,12 +128,12 @@ def enter(method: str, identity: str, name: str) -> str:
 
 
 def known_as(method: str, identity: str) -> str:
-    """The id of a user; it tells nothing of the identity."""
+    """The id of a user; it reveals nothing of the identity."""
     return hashlib.sha256(f"{method}\n{identity}".encode()).hexdigest()[:32]
 
 
 def is_known(user_id: str) -> bool:
-    """Whether a user has been here."""
+    """Whether a user has visited."""
     return bool(_ID.fullmatch(user_id)) and (_folder(common_root(), user_id) / _RECORD).is_file()
 
 
@@ -160,15 +144,15 @@ def name_of(user_id: str) -> str:
 
 
 def is_guest(user_id: str) -> bool:
-    """Whether a user came by an invitation, which tells no name."""
+    """Whether a user came by an invitation, without a name."""
     return str(_record(user_id).get("way")).startswith(INVITE)
 
 
 def rename(guest: User, name: str) -> None:
-    """Give a guest the name that they chose, marked so that nobody passes for somebody else.
+    """Set the name that a guest chose, marked so that nobody can impersonate another user.
 
     Raises:
-        InputError: it is no name, they are no guest, or it cannot be written.
+        InputError: it is not a name, the user is not a guest, or it cannot be written.
     """
     chosen = printable(" ".join(name.split()), _LONGEST_CHOSEN)
     if not chosen:
@@ -183,7 +167,7 @@ def rename(guest: User, name: str) -> None:
 
 
 def _record(user_id: str) -> dict[str, Any]:
-    """What is kept of a user; empty if it cannot be read."""
+    """The stored record of a user; empty if it cannot be read."""
     try:
         return read_json(_folder(common_root(), user_id) / _RECORD, _MOST_BYTES)
     except (OSError, ValueError, InputError):
@@ -191,22 +175,18 @@ def _record(user_id: str) -> dict[str, Any]:
 
 
 def everyone() -> list[str]:
-    """The ids of all users who have been here."""
+    """The ids of all users who have visited."""
     folder = common_root() / FOLDER
     return sorted(path.name for path in folder.iterdir() if is_known(path.name)) if folder.is_dir() else []
 
 
 def root_of(user_id: str) -> Path:
-    """The folder of a user's runs.
-
-    Raises:
-        InputError: there is no such user.
-    """
+    """The folder of a user's runs; InputError if there is no such user."""
     return _folder(common_root(), _checked(user_id))
 
 
 def owner_of(run_path: Path) -> str | None:
-    """The id of the user in whose folder a run lies; None where there is one user only."""
+    """The id of the user in whose folder a run lies; None if there is one user only."""
     parent = run_path.parent
     return parent.name if parent.parent.name == FOLDER and _ID.fullmatch(parent.name) else None
 

@@ -1,6 +1,6 @@
-"""Links to runs that their users show to others, to read only; and the examples that an admin shows to all.
+"""Read-only links to runs, and the examples that an admin shows to all.
 
-A link holds a secret, of which only the hash is kept: whoever reads the folder of runs cannot make the link again.
+A link holds a secret, of which only the hash is stored: nobody who reads the folder of runs can make the link again.
 """
 
 import contextlib
@@ -24,13 +24,7 @@ _UNFINISHED = ("lock", "worker.log", "checkpoint.safetensors", "refining*", "*.t
 
 @dataclass(frozen=True)
 class Share:
-    """A link to a run.
-
-    Attributes:
-        owner, run: the id of the user, and of the run in their folder.
-        created: date and time, with time zone.
-        file: the file of the link; without it, the link leads nowhere.
-    """
+    """A link to a run: ids of its owner and of the run, an ISO time with zone; removing `file` ends the link."""
 
     owner: str
     run: str
@@ -39,10 +33,10 @@ class Share:
 
 
 def share(run_path: Path) -> str:
-    """A new link to a run of whoever is asking: the id that opens it, for `?run=`. It cannot be shown again.
+    """A new link to a run of the current user: the id that opens it, for `?run=`. It cannot be shown again.
 
     Raises:
-        InputError: it is not their run, or the link cannot be written.
+        InputError: the run belongs to another user, or the link cannot be written.
     """
     from datetime import datetime
 
@@ -60,7 +54,7 @@ def share(run_path: Path) -> str:
 
 
 def shares_of(run_path: Path) -> list[Share]:
-    """The links to a run of whoever is asking, oldest first."""
+    """The links to a run of the current user, oldest first."""
     owner = user()
     if owner is None or owner_of(run_path) != owner.id or not _folder().is_dir():
         return []
@@ -71,18 +65,14 @@ def shares_of(run_path: Path) -> list[Share]:
 
 
 def revoke(run_path: Path) -> None:
-    """End all links to a run of whoever is asking."""
+    """End all links to a run of the current user."""
     for link in shares_of(run_path):
         with contextlib.suppress(OSError):
             link.file.unlink()
 
 
 def shown_to_all(name: str) -> Path | None:
-    """The folder that a link or an example's name leads to; None if it leads nowhere.
-
-    Args:
-        name: what stands in the address, `shared~SECRET` or `example~NAME`.
-    """
+    """The folder of a link `shared~SECRET` or an example `example~NAME`; None if there is none."""
     if name.startswith(SHARED) and _SECRET.fullmatch(secret := name.removeprefix(SHARED)):
         link = _read(_file(secret))
         return None if link is None else root_of(link.owner) / link.run
@@ -100,7 +90,7 @@ def publish(run_path: Path) -> str:
     """Show a copy of a run to all users, as an example; returns its id. Unfinished work is left out.
 
     Raises:
-        InputError: whoever is asking is no admin, there is such an example, or it cannot be written.
+        InputError: the current user is not an admin, there is such an example, or it cannot be written.
     """
     _check_admin()
     name = run_path.name.lower()
@@ -118,11 +108,7 @@ def publish(run_path: Path) -> str:
 
 
 def withdraw(example_id: str) -> None:
-    """Show an example to nobody any more: its copy is deleted.
-
-    Raises:
-        InputError: whoever is asking is no admin, or it cannot be removed.
-    """
+    """Delete an example; InputError if the current user is not an admin, or it cannot be removed."""
     _check_admin()
     folder = shown_to_all(example_id)
     if folder is None or folder.parent != examples():
