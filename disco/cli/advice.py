@@ -10,8 +10,7 @@ from disco.words import how_many
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
-    """Commands that keep more edges than the current graph of a finished run, in a sentence; None unless it is almost
-    empty.
+    """A sentence with commands for more edges than a finished run's current graph; None unless it is almost empty.
 
     Args:
         edges: number of edges in the current graph.

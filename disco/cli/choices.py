@@ -43,8 +43,7 @@ _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 
 
 def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict[str, str]:
-    """The values by name of a repeated option name=value; InputError if a text has another form, or a name occurs
-    twice.
+    """The values by name of a repeated option name=value; InputError for another form, or a name that occurs twice.
 
     A name may contain =: a text is split after the longest of `names` that it begins with, else at its last =.
     """
@@ -183,7 +182,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePa
 
 
 def _refuse(selection: FilePart, findings: list[Finding]) -> None:
-    """Raise the first problem of a column, with the options that fix all of them; ignore problems of the whole table."""
+    """Raise the first problem of the roles, or of a column with the options that fix it; others are the caller's."""
     if selection.roles is not None:
         selection.roles.split(selection.table)
     of_columns = [problem for problem in findings if problem.columns]
@@ -303,9 +302,7 @@ def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> St
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
-    """The columns of a comma-separated list, in its order (all if None), except `without`; InputError if one is
-    missing.
-    """
+    """The columns of a comma-separated list, in its order (all if None), but `without`; InputError if unknown."""
     indices: dict[str, list[int]] = {}
     for index, column in enumerate(table.columns):
         indices.setdefault(str(column), []).append(index)

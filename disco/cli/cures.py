@@ -15,8 +15,7 @@ from disco.table.values import blank_as_zero
 
 
 def options(table: pd.DataFrame, roles: Roles | None) -> str:
-    """The options that leave out columns and rows or read them differently; empty if none helps, or little would
-    remain.
+    """The options that leave out columns and rows or read them differently; empty if too little would remain.
 
     Args:
         table: all chosen columns.

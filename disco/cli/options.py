@@ -59,7 +59,7 @@ def add_set(command: argparse.ArgumentParser, of: type) -> None:
 
 
 def specified(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
-    """The options of a dataclass specified by flag or by --set; with `names`, only these, by flag; errors as `parsed`."""
+    """The options of a dataclass from flags and --set; with `names`, only these, from flags; errors as `parsed`."""
     options = declared(of)
     flags = {name: getattr(arguments, name, None) for name in names or options}
     flags = {name: value for name, value in flags.items() if value is not None}

@@ -43,9 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """A design's values from options, which override a design file; InputError if a file is unreadable or options
-    conflict.
-    """
+    """A design's values from options, which override a design file; InputError if they conflict or it is unreadable."""
     values = {} if arguments.design is None else _design_file(arguments.design)
     values |= options.specified(arguments, Design)
     if arguments.interventions is not None:

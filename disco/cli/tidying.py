@@ -118,7 +118,7 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
 
 
 def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]) -> Roles | None:
-    """The roles with a guess for each other column that does not look like counts, except those of `but`; prints which."""
+    """The roles with a guess for each other column unlike counts, except those of `but`; prints which."""
     names, roles = names_of(table), roles or Roles()
     has_role = {*roles.columns, *but}
     guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in has_role}

@@ -93,7 +93,7 @@ def acting_for(owner: User) -> Iterator[None]:
 
 
 def common_root() -> Path:
-    """The folder of everything, created if needed: $DISCO_RUNS, or a data folder of the system's user; else InputError."""
+    """The folder of everything, created if needed: $DISCO_RUNS, or a data folder of the system's user."""
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
     return _created(root).resolve()

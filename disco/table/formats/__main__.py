@@ -21,7 +21,6 @@ _UNPACKING = 0.3  # share of the time that a packed file takes
 
 
 def main() -> int:
-    """Read one file; returns the exit status."""
     suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
     _limit(suffix, size)
     from disco.table.formats.archive import unwrapped  # after the limits are set
@@ -53,7 +52,6 @@ def main() -> int:
 
 
 def _limit(suffix: str, size: int) -> None:
-    """Limit this process from now on."""
     limits = limits_of(suffix, size)
     limit_process(limits.memory, limits.seconds + int(time.process_time()))
 
