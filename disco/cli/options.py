@@ -52,6 +52,7 @@ def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = 
 
 
 def add_set(command: argparse.ArgumentParser, of: type) -> None:
+    """--set for the options of a dataclass, and a list of them."""
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any option of --options; repeatable"
     )

@@ -1,4 +1,4 @@
-"""Lines of sightings: an event, what was seen in it, and how many, or one line for each that was seen."""
+"""Lines of sightings: an event, what was seen in it, and how many, or one line per observation."""
 
 import re
 from itertools import chain, combinations
@@ -96,7 +96,7 @@ def sightings(table: pd.DataFrame) -> Finding | None:
 
 
 def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Finding | None:
-    """Columns that are called by times, with a line for each kind in each place."""
+    """Columns named by times, with a line for each kind in each place."""
     names = names_of(table)
     rest = [at for at in range(len(names)) if at not in times and names[at] != str(kinds.name)]
     event = _event(table, [at for at in rest if table.iloc[:, at].nunique() > 1], kinds, has_counts=True)
@@ -113,7 +113,7 @@ def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Find
 def _in_words(
     pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0, repeats: int = 0
 ) -> tuple[str, str]:
-    """What a list of sightings holds, and what becomes of it.
+    """What a list of sightings holds, and how it is changed.
 
     Args:
         left_out: columns that differ within an event, or never.
@@ -160,9 +160,9 @@ def _are_seen(counts: pd.Series) -> np.ndarray | None:
 
 
 def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_counts: bool) -> tuple[int, ...]:
-    """The column, or the two, that tell events apart, with most events; none if no column groups the lines.
+    """The column, or two, that identify events, with most events; none if no column groups the lines.
 
-    Without counts, every column groups them, and a place or a name goes before a time.
+    Without counts, every column groups them, and a place or a name takes precedence over a time.
     """
     names, most_twice = names_of(table), _MOST_TWICE if has_counts else 1.0
     for size in (1, 2):
@@ -176,7 +176,7 @@ def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_coun
 
 
 def _of_parts(table: pd.DataFrame, positions: list[int], kinds: pd.Series) -> tuple[int, ...]:
-    """The fewest columns that tell as many events apart as all columns of events, where a kind has several lines.
+    """The fewest columns that identify as many events as all of them, where a kind has several lines.
 
     So has a species with one line for its females and one for its males.
     """
@@ -207,7 +207,7 @@ def _pairs_by_chance(keys: pd.Series, kinds: pd.Series) -> float:
 
 
 def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
-    """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance."""
+    """The fewest columns of any name that identify events in which no kind occurs twice, unless by chance."""
     head, names = table.head(_MOST_LOOKED_AT), names_of(table)
     kind = kinds.head(_MOST_LOOKED_AT)
     positions = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]

@@ -21,6 +21,7 @@ _UNPACKING = 0.3  # share of the time that a packed file takes
 
 
 def main() -> int:
+    """Read one file; returns the exit status."""
     suffix, size = sys.argv[1], os.fstat(sys.stdin.fileno()).st_size
     _limit(suffix, size)
     from disco.table.formats.archive import unwrapped  # after the limits are set

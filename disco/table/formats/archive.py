@@ -206,6 +206,7 @@ def why(error: Exception) -> str:
 
 
 def printable_end(name: str) -> str:
+    """The end of a member's name, for a sentence."""
     return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
 
 

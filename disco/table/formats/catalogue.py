@@ -35,10 +35,12 @@ class Source:
 
     @property
     def data(self) -> Text:
+        """The content as bytes, or mapped."""
         return self.content if isinstance(self.content, Text) else self.content.read()
 
     @property
     def file(self) -> BinaryIO:
+        """The content as an open file."""
         return io.BytesIO(self.content) if isinstance(self.content, Text) else self.content
 
 

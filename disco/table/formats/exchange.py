@@ -85,6 +85,7 @@ def _why(status: int, message: object, errors: bytes, limits: ProcessLimits) -> 
 
 
 def send_share(share: float, out: BinaryIO) -> None:
+    """Write the share of the file that has been read."""
     out.write(_READ + f"{share:.4f}\n".encode())
     out.flush()
 

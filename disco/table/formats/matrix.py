@@ -94,7 +94,7 @@ class Matrix:
         return replace(selected, notes=(*self.notes, note))
 
     def restored(self) -> "Matrix":
-        """The counts behind normalised values, without cells of too few values; NotCounts says why if there are none."""
+        """The counts behind normalised values, without cells of too few values; NotCounts says why there are none."""
         stored, entries = list[Block](), 0
         for cells, genes, values in self.blocks():
             filled = values != 0
