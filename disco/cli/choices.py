@@ -38,7 +38,7 @@ from disco.table.rows import listed as cells_of
 from disco.words import how_many
 
 _MOST_NOTES = 10
-_MOST_ROWS = 1000  # that are left out and looked at for what is lost
+_MOST_ROWS = 1000  # that are left out and examined for lost counts
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 
 
@@ -207,7 +207,7 @@ def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
             left_out = with_more(left_out, len(chosen), positions(excluded, len(chosen)))
             chosen, edits = applied(chosen, (LeaveOut(excluded),)), (*edits, LeaveOut(excluded))
     names = names_of(table)
-    if arguments.kinds and _is_usable(chosen, roles):  # whoever needs the table names its problems
+    if arguments.kinds and _is_usable(chosen, roles):  # problems are reported where the table is used
         with Progress() as progress:
             kinds = kinds_as_column(chosen, roles, progress if chosen.size > AT_ONCE else None)
         added = kinds.apart_from(names)

@@ -72,11 +72,11 @@ def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
         InputError: it cannot be read, lacks a column, has an empty name, or too many names.
     """
     frame = read_words(path, LARGEST_TEXT)
-    there = list(frame.columns)
+    header = list(frame.columns)
     for name in columns:
-        if there.count(name) > 1:
-            raise InputError(f'{path} has {there.count(name)} columns "{name}": keep one.')
-        if name not in there:
+        if header.count(name) > 1:
+            raise InputError(f'{path} has {header.count(name)} columns "{name}": keep one.')
+        if name not in header:
             raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, separated by commas.')
         empty = frame.index[frame[name] == ""]
         if len(empty):

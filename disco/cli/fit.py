@@ -117,11 +117,11 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     from disco.work.forecast import about, estimate
 
     rows, nodes = counts.shape
-    foretold = estimate(rows, nodes, settings, device)
-    check_memory(Plan.of(rows, settings), nodes, foretold.device)
+    forecast = estimate(rows, nodes, settings, device)
+    check_memory(Plan.of(rows, settings), nodes, forecast.device)
     say(
-        f"{rows:,} rows × {nodes:,} columns on {foretold.device}: about {about(foretold.low, foretold.high)} "
-        f"and {foretold.bytes / 1e9:.1f} GB.",
+        f"{rows:,} rows × {nodes:,} columns on {forecast.device}: about {about(forecast.low, forecast.high)} "
+        f"and {forecast.bytes / 1e9:.1f} GB.",
         to=sys.stderr,
     )
 
@@ -137,9 +137,8 @@ def resumed(
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
     existing = open_run(folder)
-    values = (
-        vars(Settings.of(**values)) if "preset" in values else values
-    )  # the values count, whatever a preset is called
+    # the values count, whatever a preset is called
+    values = vars(Settings.of(**values)) if "preset" in values else values
     stored = {**vars(existing.settings), "device": existing.device}
     for name, value in {**values, **({"device": device} if device else {})}.items():
         if stored[name] != value:

@@ -17,7 +17,7 @@ from disco.paper.settings import PRESETS, Settings
 from disco.runs import FIT, Run, create_run
 from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
-_FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
+_FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 from disco.errors import InputError
 from disco.system import shell_limits
 
-_NEEDED = {"v": 2_800_000_000, "d": 800_000_000}  # bytes of the libraries before they see a table, by ulimit's options
+_NEEDED = {"v": 2_800_000_000, "d": 800_000_000}  # bytes of the libraries without a table, by ulimit's options
 
 
 def check_limits() -> None:

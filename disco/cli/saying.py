@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from disco.errors import printable
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but not tab and line break, which part the cells of a table
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but not tab and line break, which separate cells
 _NAME, _SENTENCE = 80, 1000  # longest text, in characters
 
 

@@ -37,14 +37,14 @@ def run(arguments: argparse.Namespace) -> None:
     authentication = _authentication(arguments)
     limits.announce(limits.UserLimits(**options.specified(arguments, limits.UserLimits)))
     script, port = find_app(), free_port(arguments.port, arguments.host)
-    # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
+    # uvicorn would report the address of a proxy's client as the peer; authentication needs the proxy's address.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     roots.serve(sessions.asking)
-    for name in ENGINE:  # before the first page, which would otherwise share the interpreter with these imports
+    for name in ENGINE:  # before the first page, which would share the interpreter with these imports
         import_module(name)
     page_lock.take()
     system.share_one_core()
-    going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
+    restarted = everyone.go_on()  # before the first page, which would not look again at interrupted work
     downloads = sessions.Downloads()
     downloads.watch()
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
-        for job in going_on:
+        for job in restarted:
             log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
         threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
         log.event("started", host=arguments.host, port=port, way=type(authentication).__name__)
@@ -95,8 +95,8 @@ def _authentication(arguments: argparse.Namespace) -> "Way":
 
     chosen = [arguments.invite, arguments.user_header is not None, arguments.openid]
     if sum(chosen) != 1:
-        begun = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
-        raise InputError(f"{begun}: {_WAYS}. For yourself alone, use disco app.")
+        problem = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
+        raise InputError(f"{problem}: {_WAYS}. For yourself alone, use disco app.")
     admins, allowed = frozenset(arguments.admin), frozenset(arguments.allow)
     if arguments.invite:
         if admins or allowed:

@@ -50,7 +50,7 @@ def changed(
         table = change(table, edit)
     kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
     spared = () if roles is None else roles.columns
-    has_genes = arguments.transpose  # their names say nothing of a role
+    has_genes = arguments.transpose  # the names of genes suggest no role
     for finding, _ in () if kinds is None else tidied(table, kinds, spared):
         has_genes |= finding.kind == GENES
         say(sentence(f"Note: {finding}"), to=sys.stderr)
@@ -123,7 +123,7 @@ def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]
     has_role = {*roles.columns, *but}
     guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in has_role}
     if len(names) - len({*guessed, *has_role}) < _LEAST_COUNTS:
-        guessed = {}  # a table of numbers that are not counts is said to be one
+        guessed = {}  # reported as a table of numbers that are not counts
     for name, guess in guessed.items():
         say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
     roles = roles.with_roles({name: guess.declaration for name, guess in guessed.items()})

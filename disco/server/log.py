@@ -1,4 +1,4 @@
-"""The server's log: one JSON object per line on stderr, for whoever collects logs."""
+"""The server's log: one JSON object per line on stderr, for log collectors."""
 
 import json
 import logging

@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 from disco import apart, system
 
 TOGETHER = 0.02  # seconds
-LEASE = 0.5  # seconds after which a page that still runs, or waits for something, keeps nobody from running beside it
+LEASE = 0.5  # seconds after which a page that still runs or waits no longer blocks other pages
 
 P = ParamSpec("P")
 T = TypeVar("T")

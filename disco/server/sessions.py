@@ -12,7 +12,7 @@ from disco.users.roots import User
 
 _USER, _ROLE = "disco_user", "disco_role"
 HEADERS = {USER_HEADER: _USER, ROLE_HEADER: _ROLE}  # for `server.trustedUserHeaders`
-_MOST_UPLOADED = 1 << 30  # bytes of the uploads that are kept for all sessions
+_MOST_UPLOADED = 1 << 30  # bytes of all sessions' uploads
 
 
 def asking() -> User:

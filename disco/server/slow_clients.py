@@ -27,7 +27,7 @@ class InTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen by u
         is_websocket = self.transport.get_protocol() is not self
         if is_websocket or self.cycle is not previous:
             self._stop_waiting()
-        elif previous is None or previous.response_complete:  # a part of the first request, or of a later one
+        elif previous is None or previous.response_complete:  # first or later request, still incomplete
             self._wait()
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
-# Slow to import: the engine, and what the first visit of Data needs beyond it.
+# Slow to import: the engine, and what the first visit of Data needs besides.
 ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again")
 FIRST_PORT, PORTS = 8501, 50
-_GRACE = 5  # seconds for what is being sent when the server stops
+_GRACE = 5  # seconds to finish sending when the server stops
 # All pages lie in one folder, from which index.html also takes its scripts.
 HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
 
@@ -48,15 +48,15 @@ def serve(
     bound_uploads()
     _bound_connections()
     _change_the_app(_tells_the_root(script), *changes, _tells_its_headers)
-    config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
+    config._main_script_path = str(script)  # reads .streamlit/config.toml in its folder, not in the current one
     settings = {
         "server.address": address,
         "server.port": port,
-        "client.allowedOrigins": [],  # of pages around the app that may control it: there are none
+        "client.allowedOrigins": [],  # no page around the app may control it
         "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
         "browser.gatherUsageStats": False,
         "logger.hideWelcomeMessage": True,
-        # Otherwise all objects of all sessions are visited after every click, during which no page goes on.
+        # Otherwise every click visits all objects of all sessions, which stops all pages meanwhile.
         "runner.postScriptGC": False,
         **{name.replace("_", ".", 1): value for name, value in options.items()},
     }
@@ -166,5 +166,5 @@ def free_port(requested: int | None, address: str = HERE) -> int:
     subject = (
         f"Port {requested} is" if requested is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
     )
-    there = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
-    raise InputError(f"{subject} taken or not allowed; choose another with --port{there}.")
+    hint = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
+    raise InputError(f"{subject} taken or not allowed; choose another with --port{hint}.")

@@ -111,7 +111,7 @@ class ByInvitation:
         if user is not None and (user.is_admin or role != ADMIN):
             return answer
         self._check_room(role)
-        if request.scope["method"] != "POST":  # whatever only looks at a link, such as a preview of it, gets no space
+        if request.scope["method"] != "POST":  # a preview of a link gets no space
             return page(_INVITED, 200, _OPEN)
         self._let_in(answer, role)
         return answer

@@ -221,7 +221,7 @@ def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) 
     if guess.kind == CONTINUOUS:
         column = pd.qcut(pd.to_numeric(column, errors="coerce"), _PARTS, labels=False, duplicates="drop")
     codes = pd.factorize(column)[0]
-    codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value that one row has is no group
+    codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value in a single row is not a group
     inside = codes >= 0
     groups, rows = pd.factorize(codes[inside])[0], int(inside.sum())
     if not 1 < (levels := groups.max(initial=-1) + 1) < rows:

@@ -121,7 +121,7 @@ def _number(cell: object) -> float | None:
     try:
         value = float(cell)
         is_rounded = value.is_integer() and abs(value) < TOO_LARGE and value != cell
-        return float(TOO_LARGE) if is_rounded else value  # a fraction that a float cannot hold is no whole number
+        return float(TOO_LARGE) if is_rounded else value  # a fraction that a float cannot hold is not a whole number
     except OverflowError:  # a whole number or a fraction of more than 308 digits
         return sys.float_info.max if cell > 0 else -sys.float_info.max  # type: ignore[operator]
     except (TypeError, ValueError):  # an array, a signalling NaN

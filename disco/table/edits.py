@@ -48,13 +48,13 @@ class Transpose:
 class Pivot:
     """Make a row of every event and a column of every kind, from a table with one line per sighting."""
 
-    # the first columns tell events apart and name the rows; the others have one value in each event, and stay
+    # the first columns identify events and name the rows; the others have one value in each event, and stay
     rows: tuple[str, ...]
     names: str  # the column of kinds
     # the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0
     values: str = ""
-    key: int = 1  # how many of `rows` tell events apart; if several do, they stay too
-    times: tuple[str, ...] = ()  # columns of counts instead, one for each time, which tell events apart too
+    key: int = 1  # how many of `rows` identify events; if several do, they stay too
+    times: tuple[str, ...] = ()  # columns of counts instead, one for each time, which identify events too
 
 
 @dataclass(frozen=True)

@@ -318,6 +318,6 @@ def _described(table: pd.DataFrame, but: int) -> list[object]:
         described |= {at for at, _, _ in candidates if marks.get(at) != mark}
     numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in candidates if at not in described}
     measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
-    if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples
+    if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals among counts are not samples
         described |= measures
     return [label for at, label, _ in candidates if at in described]

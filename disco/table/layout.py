@@ -48,7 +48,7 @@ from disco.words import how_many, plural
 
 _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
-_LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
+_LEAST_TEXTS = 0.1  # of a column that identifies lines, as a share of them
 
 _Look: TypeAlias = Callable[[pd.DataFrame], Finding | None]
 
@@ -118,7 +118,7 @@ def _blank(table: pd.DataFrame) -> Finding | None:
 
 
 def _copies(table: pd.DataFrame) -> Finding | None:
-    """Lines that stand in the file twice, although their names tell almost all lines apart."""
+    """Lines that occur twice in the file, although almost all lines have distinct names."""
     if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
     keys = table.iloc[:, [*guesses(table)]]

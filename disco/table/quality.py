@@ -33,7 +33,7 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
-DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, beside artefacts
+DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, besides artefacts
 _ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
@@ -87,7 +87,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
 
 
 def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
-    """The findings of `quality` that weaken any result beside its artefacts (`DOUBTS`), in a small part of its time."""
+    """The findings of `quality` that weaken any result besides artefacts (`DOUBTS`), in a small part of its time."""
     counts = prepare(table, folds=None).counts
     findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
     return tuple(finding for finding in findings if finding.kind in DOUBTS)

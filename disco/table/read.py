@@ -43,7 +43,7 @@ from disco.words import how_many, listed
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _NAMED = 4
-_MAGIC = 20  # bytes that tell the kind of a file
+_MAGIC = 20  # bytes that identify the kind of a file
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once

@@ -19,7 +19,7 @@ from disco.words import how_many, listed, plural
 
 _MOST_CELLS = 500_000  # of the sheet, which a run keeps
 _NAMED, _ROLES = 3, 8  # in a sentence
-_RESERVED = {  # words of R that are no names
+_RESERVED = {  # words of R that are not names
     *("if", "else", "repeat", "while", "function", "for", "next", "break", "TRUE", "FALSE", "NULL", "Inf", "NaN"),
     *("NA", "NA_integer_", "NA_real_", "NA_character_", "NA_complex_", "in"),
 }

@@ -22,10 +22,10 @@ _NAMED = 4
 _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
 _MOST_PARTS, _FEWER = 3, 0.6  # lines of a kind in an event, as of females, males and young; pairs of them, by chance 1
-_MUCH_FEWER = 0.2  # the same, of events that two columns tell apart
+_MUCH_FEWER = 0.2  # the same, of events that two columns identify
 _LEAST_TWICE = 20  # lines of a kind that the event has already, by chance, where none has
 _MOST_LOOKED_AT = 10_000  # lines by which events under other names are recognised
-_MOST_KEYS = 8  # columns that may tell events apart
+_MOST_KEYS = 8  # columns that may identify events
 _MOST_SEEN = 0.2  # share of lines with a mark instead of a count
 _SEEN = re.compile(r"\s*(x|p|present|\+|suppressed|\[?c\]?|(ca?\.?|about|~) ?\d+)\s*", re.IGNORECASE)
 _SPECIES = {
@@ -196,7 +196,7 @@ def _are_fewer(keys: pd.Series, kinds: pd.Series, share: float, fewest: float = 
 
 
 def _pairs(lines: np.ndarray) -> float:
-    """The number of pairs among so many lines of each group."""
+    """The number of pairs within groups of these sizes."""
     return float((lines * (lines - 1) / 2).sum())
 
 

@@ -1,4 +1,4 @@
-"""Rows and columns that sum up others, and lines of a gradebook that are no pupil.
+"""Rows and columns that sum up others, and lines of a gradebook that are not pupils.
 
 Each is recognised by its name and by arithmetic: a line called total is one if it holds the sums of all other lines, or
 of the stretch of lines before or after it; one called mean, if it holds their means. Rows need no name, as a region
@@ -53,7 +53,7 @@ _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 def totals(table: pd.DataFrame) -> Finding | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
-    A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
+    A column called total and no more is left to `disco.table.relations`, unless there is also a row of totals.
     """
     names, of_rows = names_of(table), _called(table)
     is_large = len(table) > _MOST_ROWS or table.size > _MOST_CELLS

@@ -99,7 +99,7 @@ class Patience:
         limits = own()
         self._minutes = math.inf if limits is None else limits.minutes
         self._end = math.inf
-        self.words = ""  # why it has to end, once it has to
+        self.words = ""  # why the job must end; empty until then
 
     def lasts(self, stage: str) -> bool:
         """Whether the work may continue; called with each of its stages."""

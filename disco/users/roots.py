@@ -19,7 +19,7 @@ VARIABLE = "DISCO_USER"  # of a process that works for one user of a server
 FOLDER = "users"
 _ID = re.compile(r"[0-9a-f]{32}")
 _ADMIN = "admin"
-INVITE = "invite"  # how the ways begin by which guests come
+INVITE = "invite"  # prefix of the methods by which guests enter
 _RECORD, _LONGEST_NAME, _LONGEST_CHOSEN, _MOST_BYTES = "user.json", 100, 40, 1 << 12
 
 
@@ -52,7 +52,7 @@ def serve(asks: Callable[[], User]) -> None:
     global _asks
     folder = _created(common_root() / FOLDER)
     try:
-        folder.chmod(0o700)  # whoever made it
+        folder.chmod(0o700)  # also if it existed
     except OSError as error:
         raise unwritten(folder, error) from error
     _asks = asks

@@ -16,7 +16,7 @@ _MOST_WORDS = 12  # lines above the data
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
 _WHOLE = re.compile(r"\d{1,9}")
 _LEAST_LINES = 5  # by which a first line is judged
-_BEYOND = 5  # of so many columns one may hold a first number beyond the others
+_BEYOND = 5  # of this number of columns one may hold a first number beyond the others
 _NARROW, _LARGER = 3, 4  # most cells in a line of filters above a table, and the least size of the table by theirs
 Lines = Sequence[Sequence[str]]
 

@@ -2,7 +2,7 @@
 
 Each row of a normalised table is f(k · s), with whole numbers k, a scale s of the row's own, and f the same for all:
 counts per million, shares of the row's total, or log(1 + x) of these. The scale of a row is the largest one of which
-all its values are multiples. What was smoothed, rounded, centred or corrected is no such table and stays as it is.
+all its values are multiples. Smoothed, rounded, centred or corrected values are not of this form and stay unchanged.
 """
 
 from collections.abc import Callable, Mapping

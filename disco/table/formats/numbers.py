@@ -2,7 +2,7 @@
 
 `1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
 Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
-note says that it may be 1418. In a file that has `1,046` beside `1 046`, both are 1046. `1e+05` is a number
+note says that it may be 1418. In a file with both `1,046` and `1 046`, both are 1046. `1e+05` is a number
 among any of them.
 """
 

@@ -33,10 +33,10 @@ _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
     rb"(gene_id\ttranscript_id\(s\)|transcript_id\tgene_id)\tlength\teffective_length\texpected_count\s"
 )
 _COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
-_MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # beside counts
+_MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # next to counts
 _UNCOUNTED = re.compile(rb"Gene ID\tGene Name\t[^\n]*Coverage\tFPKM\tTPM\s")
 _NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are no counts: its script prepDE.py writes counts."
-_LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
+_LEAST_COMMON = 0.5  # share of the names that are in all files, if the files are joined
 _MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
 
@@ -117,7 +117,7 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
-    """A file's table; a first line of a name and counts is no header."""
+    """A file's table; a first line of a name and counts is not a header."""
     is_bare = _BARE.fullmatch(data[: data.find(b"\n") % 1000]) and reading.names is None
     return text.read(data, replace(reading, above=0, names=0, below=0) if is_bare else reading)
 
