@@ -10,26 +10,25 @@ from disco.words import how_many
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
-    """A sentence with commands that keep more edges than the current graph; None unless it is almost empty.
+    """A sentence with commands for more edges than a finished run's current graph; None unless it is almost empty.
 
     Args:
-        run: a finished run.
         edges: number of edges in the current graph.
-        selector: the selector that kept them: ocs, cam, pcm or evidence.
+        selector: the selector of the graph: ocs, cam, pcm or evidence.
         rule: rule of the OCS, iqr or jackknife.
     """
     nodes = len(run.nodes)
     if not is_sparse(edges, nodes):
         return None
     path = shlex.quote(str(run.path))
-    ways = []
+    commands = []
     if selector == "ocs":
         typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
-        found = {}
+        counts = {}
         with contextlib.suppress(InputError):  # damaged candidates must not block the current graph
-            found = other_rules(run.ocs(), run.settings, rule, edges)
-        ways = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in found.items()]
+            counts = other_rules(run.ocs(), run.settings, rule, edges)
+        commands = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in counts.items()]
     if selector != "evidence":
-        ways.append(f"`disco graph {path} --parents evidence`")
-    ways.append(f"`disco refine {path}`")
-    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(ways)}."
+        commands.append(f"`disco graph {path} --parents evidence`")
+    commands.append(f"`disco refine {path}`")
+    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(commands)}."

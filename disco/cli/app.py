@@ -9,7 +9,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve the app until Ctrl-C, and open the browser unless `--headless`.
 
     Raises:
-        InputError: the app's pages are not found, the port is taken, or the cluster cannot be used.
+        InputError: the app's pages are missing, the port is taken, or the cluster cannot be used.
     """
     from disco.server.start import HERE, find_app, free_port, serve
 
@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> None:
         where.choose(arguments.cluster)  # from now on, as if chosen in the app
     port = free_port(arguments.port)
 
-    def said() -> None:
+    def announce() -> None:
         say(f"DISCO runs at http://{HERE}:{port}. Press Ctrl-C to stop it.")
 
-    serve(script, HERE, port, said, server_headless=arguments.headless)
+    serve(script, HERE, port, announce, server_headless=arguments.headless)

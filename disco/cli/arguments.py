@@ -101,7 +101,7 @@ def _refine(command: argparse.ArgumentParser) -> None:
     options.add(command, Choice)
     options.add_set(command, Choice)
     options.knowledge(command)
-    options.now(command)
+    options.at_once(command)
     options.cluster(command)
 
 
@@ -140,7 +140,7 @@ def _compare(command: argparse.ArgumentParser) -> None:
     options.table(command, "with COUNTS: ")
     options.roles(command, "with COUNTS: ")
     options.knowledge(command)
-    options.now(command)
+    options.at_once(command)
     options.cluster(command)
 
 
@@ -218,15 +218,15 @@ def _serve(command: argparse.ArgumentParser) -> None:
         help="a name by which browsers know the server; repeat it",
     )
     command.add_argument("--https", action="store_true", help="browsers reach it by https")
-    ways = command.add_argument_group("how users are told apart")
-    ways.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
-    ways.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
-    ways.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (%(default)s)")
-    ways.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
-    ways.add_argument(
+    users = command.add_argument_group("how users are told apart")
+    users.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
+    users.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
+    users.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (%(default)s)")
+    users.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
+    users.add_argument(
         "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="the proxy, as 127.0.0.1; repeat it"
     )
-    ways.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
-    ways.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
-    ways.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
+    users.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
+    users.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
+    users.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
     options.add(command.add_argument_group("what one user may use"), UserLimits)

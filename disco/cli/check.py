@@ -29,45 +29,43 @@ _MANY_CELLS = 2_000_000  # larger tables take seconds and show their progress
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print problems, notes and findings, or all results as one JSON object.
-
-    Columns with a problem are left out of the findings.
+    """Print problems, notes and findings, or all results as one JSON object; columns with a problem have no findings.
 
     Raises:
         InputError: the file cannot be read; or, after printing, the table cannot be fitted as it is.
     """
     chosen = read_part(arguments.counts, arguments)
-    whole, left_out, roles = chosen.table, chosen.rows_left_out, chosen.roles
-    table = whole if roles is None else roles.counts(whole)
-    found = problems(table, left_out=left_out)
-    found += _of_roles(whole, roles, is_counts=not any(problem.blocking for problem in found))
-    is_blocked = any(problem.blocking for problem in found)
-    bad = {name for problem in found if problem.blocking for name in problem.columns}
-    part = table.loc[:, [name not in bad for name in names_of(table)]] if bad else table
-    looked_at = None
-    if part.size:
+    full_table, left_out, roles = chosen.table, chosen.rows_left_out, chosen.roles
+    table = full_table if roles is None else roles.counts(full_table)
+    findings = problems(table, left_out=left_out)
+    findings += _of_roles(full_table, roles, is_counts=not any(problem.blocking for problem in findings))
+    is_blocked = any(problem.blocking for problem in findings)
+    bad = {name for problem in findings if problem.blocking for name in problem.columns}
+    usable = table.loc[:, [name not in bad for name in names_of(table)]] if bad else table
+    report = None
+    if usable.size:
         is_whole = roles is not None and not is_blocked
         with Progress() as progress:
-            given = prepare(whole, roles, folds=None) if is_whole else part
-            looked_at = quality(given, left_out, progress if part.size > _MANY_CELLS else None)
-    is_usable = bool(not is_blocked and part.size)
-    if looked_at is not None and is_usable:
-        looked_at = _with_artefacts(whole, roles, looked_at)
+            prepared = prepare(full_table, roles, folds=None) if is_whole else usable
+            report = quality(prepared, left_out, progress if usable.size > _MANY_CELLS else None)
+    is_usable = bool(not is_blocked and usable.size)
+    if report is not None and is_usable:
+        report = _with_artefacts(full_table, roles, report)
     if arguments.json:
-        say_json(plain(_everything(table, found, looked_at)))
+        say_json(plain(_everything(table, findings, report)))
     else:
         say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
-        _print(found, looked_at, options(whole, roles) if is_blocked else "")
+        _print(findings, report, options(full_table, roles) if is_blocked else "")
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
 
 
-def _with_artefacts(table: pd.DataFrame, roles: Roles | None, looked_at: Quality) -> Quality:
-    """The findings with all artefacts of the table in its roles, which come first."""
+def _with_artefacts(table: pd.DataFrame, roles: Roles | None, report: Quality) -> Quality:
+    """All artefacts of the table in its roles, before the other findings."""
     with Progress() as progress:
-        found = artefacts(table, roles, callback=progress if table.size > AT_ONCE else None)
-    others = [one for one in looked_at.findings if one.kind not in ARTEFACTS]
-    return replace(looked_at, findings=(*found, *others))
+        artefact_findings = artefacts(table, roles, callback=progress if table.size > AT_ONCE else None)
+    remaining = [finding for finding in report.findings if finding.kind not in ARTEFACTS]
+    return replace(report, findings=(*artefact_findings, *remaining))
 
 
 def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list[Finding]:
@@ -75,7 +73,7 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     if roles is None:
         names, guessed = names_of(table), guesses(table)
         if len(names) - len(guessed) < 2:
-            return []  # these are other numbers than counts
+            return []  # these numbers are not counts
         return [
             Finding(
                 "role",
@@ -95,35 +93,35 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
     return []
 
 
-def _print(found: list[Finding], looked_at: Quality | None, cure: str) -> None:
+def _print(findings: list[Finding], report: Quality | None, cure: str) -> None:
     for word, is_blocking in (("Problem", True), ("Note", False)):
-        lines = in_lines(problem for problem in found if problem.blocking == is_blocking)
+        lines = in_lines(problem for problem in findings if problem.blocking == is_blocking)
         say(*(sentence(f"{word}: {line}") for line in lines))
         say_options(cure if is_blocking else "")
-    for finding in looked_at.findings if looked_at else ():
+    for finding in report.findings if report else ():
         say_finding(str(finding), finding)
-    if not found and looked_at and not looked_at.findings:
+    if not findings and report and not report.findings:
         say("Nothing stands out.")
 
 
-def _everything(table: pd.DataFrame, found: list[Finding], looked_at: Quality | None) -> dict[str, Any]:
-    """Findings, findings and all their numbers; of the rows only the outliers."""
-    told: dict[str, Any] = {
+def _everything(table: pd.DataFrame, findings: list[Finding], report: Quality | None) -> dict[str, Any]:
+    """Problems and findings with all their numbers; of the rows only the outliers."""
+    result: dict[str, Any] = {
         "rows": len(table),
         "columns": table.shape[1],
-        "problems": [*map(_as_json, found)],
+        "problems": [*map(_as_json, findings)],
     }
-    if looked_at is None:
-        return told
-    deep, rows = looked_at.depth, looked_at.rows
+    if report is None:
+        return result
+    depth, rows = report.depth, report.rows
     return {
-        **told,
-        "findings": [*map(_as_json, looked_at.findings)],
-        "by_column": looked_at.columns.to_dict("records"),
-        "depth": {name: value for name, value in vars(deep).items() if name not in ("columns", "rows")},
+        **result,
+        "findings": [*map(_as_json, report.findings)],
+        "by_column": report.columns.to_dict("records"),
+        "depth": {name: value for name, value in vars(depth).items() if name not in ("columns", "rows")},
         "outlying_rows": rows[rows["is_out"]].drop(columns="is_out").to_dict("records"),
-        "relations": [*map(_as_json, looked_at.relations)],
-        "near_copies": looked_at.near.to_dict("records"),
+        "relations": [*map(_as_json, report.relations)],
+        "near_copies": report.near.to_dict("records"),
     }
 
 

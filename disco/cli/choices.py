@@ -38,26 +38,21 @@ from disco.table.rows import listed as cells_of
 from disco.words import how_many
 
 _MOST_NOTES = 10
-_MOST_ROWS = 1000  # that are left out and looked at for what is lost
+_MOST_ROWS = 1000  # that are left out and examined for lost counts
 _LARGE_BYTES = 100_000_000  # of a file; reading it takes seconds, with progress
 
 
 def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict[str, str]:
-    """The values by name of an option given as name=value, any number of times.
+    """The values by name of a repeated option name=value; InputError for another form, or a name that occurs twice.
 
-    Args:
-        names: those that can be meant. A text is split behind the longest of them that it begins with, else at its last
-            =, so that a name may have this sign in it.
-
-    Raises:
-        InputError: a text is not of this form, or a name occurs twice.
+    A name may contain =: a text is split after the longest of `names` that it begins with, else at its last =.
     """
     values: dict[str, str] = {}
     for text in texts:
-        ends = [at for at, sign in enumerate(text) if sign == "="]
-        if not ends:
+        equals_at = [at for at, sign in enumerate(text) if sign == "="]
+        if not equals_at:
             raise InputError(f"{option} needs name=value; got {text!r:.80}.")
-        end = max((at for at in ends if text[:at] in names), default=ends[-1])
+        end = max((at for at in equals_at if text[:at] in names), default=equals_at[-1])
         if (name := text[:end]) in values:
             raise InputError(f"{name} is given twice by {option}.")
         values[name] = text[end + 1 :]
@@ -65,79 +60,73 @@ def assigned(option: str, texts: list[str], names: Collection[str] = ()) -> dict
 
 
 def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
-    """The same for an option whose values are numbers.
-
-    Raises:
-        InputError: as for `assigned`, or a value is no number.
-    """
-    found: dict[str, float] = {}
+    """`assigned` for an option whose values are numbers; InputError also if a value is not a number."""
+    numbers: dict[str, float] = {}
     for name, value in assigned(option, texts).items():
         try:
-            found[name] = float(value)
+            numbers[name] = float(value)
         except ValueError:
             raise InputError(f"{name} must be a number; got {value!r:.80}.") from None
-    return found
+    return numbers
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run: its own, at the given thresholds, of the given selector, or its refined DAG.
-
-    Its attributes say how it was chosen, for `disco.runs.about`.
+    """The DAG of a finished run, at the arguments' thresholds and selector, or refined; its attributes say which.
 
     Raises:
         InputError: it has no such result, or a threshold is out of range or not applicable.
         FitStopped: the computation of a selector was interrupted.
     """
-    given = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
+    thresholds = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
     if arguments.graph == "refined":
         from disco.runs.refined import choice_from, choice_of, read_refined
 
-        if given or arguments.rule:
+        if thresholds or arguments.rule:
             raise InputError("thresholds and rules apply to the graph disco; the refined graph is chosen by its score.")
         if arguments.parents:
             raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
         choice = choice_from(choice_of(run))
-        return _told(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
+        return _described(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
     if stamps.refinement(run) and not stamps.fit(run):
         raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector
-    if selector != "ocs" and (given or arguments.rule):
+    if selector != "ocs" and (thresholds or arguments.rule):
         raise InputError(f"--rule, --tau-z and --pi-min apply to the selector ocs, not {selector}: add --parents ocs.")
     from disco.cli.advice import advice
     from disco.cli.selector import chosen_parents
 
     rule = arguments.rule or run.settings.parent_rule
-    graph = _of_ocs(run, rule, given) if selector == "ocs" else chosen_parents(run, selector)
+    graph = _of_ocs(run, rule, thresholds) if selector == "ocs" else chosen_parents(run, selector)
     if selector != "ocs":
         from disco.selectors.selection import CUTS, WORDS
 
         parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
-        _told(graph, method="DISCO", order=run.own_variant, parents=parents)
+        _described(graph, method="DISCO", order=run.own_variant, parents=parents)
     if words := advice(run, graph.number_of_edges(), selector, rule):
         say(words, to=sys.stderr)
     return graph
 
 
-def _of_ocs(run: Run, rule: str, given: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule, at the given thresholds or the rule's defaults."""
+def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
+    """The DAG of the OCS by a rule; thresholds that are missing are the rule's defaults."""
     from disco.graph.dag import build
     from disco.paper.ocs import own_thresholds, select, with_z
 
-    run.settings.replace(**given)
+    run.settings.replace(**thresholds)
     ocs = run.ocs()
     if rule != run.settings.parent_rule:
         if "curvature" not in ocs:
             raise InputError(f"The run {run.name} is from an older version, without the curvature for the jackknife.")
         ocs = with_z(ocs, rule)
-    own = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
-    tau_z, pi_min = given.get("tau_z", own[0]), given.get("pi_min", own[1])
-    is_own = rule == run.settings.parent_rule and not given and run.settings.selector == "ocs"
+    defaults = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
+    tau_z, pi_min = thresholds.get("tau_z", defaults[0]), thresholds.get("pi_min", defaults[1])
+    is_own = rule == run.settings.parent_rule and not thresholds and run.settings.selector == "ocs"
     edges = run.edges() if is_own else select(ocs, tau_z, pi_min)
     graph = build(run.order(), edges)
-    return _told(graph, method="DISCO", order=run.own_variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
+    return _described(graph, method="DISCO", order=run.own_variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
 
 
-def _told(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
+def _described(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
     graph.graph.update(how)
     return graph
 
@@ -150,9 +139,7 @@ class FilePart:
         table: the columns with a role and the counts.
         rows_left_out: of the file.
         roles: of the columns that are not counts.
-        source: the path of the file.
-        origin: how it came to be.
-        problems: of the counts, once they are checked for a number of folds.
+        problems: of the counts; None until they are checked for a number of folds.
     """
 
     table: pd.DataFrame
@@ -163,50 +150,43 @@ class FilePart:
     problems: list[Finding] | None = None
 
     def prepared(self, folds: int, roles: Roles | None = None) -> Prepared:
-        """The table for these folds, in its roles, or in others if it has none; errors as `prepare`."""
+        """The table for these folds, in its roles, or in `roles` if it has none; errors as `prepare`."""
         if self.roles is None and roles is not None:
             return prepare(self.table, roles, folds)
         return prepare(self.table, self.roles, folds, self.problems)
 
 
 def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePart:
-    """The chosen part of a table's file, with the problems of its counts; notes on usable ones go to stderr.
-
-    Args:
-        arguments: those of `table` and `roles` in disco/cli/options.py.
+    """The chosen part of a table's file, checked; the problems of usable counts are printed as notes on stderr.
 
     Raises:
-        InputError: the file or the roles cannot be read as asked, or a column is not in the file.
+        InputError: the file or the roles cannot be read, or a column is not in the file.
     """
-    part = read_part(path, arguments)
+    selection = read_part(path, arguments)
     for name in listed(arguments.obs):
-        if name not in (part.roles or Roles()).columns:
+        if name not in (selection.roles or Roles()).columns:
             raise InputError(
                 f'"{name}" of obs has no role: name it in --covariates, --exposure, --group or --ignore, or in the '
                 "file of --roles."
             )
-    counts = part.table if part.roles is None else part.roles.counts(part.table)
-    found = problems(counts, folds, part.rows_left_out)
-    _refuse(part, found)
-    if not any(problem.blocking for problem in found):
-        notes = in_lines(found)
+    counts = selection.table if selection.roles is None else selection.roles.counts(selection.table)
+    findings = problems(counts, folds, selection.rows_left_out)
+    _refuse(selection, findings)
+    if not any(problem.blocking for problem in findings):
+        notes = in_lines(findings)
         for note in notes[:_MOST_NOTES]:
             say(sentence(f"Note: {note}"), to=sys.stderr)
         if len(notes) > _MOST_NOTES:
             say(f"Note: {len(notes) - _MOST_NOTES} more such notes; the app lists them.", to=sys.stderr)
-    return replace(part, problems=found)
+    return replace(selection, problems=findings)
 
 
-def _refuse(part: FilePart, found: list[Finding]) -> None:
-    """Refuse problems of columns that options cure, and name these; other problems are left to whoever uses the part.
-
-    Raises:
-        InputError: the first one, with its remedy and the options; or the roles do not suit the table.
-    """
-    if part.roles is not None:
-        part.roles.split(part.table)
-    of_columns = [problem for problem in found if problem.columns]
-    if any(problem.blocking for problem in of_columns) and (words := options(part.table, part.roles)):
+def _refuse(selection: FilePart, findings: list[Finding]) -> None:
+    """Raise the first problem of the roles, or of a column with the options that fix it; others are the caller's."""
+    if selection.roles is not None:
+        selection.roles.split(selection.table)
+    of_columns = [problem for problem in findings if problem.columns]
+    if any(problem.blocking for problem in of_columns) and (words := options(selection.table, selection.roles)):
         try:
             refuse(of_columns)
         except InputError as error:
@@ -214,20 +194,20 @@ def _refuse(part: FilePart, found: list[Finding]) -> None:
 
 
 def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
-    """The same unchecked, without notes; arguments and errors as `read_counts`."""
+    """The chosen part, unchecked and without notes; arguments and errors as `read_counts`."""
     reading = _reading(arguments)
     with Progress() as progress:
-        whole = read_table(path, callback=progress if _is_large(path) else None, **reading)
-    categories = whole.attrs.get(MATRIX, {}).get("categories", ())
-    edits, table, left_out, roles = changed(whole, arguments, categories)
+        full_table = read_table(path, callback=progress if _is_large(path) else None, **reading)
+    categories = full_table.attrs.get(MATRIX, {}).get("categories", ())
+    edits, table, left_out, roles = changed(full_table, arguments, categories)
     chosen = _chosen(table, arguments, roles)
-    asked = arguments.complete_rows, arguments.without_codes, arguments.unique_rows
-    for is_asked, found in zip(asked, (_incomplete, _coded, _copies), strict=True):
-        if is_asked and (more := found(chosen, roles, left_out)):
-            left_out = with_more(left_out, len(chosen), positions(more, len(chosen)))
-            chosen, edits = applied(chosen, (LeaveOut(more),)), (*edits, LeaveOut(more))
+    requests = arguments.complete_rows, arguments.without_codes, arguments.unique_rows
+    for is_requested, find_rows in zip(requests, (_incomplete, _coded, _copies), strict=True):
+        if is_requested and (excluded := find_rows(chosen, roles, left_out)):
+            left_out = with_more(left_out, len(chosen), positions(excluded, len(chosen)))
+            chosen, edits = applied(chosen, (LeaveOut(excluded),)), (*edits, LeaveOut(excluded))
     names = names_of(table)
-    if arguments.kinds and _is_usable(chosen, roles):  # whoever needs the table names its problems
+    if arguments.kinds and _is_usable(chosen, roles):  # problems are reported where the table is used
         with Progress() as progress:
             kinds = kinds_as_column(chosen, roles, progress if chosen.size > AT_ONCE else None)
         added = kinds.apart_from(names)
@@ -238,7 +218,6 @@ def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
 
 
 def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
-    """Whether a table has neither problems nor roles that cannot be used."""
     try:
         prepare(table, roles)
     except InputError:
@@ -247,7 +226,6 @@ def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
 
 
 def _is_large(path: Path) -> bool:
-    """Whether reading this file takes seconds."""
     with contextlib.suppress(OSError):
         return path.stat().st_size > _LARGE_BYTES
     return False
@@ -261,23 +239,19 @@ def _digest(path: Path) -> str:
 
 
 def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | None) -> pd.DataFrame:
-    """The chosen columns: the nodes of --columns, plus those with a role."""
+    """The columns of --columns, plus those with a role."""
     chosen = chosen_columns(table, arguments.columns, arguments.without)
     if roles is None or arguments.columns is None:
         return chosen
     left_out = set(names_of(table)) - set(names_of(chosen_columns(table, None, arguments.without)))
-    others = {name for name in roles.columns if name not in left_out} - set(names_of(chosen))
-    return pd.concat([chosen, table.loc[:, [name in others for name in names_of(table)]]], axis=1)
+    with_role = {name for name in roles.columns if name not in left_out} - set(names_of(chosen))
+    return pd.concat([chosen, table.loc[:, [name in with_role for name in names_of(table)]]], axis=1)
 
 
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab.
-
-    Raises:
-        InputError: a field is unknown, or its value has another type.
-    """
-    found: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
-    found |= {"obs": listed(arguments.obs)} if arguments.obs else {}
+    """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab."""
+    fields: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
+    fields |= {"obs": listed(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
         name, equals, value = text.partition("=")
         if not equals or name not in READ:
@@ -285,14 +259,14 @@ def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
         is_lines = READ[name].kind is int
         if is_lines and not value.isdecimal():
             raise InputError(f"--read {name} needs a number of lines; got {value!r}.")
-        found[name] = int(value) if is_lines else value.replace("\\t", "\t") if name == "separator" else value
-    return found
+        fields[name] = int(value) if is_lines else value.replace("\\t", "\t") if name == "separator" else value
+    return fields
 
 
 def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows with cells that are not counts or do not fit a column's role; says which they are in the file.
+    """The rows with cells that are not counts or do not fit a column's role; prints which they are in the file.
 
-    Columns in which most cells are not counts are kept.
+    Columns in which most cells are not counts do not matter: their rows stay.
     """
     counts, bad = table if roles is None else roles.counts(table), np.zeros(len(table), bool)
     out = proposal(counts)
@@ -310,7 +284,7 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
 
 
 def _coded(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows with a number that stands for a missing value; says how many."""
+    """The rows with a number that stands for a missing value; prints how many."""
     counts = table if roles is None else roles.counts(table)
     numbers = counts.loc[:, [pd.api.types.is_integer_dtype(kind) for kind in counts.dtypes]]
     rows = coded_rows(numbers.to_numpy())
@@ -320,7 +294,7 @@ def _coded(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Str
 
 
 def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> Stretches:
-    """The rows whose counts are those of an earlier row; says how many."""
+    """The rows whose counts repeat an earlier row; prints how many."""
     bad = (table if roles is None else roles.counts(table)).duplicated().to_numpy()
     if bad.any():
         say(f"Left out {how_many(int(bad.sum()), 'row')} whose counts are those of an earlier row.", to=sys.stderr)
@@ -328,31 +302,26 @@ def _copies(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -> St
 
 
 def chosen_columns(table: pd.DataFrame, names: str | None, without: str | None = None) -> pd.DataFrame:
-    """The columns of a comma-separated list, in its order (all if None), without those of a second list.
-
-    Raises:
-        InputError: a column is not in the table.
-    """
+    """The columns of a comma-separated list, in its order (all if None), but `without`; InputError if unknown."""
     indices: dict[str, list[int]] = {}
     for index, column in enumerate(table.columns):
         indices.setdefault(str(column), []).append(index)
-    wanted = list(indices) if names is None else _known(names, indices)
+    requested = list(indices) if names is None else _names_in(names, indices)
     if names is None and without is None:
         return table
-    left_out = set() if without is None else set(_known(without, indices))
-    chosen = [index for name in dict.fromkeys(wanted) if name not in left_out for index in indices[name]]
+    left_out = set() if without is None else set(_names_in(without, indices))
+    chosen = [index for name in dict.fromkeys(requested) if name not in left_out for index in indices[name]]
     return table.iloc[:, chosen if names is not None else sorted(chosen)]
 
 
-def _known(text: str, indices: dict[str, list[int]]) -> list[str]:
-    """The names of a comma-separated list."""
+def _names_in(text: str, indices: dict[str, list[int]]) -> list[str]:
     names = [name if name in indices else name.strip() for name in split(text)]
     missing = [name for name in names if name not in indices]
     if missing:
-        raise InputError(f'There is no column "{missing[0]}"; the table has {_some(list(indices))}.')
+        raise InputError(f'There is no column "{missing[0]}"; the table has {_abbreviated(list(indices))}.')
     return names
 
 
-def _some(names: list[str], most: int = 20) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _abbreviated(names: list[str], limit: int = 20) -> str:
+    suffix = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + suffix

@@ -15,11 +15,7 @@ from disco.runs import Run, open_run
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
-    """The given run, or the run of the given table, created if needed and not to be fitted.
-
-    Args:
-        arguments: with run, counts, out, knowledge, and those for the roles and the reading of a table.
-        run, counts: the names of the two in the command.
+    """An existing run, or the run of a table, created if needed but not fitted; messages call them `run` and `counts`.
 
     Raises:
         InputError: both or neither are given, or --kinds with a run, there is no such run, the table cannot be used, or
@@ -27,7 +23,7 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
     """
     if (arguments.run is None) == (arguments.counts is None):
         raise InputError(f"give {run} for an existing run, or {counts} and --out for a new one.")
-    known = None if arguments.knowledge is None else read(arguments.knowledge)
+    knowledge = None if arguments.knowledge is None else read(arguments.knowledge)
     if arguments.run is not None:
         if arguments.out is not None:
             raise InputError(f"--out goes with {counts}; with {run} the results are stored in that run.")
@@ -35,17 +31,19 @@ def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:
             raise InputError(
                 f"--kinds goes with {counts}; the columns of a run are fixed: create a new run of its table."
             )
-        found = open_run(arguments.run)
-        check_knowledge(found, known)
-        check_roles(found, given_roles(arguments, list(found.with_roles())))
-        dismiss(found, arguments)
-        return found
+        existing = open_run(arguments.run)
+        check_knowledge(existing, knowledge)
+        check_roles(existing, given_roles(arguments, list(existing.with_roles())))
+        dismiss(existing, arguments)
+        return existing
     if arguments.out is None:
         raise InputError(f"{counts} needs --out, the folder of the new run.")
-    part = read_counts(arguments.counts, arguments, folds_of(arguments.out, {}))
-    if (before := resumed(arguments.out, part, {}, None, known)) is not None:
-        dismiss(before, arguments)
-        return before
-    given = options.given(arguments, Settings, *WITHOUT_FIT)
+    selection = read_counts(arguments.counts, arguments, folds_of(arguments.out, {}))
+    if (resumed_run := resumed(arguments.out, selection, {}, None, knowledge)) is not None:
+        dismiss(resumed_run, arguments)
+        return resumed_run
+    values = options.specified(arguments, Settings, *WITHOUT_FIT)
     reasons = reasons_of(arguments)
-    return new_run(part, Settings.of(**given), arguments.out, "auto", knowledge=known, dismissed=reasons, fits=False)
+    return new_run(
+        selection, Settings.of(**values), arguments.out, "auto", knowledge=knowledge, dismissed=reasons, fits=False
+    )

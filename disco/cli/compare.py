@@ -39,55 +39,52 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; see --list.")
     methods = asked_for(filter(None, listed(arguments.methods)), arguments.set)
-    asked = MethodsRequest(methods, **options.given(arguments, MethodsRequest, "limit"))
+    request = MethodsRequest(methods, **options.specified(arguments, MethodsRequest, "limit"))
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):
         raise InputError(why)
     target = chosen_run(arguments, "--run", "COUNTS")
     if truth is not None:
         _set_truth(target, truth)
-    if comparing.left(target, asked):
+    if comparing.left(target, request):
         go_on = "the same command continues with the remaining methods."
-        work_here(target, COMPARE, go_on, asked, now=arguments.now)
-    ended = {one.method: one for one in compared.read_all(target)}
-    found = [ended[name] for name in asked.methods if name in ended]
-    known = target.truth()
+        work_here(target, COMPARE, go_on, request, at_once=arguments.now)
+    ended = {result.method: result for result in compared.read_all(target)}
+    results = [ended[name] for name in request.methods if name in ended]
+    true_edges = target.truth()
     artefacts.tell(target)
-    _print(compared.table(target, found, known), known is not None)
+    _print(compared.table(target, results, true_edges), true_edges is not None)
     say(f"Run: {target.path}")
 
 
 def _set_truth(target: Run, truth: pd.DataFrame) -> None:
-    """Set a run's true edges, and report if they replace others."""
-    before = target.truth()
+    previous = target.truth()
     compared.set_truth(target, truth)
-    if before is not None and not before.equals(target.truth()):
-        say(f"The run's {how_many(len(before), 'true edge')} were replaced by {len(truth):,}.", to=sys.stderr)
+    if previous is not None and not previous.equals(target.truth()):
+        say(f"The run's {how_many(len(previous), 'true edge')} were replaced by {len(truth):,}.", to=sys.stderr)
 
 
 def _list() -> None:
-    """Print every method by its group."""
     for group in GROUPS:
-        those = {name: one for name, one in METHODS.items() if one.group == group}
-        if those:
+        methods = {name: method for name, method in METHODS.items() if method.group == group}
+        if methods:
             say(f"{group[0].upper()}{group[1:]}")
-        for name, one in those.items():
-            how = "" if one.installed else f" Not installed: {INSTALL}."
-            say(f"  {name:<18} {one.about} Time: {duration(one.seconds(_ROWS, _NODES))}.{how}")
+        for name, method in methods.items():
+            how = "" if method.installed else f" Not installed: {INSTALL}."
+            say(f"  {name:<18} {method.about} Time: {duration(method.seconds(_ROWS, _NODES))}.{how}")
     say(f"Times are for {_ROWS:,} rows × {_NODES} columns on one core.")
 
 
 def _print(rows: pd.DataFrame, is_known: bool) -> None:
-    """Print the table of methods and the notes below it."""
     metrics = [name for name in compared.METRICS if is_known and rows[name].notna().any()]
     names = ["method", "seconds", "edges", "undirected", *metrics]
-    shown = rows[names].copy()
+    formatted = rows[names].copy()
     for name in ("seconds", *metrics):
-        shown[name] = [number(value) for value in rows[name].astype(float)]
+        formatted[name] = [number(value) for value in rows[name].astype(float)]
     for name in set(names) & set(compared.WHOLE):
-        shown[name] = ["–" if pd.isna(value) else str(value) for value in rows[name]]
-    shown["edges"] = shown["edges"].where(rows["state"] == "done", rows["state"])
-    say(*shown.rename(columns=_HEADINGS).to_string(index=False).split("\n"))
+        formatted[name] = ["–" if pd.isna(value) else str(value) for value in rows[name]]
+    formatted["edges"] = formatted["edges"].where(rows["state"] == "done", rows["state"])
+    say(*formatted.rename(columns=_HEADINGS).to_string(index=False).split("\n"))
     if is_known and not metrics:
         say("No result was compared with this run's true edges: check them with disco evaluate.")
     if not is_known:

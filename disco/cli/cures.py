@@ -1,4 +1,4 @@
-"""The options that cure what keeps a table from being counts, in the words of its problems."""
+"""Options that fix a table that is not counts, for the messages of its problems."""
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,11 @@ from disco.table.values import blank_as_zero
 
 
 def options(table: pd.DataFrame, roles: Roles | None) -> str:
-    """The options that leave out columns and rows or read them otherwise; empty if none does, or little would remain.
+    """The options that leave out columns and rows or read them differently; empty if too little would remain.
 
     Args:
         table: all chosen columns.
-        roles: those given; without any, `--tidy` accepts guesses.
+        roles: of its columns; with None, `--tidy` accepts guesses.
     """
     counts = table if roles is None else roles.counts(table)
     blanks = ["--blank 0"] if DASHED in table.attrs.get(NOTES, ()) and counts.isna().any(axis=None) else []

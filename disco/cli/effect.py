@@ -55,74 +55,74 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.distribution:
         _print_distribution(distribution(fitted, arguments.on, do, against or None), arguments.on, arguments.format)
     elif do:
-        found = effect(fitted, arguments.on, do, against or None)
-        _print_effect(found, arguments.format)
+        result = effect(fitted, arguments.on, do, against or None)
+        _print_effect(result, arguments.format)
     else:
         _print_drivers(drivers(fitted, arguments.on), arguments.on, arguments.format)
 
 
 def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:
     both = {of: curve(fitted, on, node, is_direct=of == "direct") for of in ("total", "direct")}
-    found = pd.concat(both, names=["of"]).reset_index(level="of")
+    points = pd.concat(both, names=["of"]).reset_index(level="of")
     lines = (
-        f"  {row.of}, {short(node)} = {row.value:g}: mean {_ends(row.mean, row.low, row.high)}{_case(row.when)}"
-        for row in found.itertuples()
+        f"  {row.of}, {short(node)} = {row.value:g}: mean {_interval(row.mean, row.low, row.high)}{_case(row.when)}"
+        for row in points.itertuples()
     )
-    _print_rows(found, {"on": on, "node": node}, "curve", form, lines)
+    _print_rows(points, {"on": on, "node": node}, "curve", form, lines)
 
 
-def _print_distribution(found: pd.DataFrame, on: str, form: str) -> None:
+def _print_distribution(probabilities: pd.DataFrame, on: str, form: str) -> None:
     lines = (
         f"  at least {row.count:g}: {row.at_least:.1%} ({row.at_least_low:.1%} to {row.at_least_high:.1%}), "
         f"against {row.against:.1%}{_case(row.when)}"
-        for row in found.itertuples()
+        for row in probabilities.itertuples()
     )
-    _print_rows(found, {"on": on}, "distribution", form, lines)
+    _print_rows(probabilities, {"on": on}, "distribution", form, lines)
 
 
-def _print_effect(found: Effect, form: str) -> None:
+def _print_effect(result: Effect, form: str) -> None:
     if form == "json":
-        say_json(plain(as_json(found)))
+        say_json(plain(as_json(result)))
     elif form == "csv":
-        write(spreadsheets.to_csv(as_rows(found)))
+        write(spreadsheets.to_csv(as_rows(result)))
     else:
-        say(sentence(in_words(found)))
-        for name, answer in (("Direct", found.direct), ("By adjustment", found.by_adjustment)):
+        say(sentence(in_words(result)))
+        for name, answer in (("Direct", result.direct), ("By adjustment", result.by_adjustment)):
             if answer is not None:
                 say(f"  {name}: ratio {' to '.join(map(number, answer.rate_ratio[1:]))}")
-        say(*map(sentence, found.notes), to=sys.stderr)
+        say(*map(sentence, result.notes), to=sys.stderr)
 
 
-def _print_drivers(found: pd.DataFrame, on: str, form: str) -> None:
+def _print_drivers(ranking: pd.DataFrame, on: str, form: str) -> None:
     lines = [
         f"  {short(row.node)}  {row.low_value:g} to {row.high_value:g}: mean {number(row.mean_low)} to "
-        f"{number(row.mean_high)}, ratio {_ends(row.rate_ratio, row.low, row.high)}"
-        for row in found.head(_MOST).itertuples()
+        f"{number(row.mean_high)}, ratio {_interval(row.rate_ratio, row.low, row.high)}"
+        for row in ranking.head(_MOST).itertuples()
     ]
-    if found.empty:
+    if ranking.empty:
         lines.append(f'No path leads to "{short(on)}" in any graph left.')
-    if len(found) > _MOST:
-        lines.append(f"  {len(found) - _MOST:,} more nodes: --format json lists them all.")
-    _print_rows(found, {"on": on}, "drivers", form, lines)
+    if len(ranking) > _MOST:
+        lines.append(f"  {len(ranking) - _MOST:,} more nodes: --format json lists them all.")
+    _print_rows(ranking, {"on": on}, "drivers", form, lines)
 
 
-def _print_signs(found: Signs, form: str) -> None:
-    ties = found.ties.rename(columns={"one": "node", "other": "with"})
-    about = {"factor": found.factor._asdict(), "signs": found.sentences}
-    _print_rows(ties, about, "ties", form, map(sentence, found.sentences or [NO_SIGNS]))
+def _print_signs(evidence: Signs, form: str) -> None:
+    ties = evidence.ties.rename(columns={"one": "node", "other": "with"})
+    about = {"factor": evidence.factor._asdict(), "signs": evidence.sentences}
+    _print_rows(ties, about, "ties", form, map(sentence, evidence.sentences or [NO_SIGNS]))
 
 
-def _print_rows(found: pd.DataFrame, about: dict[str, Any], name: str, form: str, lines: Iterable[str]) -> None:
-    """Print rows as JSON, under a name beside what is said about them, as CSV, or as lines of text."""
+def _print_rows(rows: pd.DataFrame, about: dict[str, Any], name: str, form: str, lines: Iterable[str]) -> None:
+    """Print rows as JSON (under `name`, next to the fields of `about`), as CSV, or as lines of text."""
     if form == "json":
-        say_json(plain({**about, name: found.to_dict("records")}))
+        say_json(plain({**about, name: rows.to_dict("records")}))
     elif form == "csv":
-        write(spreadsheets.to_csv(found))
+        write(spreadsheets.to_csv(rows))
     else:
         say(*lines)
 
 
-def _ends(middle: float, low: float, high: float) -> str:
+def _interval(middle: float, low: float, high: float) -> str:
     return f"{number(middle)} ({number(low)} to {number(high)})"
 
 

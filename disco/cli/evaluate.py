@@ -21,41 +21,41 @@ from disco.table.read import read_table, read_words
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print every metric of `disco.metrics.evaluate` as one JSON object; null if undefined or not given.
+    """Print every metric of `disco.metrics.evaluate` as one JSON object; null if undefined or not requested.
 
     Raises:
         InputError: a file cannot be used, its names differ from the others', or there is no such result.
         FitStopped: the computation of parents was interrupted.
     """
     truth = read_truth(arguments.truth)
-    found = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
-    say_json(plain(found))
+    scores = _of_run(arguments, truth) if arguments.run else _of_files(arguments, truth)
+    say_json(plain(scores))
 
 
 def read_truth(path: Path) -> pd.DataFrame:
     """The true edges: parent, child and, if present, whether each direction can be known."""
     truth = read_names(path, ("parent", "child"))
-    told = list(truth.columns).count("direction")
-    if told > 1:
-        raise InputError(f'{path} has {told} columns "direction": keep one.')
-    for row, direction in enumerate(truth["direction"] if told else (), start=1):
+    count = list(truth.columns).count("direction")
+    if count > 1:
+        raise InputError(f'{path} has {count} columns "direction": keep one.')
+    for row, direction in enumerate(truth["direction"] if count else (), start=1):
         if direction != CONTEXT:
             check_direction(direction, f"{path}, row {row}")
     return between_nodes(truth)
 
 
 def _of_run(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of a finished run at the given thresholds, or its own."""
+    """The metrics of a finished run, at the arguments' thresholds or its own."""
     for name in ("order", "counts"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name} goes with --edges; a run has its own.")
-    found = open_run(arguments.run)
-    graph = chosen_graph(found, arguments)
-    return evaluate(truth, list(graph), graph, found.table())
+    opened = open_run(arguments.run)
+    graph = chosen_graph(opened, arguments)
+    return evaluate(truth, list(graph), graph, opened.table())
 
 
 def _of_files(arguments: argparse.Namespace, truth: pd.DataFrame) -> dict[str, object]:
-    """The metrics of an edge list, and of an order and a table if given."""
+    """The metrics of an edge list, and of an order and a table if the arguments name them."""
     for name in ("tau_z", "pi_min", "rule", "graph", "parents"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --run; an edge list is used as it is.")
@@ -69,14 +69,14 @@ def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """A CSV file of names, read literally ("NA" is a name).
 
     Raises:
-        InputError: it cannot be read, lacks one of the columns, has an empty name, or too many names.
+        InputError: it cannot be read, lacks a column, has an empty name, or too many names.
     """
     frame = read_words(path, LARGEST_TEXT)
-    there = list(frame.columns)
+    header = list(frame.columns)
     for name in columns:
-        if there.count(name) > 1:
-            raise InputError(f'{path} has {there.count(name)} columns "{name}": keep one.')
-        if name not in there:
+        if header.count(name) > 1:
+            raise InputError(f'{path} has {header.count(name)} columns "{name}": keep one.')
+        if name not in header:
             raise InputError(f'{path} has no column "{name}": it needs {" and ".join(columns)}, separated by commas.')
         empty = frame.index[frame[name] == ""]
         if len(empty):
@@ -88,7 +88,6 @@ def read_names(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _order(path: Path) -> list[str]:
-    """The nodes of an order.csv, sources first."""
     frame = read_names(path, ("node",))
     has_one = list(frame.columns).count("position") == 1
     positions = pd.to_numeric(frame["position"], errors="coerce") if has_one else None
@@ -98,7 +97,7 @@ def _order(path: Path) -> list[str]:
 
 
 def _numbers(path: Path) -> pd.DataFrame:
-    """A table to be sorted by mean and variance: counts or continuous data."""
+    """A table to sort by mean and variance: counts or continuous data."""
     table = read_table(path)
     for name, column in table.items():
         if not pd.api.types.is_numeric_dtype(column):

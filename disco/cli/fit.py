@@ -28,36 +28,32 @@ from disco.words import how_many
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the table, or resume its unfinished run, and print the result.
-
-    Raises:
-        InputError, ScoreUnavailable, FitStopped: as `work_here`.
-    """
-    given = options.given(arguments, Settings) | ({"preset": arguments.preset} if arguments.preset else {})
-    part = read_counts(arguments.counts, arguments, folds_of(arguments.out, given))
-    known = None if arguments.knowledge is None else read(arguments.knowledge)
+    """Fit the table, or resume its unfinished run, and print the result; errors as `work_here`."""
+    values = options.specified(arguments, Settings) | ({"preset": arguments.preset} if arguments.preset else {})
+    selection = read_counts(arguments.counts, arguments, folds_of(arguments.out, values))
+    knowledge = None if arguments.knowledge is None else read(arguments.knowledge)
     fitted = None
     if arguments.resume:
-        fitted = resumed(arguments.out, part, given, arguments.device, known)
+        fitted = resumed(arguments.out, selection, values, arguments.device, knowledge)
     if fitted is None:
-        settings = Settings.of(**given)
-        if "tau_z" in given and settings.parent_rule == "jackknife":
+        settings = Settings.of(**values)
+        if "tau_z" in values and settings.parent_rule == "jackknife":
             raise InputError(
                 "--tau-z has no effect on the rule jackknife, which computes its own threshold: use --set fdr=0.2 for "
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
         reasons = artefacts.reasons(arguments)
-        fitted = new_run(part, settings, arguments.out, device, knowledge=known, dismissed=reasons)
+        fitted = new_run(selection, settings, arguments.out, device, knowledge=knowledge, dismissed=reasons)
     else:
         artefacts.dismiss(fitted, arguments)
     if fitted.status().state != "done":
-        work_here(fitted, FIT, "the same command with --resume continues from here.", now=arguments.now)
+        work_here(fitted, FIT, "the same command with --resume continues from here.", at_once=arguments.now)
     print_result(fitted)
 
 
 def new_run(
-    part: FilePart,
+    selection: FilePart,
     settings: Settings,
     folder: Path,
     device: str,
@@ -69,9 +65,7 @@ def new_run(
     """A run for a table, in a new or empty folder.
 
     Args:
-        part: of a file.
-        knowledge: rules that its results obey.
-        dismissed: why kinds of artefacts are none in this table.
+        dismissed: why kinds of artefacts do not apply to this table.
         fits: whether it will be fitted; if so, print the expected time, and refuse a table that needs too much memory.
 
     Raises:
@@ -79,39 +73,41 @@ def new_run(
             it has no artefact of a dismissed kind.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        way = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
-        raise InputError(f"{folder} is not empty{way} choose another folder.")
-    prepared = part.prepared(settings.folds)
+        remedy = "; add --resume to resume the run in it, or" if (folder / "settings.json").exists() else ":"
+        raise InputError(f"{folder} is not empty{remedy} choose another folder.")
+    prepared = selection.prepared(settings.folds)
     counts = prepared.counts
     if knowledge is not None:
-        knowledge.resolve(list(counts.columns), part.roles)
+        knowledge.resolve(list(counts.columns), selection.roles)
     if fits:
         tell_estimate(counts, settings, device)
-    aside = ignored(part.table, part.roles)
-    told = looked_for(prepared.with_rows(part.table.index), aside=aside, reasons=dismissed, left_out=part.rows_left_out)
-    check_there(dismissed or (), told)
+    unused = ignored(selection.table, selection.roles)
+    table_artefacts = looked_for(
+        prepared.with_rows(selection.table.index), aside=unused, reasons=dismissed, left_out=selection.rows_left_out
+    )
+    check_there(dismissed or (), table_artefacts)
     return create_run(
-        part.table,
+        selection.table,
         settings,
         name=folder.resolve().name,
         folder=folder,
-        source=part.source,
+        source=selection.source,
         device=device,
-        rows_left_out=part.rows_left_out,
+        rows_left_out=selection.rows_left_out,
         knowledge=knowledge,
-        roles=part.roles,
-        spoilt=told,
-        origin=part.origin,
+        roles=selection.roles,
+        spoilt=table_artefacts,
+        origin=selection.origin,
         prepared=prepared,
     )
 
 
-def folds_of(folder: Path, given: Mapping[str, Any]) -> int:
+def folds_of(folder: Path, values: Mapping[str, Any]) -> int:
     """The number of folds of the run in a folder, or of a new one with these settings."""
     if (folder / "settings.json").exists():
         with contextlib.suppress(InputError):  # reported where the run is opened
             return open_run(folder).settings.folds
-    return Settings.of(**given).folds
+    return Settings.of(**values).folds
 
 
 def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None:
@@ -121,55 +117,48 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     from disco.work.forecast import about, estimate
 
     rows, nodes = counts.shape
-    foretold = estimate(rows, nodes, settings, device)
-    check_memory(Plan.of(rows, settings), nodes, foretold.device)
+    forecast = estimate(rows, nodes, settings, device)
+    check_memory(Plan.of(rows, settings), nodes, forecast.device)
     say(
-        f"{rows:,} rows × {nodes:,} columns on {foretold.device}: about {about(foretold.low, foretold.high)} "
-        f"and {foretold.bytes / 1e9:.1f} GB.",
+        f"{rows:,} rows × {nodes:,} columns on {forecast.device}: about {about(forecast.low, forecast.high)} "
+        f"and {forecast.bytes / 1e9:.1f} GB.",
         to=sys.stderr,
     )
 
 
 def resumed(
     folder: Path,
-    part: FilePart,
-    given: dict[str, Any],
+    selection: FilePart,
+    values: dict[str, Any],
     device: str | None,
     knowledge: Knowledge | None = None,
 ) -> Run | None:
-    """The run in a folder, which must have this table, these settings, knowledge and roles; None without a run.
-
-    Raises:
-        InputError: it has another table, other settings, knowledge or roles.
-    """
+    """The run in a folder, or None; InputError if its table, settings, knowledge or roles differ from these."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return None
-    found = open_run(folder)
-    given = vars(Settings.of(**given)) if "preset" in given else given  # the values count, whatever a preset is called
-    stored = {**vars(found.settings), "device": found.device}
-    for name, value in {**given, **({"device": device} if device else {})}.items():
+    existing = open_run(folder)
+    # the values count, whatever a preset is called
+    values = vars(Settings.of(**values)) if "preset" in values else values
+    stored = {**vars(existing.settings), "device": existing.device}
+    for name, value in {**values, **({"device": device} if device else {})}.items():
         if stored[name] != value:
             raise InputError(f"The run in {folder} has {name} {stored[name]}, not {value}; choose another folder.")
-    check_knowledge(found, knowledge)
-    check_roles(found, part.roles)
-    prepared = part.prepared(found.settings.folds, found.roles)
+    check_knowledge(existing, knowledge)
+    check_roles(existing, selection.roles)
+    prepared = selection.prepared(existing.settings.folds, existing.roles)
     adjustment = prepared.adjustment
-    is_same = found.adjustment is None if adjustment is None else adjustment.equals(found.adjustment)
-    if not found.table().equals(prepared.counts) or not is_same:
+    is_same = existing.adjustment is None if adjustment is None else adjustment.equals(existing.adjustment)
+    if not existing.table().equals(prepared.counts) or not is_same:
         raise InputError(f"The run in {folder} has another table; choose another folder.")
-    found.checked = prepared
-    return found
+    existing.checked = prepared
+    return existing
 
 
-def check_knowledge(run: Run, given: Knowledge | None) -> None:
-    """Refuse knowledge that differs from the run's own.
-
-    Raises:
-        InputError: it differs.
-    """
-    own = run.knowledge()
-    if given is not None and given != own:
-        how = "without knowledge" if own is None else f"with other knowledge ({own})"
+def check_knowledge(run: Run, knowledge: Knowledge | None) -> None:
+    """InputError if knowledge differs from the run's own."""
+    stored = run.knowledge()
+    if knowledge is not None and knowledge != stored:
+        how = "without knowledge" if stored is None else f"with other knowledge ({stored})"
         raise InputError(f"{run.path} was created {how}, which is fixed: create a new run of its table.")
 
 
@@ -187,8 +176,8 @@ def print_result(run: Run) -> None:
         say(words)
     if run.roles is not None:
         say(sentence(f"Roles: {run.roles}."))
-    if (known := run.knowledge()) is not None:
-        _print_knowledge(run, known)
+    if (knowledge := run.knowledge()) is not None:
+        _print_knowledge(run, knowledge)
     for note in status.notes:
         say(sentence(note))
     if settings.disjoint_rows:
@@ -201,7 +190,6 @@ def print_result(run: Run) -> None:
 
 
 def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
-    """Print the number of rules, and how they changed the order."""
     from disco.paper.ordering import forced
 
     say(sentence(f"Knowledge: {knowledge}."))
@@ -223,8 +211,8 @@ def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
         say(f"{count} with Z > {tau_z:g} in at least {pi_min:.0%} of {settings.folds} folds:")
     for edge in edges.itertuples():
         required = ", required" if getattr(edge, "rule", "") == REQUIRED else ""
-        told = f"OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}{required}"
-        say(f"  {short(edge.parent)} -> {short(edge.child)}  {told}")
+        numbers = f"OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}{required}"
+        say(f"  {short(edge.parent)} -> {short(edge.child)}  {numbers}")
 
 
 def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
@@ -235,5 +223,5 @@ def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
     for edge in edges.to_dict("records"):
         p_value = f", p {edge['p_value']:.2g}" if "p_value" in edge else ""
         required = ", required" if edge.get("rule") == REQUIRED else ""
-        told = f"{words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}{required}"
-        say(f"  {short(edge['parent'])} -> {short(edge['child'])}  {told}")
+        numbers = f"{words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}{required}"
+        say(f"  {short(edge['parent'])} -> {short(edge['child'])}  {numbers}")

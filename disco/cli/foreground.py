@@ -21,18 +21,14 @@ if TYPE_CHECKING:
 _AGAIN = 0.1  # seconds between attempts to stop at once
 
 
-def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", now: bool = False) -> Any:
-    """Start or resume long work on a run; the app shows it and can cancel it.
+def work_here(run: Run, work: Work, go_on: str, *choices: Any, label: str = "", at_once: bool = False) -> Any:
+    """Start or resume long work on a run; the app shows it and can cancel it. Returns the result of `jobs.work`.
 
     Args:
-        work: the kind of work.
         go_on: how to resume it, as a clause.
-        asked: the choices, as in `jobs.start`.
+        choices: as in `jobs.start`.
         label: text before its progress.
-        now: whether it begins beside the work that it would wait for.
-
-    Returns:
-        The result of `jobs.work`.
+        at_once: whether it starts without waiting for other work.
 
     Raises:
         FitStopped: it was interrupted; the message says how to resume it.
@@ -45,9 +41,9 @@ def work_here(run: Run, work: Work, go_on: str, *asked: Any, label: str = "", no
             progress(event)
             return not stopping.is_set()
 
-        lock = jobs.enqueue(run, work, *asked, pid=os.getpid())
+        lock = jobs.enqueue(run, work, *choices, pid=os.getpid())
         try:
-            if now:
+            if at_once:
                 jobs.start_at_once(run, work)
             return jobs.work(run, work, lock, watch)
         except (FitStopped, KeyboardInterrupt) as stop:
@@ -69,13 +65,13 @@ def signals(stopping: threading.Event, progress: Progress) -> Iterator[None]:
         progress.say_from_handler("stopping after this step; press Ctrl-C again to stop at once")
 
     later: list[threading.Timer] = []
-    before = {number: signal.signal(number, stop) for number in STOPPING}
+    previous = {number: signal.signal(number, stop) for number in STOPPING}
     try:
         yield
     finally:
         for timer in later:
             timer.cancel()
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 

@@ -14,7 +14,7 @@ from disco.runs.refined import read_refined
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the graph at the given thresholds, of the given selector, or the run's own, or its refined one.
+    """Write a run's graph: at the arguments' thresholds and selector, or the run's own, or refined.
 
     Raises:
         InputError: there is no such run or result, or the file has an unknown extension or cannot be written.
@@ -35,11 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _format_of(path: Path | None) -> str:
-    """The format for a file's extension; csv without a file or an extension.
-
-    Raises:
-        InputError: the extension is unknown.
-    """
+    """The format for a file's extension; csv without a file or an extension."""
     ending = "" if path is None else path.suffix[1:].lower()
     if ending and ending not in FORMATS:
         raise InputError(f"{path} has no known extension ({', '.join(FORMATS)}): rename the file, or give --format.")

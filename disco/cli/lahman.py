@@ -17,15 +17,11 @@ from disco.paper.settings import PRESETS, Settings
 from disco.runs import FIT, Run, create_run
 from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
-_FIXED = {"seed", "transform", "levels", "boundary"}  # these have flags of their own
+_FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the runs that are missing in DIR, and print one JSON line.
-
-    Raises:
-        InputError, ScoreUnavailable, FitStopped: as `work_here`.
-    """
+    """Fit the missing runs in DIR, and print one JSON line; errors as `work_here`."""
     years, changes = parse_years(arguments.years), options.parsed(Settings, arguments.set)
     seeds = parse_seeds(arguments.seeds)
     for name in _FIXED & set(changes):
@@ -34,18 +30,18 @@ def run(arguments: argparse.Namespace) -> None:
     fits = group(cohort(*years), years, arguments.levels, preset, seeds, arguments.boundary)
     label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{preset}-seed"
     device = arguments.device or "auto"
-    runs = [_run(arguments.out / f"{label}{one['settings'].seed}", one, changes, device) for one in fits.values()]
+    runs = [_run(arguments.out / f"{label}{fit['settings'].seed}", fit, changes, device) for fit in fits.values()]
     for name, fitted in zip(fits, runs, strict=True):
         if fitted.status().state != "done":
             go_on = "the same command continues from here."
-            work_here(fitted, FIT, go_on, label=name, now=arguments.now)
+            work_here(fitted, FIT, go_on, label=name, at_once=arguments.now)
         if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
             say(f"{name.capitalize()}: {words}", to=sys.stderr)
     say_json(summary(arguments, seeds, runs))
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
-    """The JSON line: the share of references that each seed's order respects, and the seconds of its fit."""
+    """The JSON line: the share of reference pairs that each seed's order respects, and the seconds of its fit."""
     orders = [run.order() for run in runs]
     scores = {name.lower(): [a_top(order, pairs) for order in orders] for name, pairs in REFERENCES.items()}
     return {
@@ -58,13 +54,9 @@ def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) ->
 
 
 def parse_seeds(text: str) -> list[int]:
-    """Different seeds from a comma-separated list.
-
-    Raises:
-        InputError: it is no such list.
-    """
+    """Distinct seeds from a comma-separated list; InputError if it is not one."""
     try:
-        seeds = [int(part) for part in text.split(",")]
+        seeds = [int(item) for item in text.split(",")]
     except ValueError as error:
         raise InputError(f"--seeds must be whole numbers with commas between, such as 0,1,2; got {text!r}.") from error
     if len(set(seeds)) < len(seeds):
@@ -73,15 +65,11 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def _run(folder: Path, fit: dict[str, Any], changes: dict[str, object], device: str) -> Run:
-    """The run in a folder, existing or new.
-
-    Args:
-        fit: the arguments of `create_run`, before the changes of settings.
-    """
+    """The run in a folder, existing or new; `fit` holds the arguments of `create_run`, before `changes` of settings."""
     table, settings = fit["table"], fit["settings"].replace(**changes)
-    part = FilePart(table, (), None, fit["source"], fit["origin"])
-    if (existing := resumed(folder, part, settings.to_dict(), None)) is not None:
+    selection = FilePart(table, (), None, fit["source"], fit["origin"])
+    if (existing := resumed(folder, selection, settings.to_dict(), None)) is not None:
         return existing
     tell_estimate(table, settings, device)
-    own = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}
-    return create_run(**{**fit, **own})
+    overrides = {"settings": settings, "name": f"Lahman {folder.name}", "folder": folder, "device": device}
+    return create_run(**{**fit, **overrides})

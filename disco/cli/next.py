@@ -20,51 +20,51 @@ _MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print what setting each node would settle, best first, as text, JSON or CSV.
+    """Print which directions setting each node would settle, best first, as text, JSON or CSV.
 
     Raises:
         InputError: there is no such run, it has no refinement, or a node is unknown.
     """
     run, nodes = open_run(arguments.run), names_in(arguments.nodes) or None
     with Progress() as progress:
-        found = next_experiment.of(run, nodes, callback=progress if len(run.nodes) > _SEVERAL else None)
+        result = next_experiment.of(run, nodes, callback=progress if len(run.nodes) > _SEVERAL else None)
     if arguments.format == "json":
-        say_json(plain(_as_json(found)))
+        say_json(plain(_as_json(result)))
     elif arguments.format == "csv":
-        write(spreadsheets.to_csv(_as_rows(found)))
+        write(spreadsheets.to_csv(_as_rows(result)))
     else:
-        _print(found)
+        _print(result)
 
 
-def _as_json(found: Next) -> dict[str, object]:
-    pairs = {node: part.drop(columns="node").to_dict("records") for node, part in found.pairs.groupby("node")}
-    nodes = [{**row, "pairs": pairs[row["node"]]} for row in found.nodes.to_dict("records")]
-    return {"open": found.open, "graphs": found.graphs, "are_all_graphs": found.is_exact, "nodes": nodes}
+def _as_json(result: Next) -> dict[str, object]:
+    pairs = {node: rows.drop(columns="node").to_dict("records") for node, rows in result.pairs.groupby("node")}
+    nodes = [{**row, "pairs": pairs[row["node"]]} for row in result.nodes.to_dict("records")]
+    return {"open": result.open, "graphs": result.graphs, "are_all_graphs": result.is_exact, "nodes": nodes}
 
 
-def _as_rows(found: Next) -> pd.DataFrame:
+def _as_rows(result: Next) -> pd.DataFrame:
     """One row per node and pair; the numbers of the pair after those of the node."""
-    pairs = found.pairs.rename(columns={name: f"pair_{name}" for name in ("settled", "settled_if_hidden", "rows")})
-    return found.nodes.drop(columns="pairs").merge(pairs, on="node", sort=False)
+    pairs = result.pairs.rename(columns={name: f"pair_{name}" for name in ("settled", "settled_if_hidden", "rows")})
+    return result.nodes.drop(columns="pairs").merge(pairs, on="node", sort=False)
 
 
-def _print(found: Next) -> None:
-    if not found.open:
+def _print(result: Next) -> None:
+    if not result.open:
         say(NOTHING_OPEN)
         return
-    graphs = f"{how_many(found.graphs, 'graph')}{'' if found.is_exact else ', drawn from more'}"
-    say(f"{how_many(found.open, 'open direction')}. The rows leave {graphs}.")
-    by_node = dict(list(found.pairs.groupby("node")))
-    for row in found.nodes.head(_MOST_NODES).itertuples():
+    graphs = f"{how_many(result.graphs, 'graph')}{'' if result.is_exact else ', drawn from more'}"
+    say(f"{how_many(result.open, 'open direction')}. The rows leave {graphs}.")
+    by_node = dict(list(result.pairs.groupby("node")))
+    for row in result.nodes.head(_MOST_NODES).itertuples():
         numbers = f"settles {row.settled:.1f} ({row.settled_if_hidden:.1f} whatever is hidden)"
         rows = rows_in_words(row)
         say(f"  {short(row.node)}  {numbers}{f', rows per arm {rows}' if rows else ''}")
         pairs = [_pair(pair) for pair in by_node[row.node].itertuples()]
         say(sentence(f"    {listed(pairs, _MOST_PAIRS)}"))
-    if found.nodes.empty:
+    if result.nodes.empty:
         say("Setting these nodes would settle none of them.")
-    if len(found.nodes) > _MOST_NODES:
-        say(f"  {len(found.nodes) - _MOST_NODES:,} more nodes: --format json lists them all.")
+    if len(result.nodes) > _MOST_NODES:
+        say(f"  {len(result.nodes) - _MOST_NODES:,} more nodes: --format json lists them all.")
     say(
         "Settled on average over the graphs that the rows leave, if there are no hidden common causes; and of these, "
         "whatever is hidden. Rows per arm: for a power of .8 to see the predicted change of an open neighbour.",
@@ -73,6 +73,6 @@ def _print(found: Next) -> None:
 
 
 def _pair(pair: Any) -> str:
-    """An edge, and in how many of the graphs it is settled unless in all of them."""
-    many = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} graphs)"
-    return f"{short(pair.parent)} -- {short(pair.child)}{many}"
+    """An edge, and in which share of the graphs it is settled unless in all of them."""
+    suffix = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} graphs)"
+    return f"{short(pair.parent)} -- {short(pair.child)}{suffix}"

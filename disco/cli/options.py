@@ -1,4 +1,4 @@
-"""Options of the commands: those declared by dataclasses (`disco.fields`), and those that several commands have."""
+"""Options of the commands: those declared by dataclasses (`disco.fields`), and those that several commands share."""
 
 import argparse
 import re
@@ -20,15 +20,13 @@ _TERMS = re.compile(r"(\w+: )?\{[^}]*\} ?")  # of the glossary, with which the a
 
 
 class _Listing(argparse.Action):
-    """Print every option that --set takes, like --help."""
-
     def __call__(self, *_: object) -> None:
         say(*listing(self.const))
         sys.exit(0)
 
 
 def listing(of: type) -> list[str]:
-    """Every option of a dataclass in a line: its name, default, range and meaning."""
+    """One line per option of a dataclass: its name, default, range and meaning."""
     return [
         f"{option.name}={_number(option.default)}  {option.range or 'see the documentation'}. {_brief(option)}"
         for option in declared(of).values()
@@ -36,7 +34,7 @@ def listing(of: type) -> list[str]:
 
 
 def add(command: argparse._ActionsContainer, of: type, *names: str, when: str = "", default: str = "") -> None:
-    """A flag for every option of a dataclass that has one; with `names`, for these.
+    """A flag for each option of a dataclass that has one, or only for `names`.
 
     Args:
         when: a condition, before the help.
@@ -61,12 +59,8 @@ def add_set(command: argparse.ArgumentParser, of: type) -> None:
     command.add_argument("--options", action=_Listing, nargs=0, const=of, help="list all options of --set, and exit")
 
 
-def given(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
-    """The options of a dataclass that were given by flag or by --set; with `names`, these of those with a flag.
-
-    Raises:
-        InputError: an option is unknown or given twice.
-    """
+def specified(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any]:
+    """The options of a dataclass from flags and --set; with `names`, only these, from flags; errors as `parsed`."""
     options = declared(of)
     flags = {name: getattr(arguments, name, None) for name in names or options}
     flags = {name: value for name, value in flags.items() if value is not None}
@@ -77,11 +71,7 @@ def given(arguments: argparse.Namespace, of: type, *names: str) -> dict[str, Any
 
 
 def parsed(of: type, texts: Sequence[str]) -> dict[str, Any]:
-    """Values of a dataclass's options from texts such as "width=64".
-
-    Raises:
-        InputError: an option is unknown or given twice.
-    """
+    """Values of a dataclass's options from texts such as "width=64"; InputError if one is unknown or occurs twice."""
     options, values = declared(of), dict[str, Any]()
     for text in texts:
         name, equals, value = text.partition("=")
@@ -108,15 +98,15 @@ def _number(value: Any) -> str:
 
 
 def _help(option: Option, default: str) -> str:
-    """What an option does, as part of a sentence, with its words and its default."""
+    """What an option does, as a clause, with its choices and its default."""
     text = _TERMS.sub("", option.help).strip().rstrip(".")
     text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
     if option.kind is bool:
         return text
     if not option.words:
         return f"{text} ({default or _number(option.default)})"
-    said = [f"{word} (default)" if word == option.default and not default else word for word in option.words]
-    return f"{', '.join(said[:-1])} or {said[-1]}{f' ({default})' if default else ''}: {text}"
+    choices = [f"{word} (default)" if word == option.default and not default else word for word in option.words]
+    return f"{', '.join(choices[:-1])} or {choices[-1]}{f' ({default})' if default else ''}: {text}"
 
 
 class _Joined(argparse.Action):
@@ -129,8 +119,8 @@ class _Joined(argparse.Action):
         values: str | Sequence[object] | None,
         __: object = None,
     ) -> None:
-        before = getattr(to, self.dest)
-        setattr(to, self.dest, values if before is None else f"{before},{values}")
+        previous = getattr(to, self.dest)
+        setattr(to, self.dest, values if previous is None else f"{previous},{values}")
 
 
 def _listed(command: argparse.ArgumentParser, option: str, text: str, metavar: str = "A,B") -> None:
@@ -235,7 +225,7 @@ def knowledge(command: argparse.ArgumentParser) -> None:
 def where(command: argparse.ArgumentParser) -> None:
     """Where and when to work."""
     command.add_argument("--device", metavar="NAME", help="auto (default), cpu or cuda")
-    now(command)
+    at_once(command)
     cluster(command)
 
 
@@ -243,24 +233,24 @@ def cluster(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cluster", metavar="ADDRESS", help="send the work to a Dask scheduler, as tcp://host:8786")
 
 
-def now(command: argparse.ArgumentParser) -> None:
+def at_once(command: argparse.ArgumentParser) -> None:
     command.add_argument("--now", action="store_true", help="begin beside work that is running, without waiting for it")
 
 
 def which(command: argparse.ArgumentParser) -> None:
-    own = "the run's own"
-    add(command, Settings, "tau_z", "pi_min", default=own)
+    default = "the run's own"
+    add(command, Settings, "tau_z", "pi_min", default=default)
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
-    command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({own})")
+    command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({default})")
     command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (disco)")
     command.add_argument(
-        "--parents", choices=selectors, help=f"the edges of this selector ({own}); computed if missing"
+        "--parents", choices=selectors, help=f"the edges of this selector ({default}); computed if missing"
     )
 
 
 def preset(command: argparse.ArgumentParser) -> None:
-    usual, *others = PRESETS
-    command.add_argument("--preset", metavar="NAME", help=f"{usual} (default) or {', '.join(others)}")
+    usual, *alternatives = PRESETS
+    command.add_argument("--preset", metavar="NAME", help=f"{usual} (default) or {', '.join(alternatives)}")
 
 
 def formats(command: argparse.ArgumentParser) -> None:

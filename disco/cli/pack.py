@@ -16,11 +16,11 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         InputError: there is no such run, it is in use or too large, or the file exists or cannot be written.
     """
-    found = open_run(arguments.run)
-    path = arguments.out or Path(f"{found.id}.zip")
+    opened = open_run(arguments.run)
+    path = arguments.out or Path(f"{opened.id}.zip")
     if path.exists():
         raise InputError(f"{path} already exists; choose another file with --out.")
-    data = pack(found, networks=not arguments.without_networks)
+    data = pack(opened, networks=not arguments.without_networks)
     try:
         write_bytes(path, data)
     except OSError as error:

@@ -18,12 +18,7 @@ _LINE_SHARE = 0.05  # smallest share of the fit between two plain lines
 
 
 class Progress:
-    """The callback of work in the foreground.
-
-    Args:
-        label: text before each line.
-        stream: the output stream, by default stderr.
-    """
+    """The callback of work in the foreground; `label` precedes each line."""
 
     def __init__(self, label: str = "", stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
@@ -57,34 +52,33 @@ class Progress:
         if event.stage == "queue":
             self._wait(event.message)
             return
-        now = time.monotonic()
+        clock = time.monotonic()
         if self.first is None:
-            self.first = (now, event.progress)
+            self.first = (clock, event.progress)
             self.line_at = event.progress - _LINE_SHARE
         ended = event.done >= event.total
         if self.bar:
-            if now - self.drawn_at >= _REDRAW_SECONDS or ended:
-                self.drawn_at = now
-                self._write(f"\r\x1b[K{self.label}{_bar(event.progress)} {self._words(event, now)}")
+            if clock - self.drawn_at >= _REDRAW_SECONDS or ended:
+                self.drawn_at = clock
+                self._write(f"\r\x1b[K{self.label}{_bar(event.progress)} {self._words(event, clock)}")
         elif event.stage != self.stage or event.progress - self.line_at >= _LINE_SHARE or event.progress >= 1:
             self.stage, self.line_at = event.stage, event.progress
-            self._write(f"{self.label}{event.progress:4.0%}  {self._words(event, now)}\n")
+            self._write(f"{self.label}{event.progress:4.0%}  {self._words(event, clock)}\n")
 
     def _wait(self, words: str) -> None:
-        """Print what it waits for, once."""
         if words and words != self.waiting:
             self.say(words)
         self.waiting = words
 
-    def _words(self, event: "Event", now: float) -> str:
-        return f"{event.stage} {event.done}/{event.total}{self._left(event.progress, now)}"
+    def _words(self, event: "Event", clock: float) -> str:
+        return f"{event.stage} {event.done}/{event.total}{self._remaining(event.progress, clock)}"
 
-    def _left(self, progress: float, now: float) -> str:
+    def _remaining(self, progress: float, clock: float) -> str:
         """The remaining time at the pace so far."""
-        since, at = self.first or (now, progress)
-        if now - since < 1 or progress <= at:
+        since, at = self.first or (clock, progress)
+        if clock - since < 1 or progress <= at:
             return ""
-        return f", {duration((now - since) * (1 - progress) / (progress - at))} left"
+        return f", {duration((clock - since) * (1 - progress) / (progress - at))} left"
 
     def _write(self, text: str) -> None:
         with contextlib.suppress(OSError):  # a closed terminal must not stop the work

@@ -26,10 +26,10 @@ def run(arguments: argparse.Namespace) -> None:
         InputError: there is no such run, the table cannot be used, or a number is out of range.
         FitStopped: it was interrupted; the same command continues.
     """
-    choice = Choice(**options.given(arguments, Choice))
+    choice = Choice(**options.specified(arguments, Choice))
     target = chosen_run(arguments, "RUN", "--counts")
     go_on = "the same command continues after the finished searches."
-    result = work_here(target, REFINE, go_on, choice, now=arguments.now)
+    result = work_here(target, REFINE, go_on, choice, at_once=arguments.now)
     _print(target, result, choice)
 
 
@@ -51,13 +51,13 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         numbers = ", ".join(f"{item.short.lower()} {_nats(getattr(edge, item.name))}" for item in EDGE_LINE)
         arrow = "--" if is_sure == "undecided" else "->"
         say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {numbers}, {is_sure}{share}")
-    for one in () if result.contexts is None else result.contexts.itertuples():
-        level = f" = {short(one.level)}" if one.level else ""
-        say(f"  {short(one.context)}{level} -> {short(one.node)}  {GAIN.short.lower()} {_nats(one.gain_nats)}, context")
+    for row in () if result.contexts is None else result.contexts.itertuples():
+        level = f" = {short(row.level)}" if row.level else ""
+        say(f"  {short(row.context)}{level} -> {short(row.node)}  {GAIN.short.lower()} {_nats(row.gain_nats)}, context")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
-    if (known := target.knowledge()) is not None:
-        say(sentence(f"Knowledge: {known}."))
+    if (knowledge := target.knowledge()) is not None:
+        say(sentence(f"Knowledge: {knowledge}."))
     for note in result.notes:
         say(sentence(f"Note: {note}"))
     adjacent = "A link shows that two columns are adjacent, not which one is the cause."

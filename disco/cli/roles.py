@@ -13,10 +13,9 @@ from disco.table.roles import COMPUTED_BY, Roles, read
 
 
 def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories: Collection[str] = ()) -> Roles | None:
-    """The given roles, None without any; the flags add to the file.
+    """The roles from --roles and the flags, which add to the file; None without any.
 
     Args:
-        arguments: those of `roles` in disco/cli/options.py.
         names: the columns of the table.
         categories: columns that are categorical covariates by default.
 
@@ -26,9 +25,9 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
     file = Roles() if arguments.roles is None else read(arguments.roles)
     columns, exposure = dict(file.columns), file.exposure
     for name, role in _flags(arguments, names):
-        given = (role, CATEGORICAL) if role == "covariate" and name in categories else role
-        if columns.setdefault(name, given) != given:
-            raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(given)}: choose one.')
+        declared = (role, CATEGORICAL) if role == "covariate" and name in categories else role
+        if columns.setdefault(name, declared) != declared:
+            raise InputError(f'"{name}" has two roles, {_words(columns[name])} and {_words(declared)}: choose one.')
     if arguments.exposure in COMPUTED_BY:
         if arguments.exposure in names:
             raise InputError(
@@ -46,7 +45,7 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
 
 def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str | tuple[str, str]]]:
     """The name and role of every column in a flag."""
-    found: list[tuple[str, str | tuple[str, str]]] = []
+    declared: list[tuple[str, str | tuple[str, str]]] = []
     for role, texts, kinds in (
         ("covariate", arguments.covariates, KINDS),
         ("context", arguments.contexts, CONTEXT_KINDS),
@@ -54,15 +53,15 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
         for text in listed(texts):
             name, _, kind = text.rpartition("=")
             is_name = text in names or kind not in kinds
-            found.append((text, role) if is_name else (name, (role, kind)))
-    found += [(text, "ignore") for text in listed(arguments.ignore)]
+            declared.append((text, role) if is_name else (name, (role, kind)))
+    declared += [(text, "ignore") for text in listed(arguments.ignore)]
     if arguments.exposure is not None and arguments.exposure not in COMPUTED_BY:
-        found.append((arguments.exposure, "exposure"))
+        declared.append((arguments.exposure, "exposure"))
     if arguments.intervention is not None:
         name, _, kind = arguments.intervention.rpartition("=")
         is_name = arguments.intervention in names or kind not in INTERVENTION_KINDS
-        found.append((arguments.intervention, "intervention") if is_name else (name, ("intervention", kind)))
-    return found if arguments.group is None else [*found, (arguments.group, "group")]
+        declared.append((arguments.intervention, "intervention") if is_name else (name, ("intervention", kind)))
+    return declared if arguments.group is None else [*declared, (arguments.group, "group")]
 
 
 def listed(text: str | None) -> list[str]:
@@ -71,21 +70,17 @@ def listed(text: str | None) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """The parts of a list separated by commas or line breaks, unchanged; quotes protect these."""
+    """The items of a list separated by commas or line breaks, unchanged; quotes protect these."""
     lines = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
-    return [part for line in lines for part in line]
+    return [item for line in lines for item in line]
 
 
-def _words(given: str | tuple[str, str]) -> str:
-    return given if isinstance(given, str) else " ".join(given[::-1])
+def _words(role: str | tuple[str, str]) -> str:
+    return role if isinstance(role, str) else " ".join(role[::-1])
 
 
-def check_roles(run: Run, given: Roles | None) -> None:
-    """Refuse roles that differ from the run's own.
-
-    Raises:
-        InputError: they differ.
-    """
-    if given is not None and given.needed() != run.roles:
+def check_roles(run: Run, roles: Roles | None) -> None:
+    """InputError if roles differ from the run's own."""
+    if roles is not None and roles.needed() != run.roles:
         how = "without roles" if run.roles is None else f"with other roles ({run.roles})"
         raise InputError(f"{run.path} was created {how}, which are fixed: create a new run of its table.")

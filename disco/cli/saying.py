@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from disco.errors import printable
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but not tab and line break, which part the cells of a table
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but not tab and line break, which separate cells
 _NAME, _SENTENCE = 80, 1000  # longest text, in characters
 
 
@@ -44,5 +44,5 @@ def sentence(text: str) -> str:
     return _shortened(text, _SENTENCE)
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - most // 2 + 1 :]}"
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit // 2]}…{text[len(text) - limit // 2 + 1 :]}"

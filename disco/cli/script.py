@@ -9,11 +9,7 @@ from disco.runs.script import TABLE, Facts, python, shell
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the script.
-
-    Raises:
-        InputError: there is no such run, or it cannot be read.
-    """
+    """Print the script; InputError if the run does not exist or cannot be read."""
     facts = Facts.of(open_run(arguments.run))
     write((shell if arguments.shell else python)(facts))
     if (facts.for_shell if arguments.shell else facts).needs_table:

@@ -14,7 +14,7 @@ from disco.runs.parents import compute_candidates, read_candidates, selected_gra
 
 
 def chosen_parents(run: Run, selector: str) -> nx.DiGraph:
-    """The DAG of cam, pcm or evidence along a finished run's order; if computed, it is stored in the run.
+    """The DAG of cam, pcm or evidence along a finished run's order; a computed one is stored in the run.
 
     Raises:
         InputError: the run is not finished, or the selector cannot use its table.

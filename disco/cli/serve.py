@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Serve the app to many users until Ctrl-C or SIGTERM.
 
     Raises:
-        InputError: nothing tells users apart, an option does not suit the others, or the port is taken.
+        InputError: no authentication is chosen, an option does not suit the others, or the port is taken.
     """
     from starlette.applications import Starlette
 
@@ -34,45 +34,44 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.work import everyone
 
     _check_host(arguments.host)
-    way = _way(arguments)
-    limits.announce(limits.UserLimits(**options.given(arguments, limits.UserLimits)))
+    authentication = _authentication(arguments)
+    limits.announce(limits.UserLimits(**options.specified(arguments, limits.UserLimits)))
     script, port = find_app(), free_port(arguments.port, arguments.host)
-    # uvicorn would take the address of a proxy's client for the address that asks; the door needs the latter.
+    # uvicorn would report the address of a proxy's client as the peer; authentication needs the proxy's address.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     roots.serve(sessions.asking)
-    for name in ENGINE:  # before the first page, which would otherwise share the interpreter with these imports
+    for name in ENGINE:  # before the first page, which would share the interpreter with these imports
         import_module(name)
     page_lock.take()
     system.share_one_core()
-    going_on = everyone.go_on()  # before any page asks: one that finds its work interrupted would not look again
+    restarted = everyone.go_on()  # before the first page, which would not look again at interrupted work
     downloads = sessions.Downloads()
     downloads.watch()
 
-    def refused(why: str, asked: object) -> None:
-        log.event("refused", why=why, path=getattr(asked, "scope", {}).get("path", ""))
+    def refused(why: str, request: object) -> None:
+        log.event("refused", why=why, path=getattr(request, "scope", {}).get("path", ""))
 
     def behind_the_door(app: Starlette) -> None:
-        app.add_middleware(Door, way=way, may_read=downloads.may_read, refused=refused)
+        app.add_middleware(Door, way=authentication, may_read=downloads.may_read, refused=refused)
 
-    def said() -> None:
+    def announce() -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
-        for job in going_on:
+        for job in restarted:
             log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
         threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
-        log.event("started", host=arguments.host, port=port, way=type(way).__name__)
+        log.event("started", host=arguments.host, port=port, way=type(authentication).__name__)
 
     configuration = {
         "server_headless": True,
         "server_trustedUserHeaders": sessions.HEADERS,
         "server_allowedHosts": _names(arguments),
     }
-    serve(script, arguments.host, port, said, health.add, behind_the_door, **configuration)
+    serve(script, arguments.host, port, announce, health.add, behind_the_door, **configuration)
 
 
 def _check_host(host: str) -> None:
-    """InputError unless it is an address."""
     try:
         ip_address(host)
     except ValueError:
@@ -80,7 +79,7 @@ def _check_host(host: str) -> None:
 
 
 def _compile() -> None:
-    """Compile before anybody asks: a class that searches on a new machine would wait for minutes."""
+    """Compile before the first request: on a new machine a class that searches would wait for minutes."""
     from disco.server import log
     from disco.work import ahead
 
@@ -90,14 +89,14 @@ def _compile() -> None:
         log.event("compiled")
 
 
-def _way(arguments: argparse.Namespace) -> "Way":
-    """How users are told apart; InputError if that is not said, or said twice."""
+def _authentication(arguments: argparse.Namespace) -> "Way":
+    """How users are authenticated; InputError unless exactly one method is chosen."""
     from disco.server import ways
 
     chosen = [arguments.invite, arguments.user_header is not None, arguments.openid]
     if sum(chosen) != 1:
-        begun = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
-        raise InputError(f"{begun}: {_WAYS}. For yourself alone, use disco app.")
+        problem = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
+        raise InputError(f"{problem}: {_WAYS}. For yourself alone, use disco app.")
     admins, allowed = frozenset(arguments.admin), frozenset(arguments.allow)
     if arguments.invite:
         if admins or allowed:
@@ -128,18 +127,20 @@ def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "Way":
 
 
 def _names(arguments: argparse.Namespace) -> list[str]:
-    """The names by which browsers may know the server."""
+    """The host names that browsers may use for the server."""
     import psutil
 
     if arguments.name:
         return [*arguments.name, "127.0.0.1", "localhost"]
     kinds = (socket.AF_INET, socket.AF_INET6)
-    every = [one for own in psutil.net_if_addrs().values() for one in own if one.family in kinds]
-    return ["localhost", socket.gethostname(), *(one.address.partition("%")[0] for one in every)]
+    every = [
+        address for addresses in psutil.net_if_addrs().values() for address in addresses if address.family in kinds
+    ]
+    return ["localhost", socket.gethostname(), *(address.address.partition("%")[0] for address in every)]
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
-    """What the admin has to know."""
+    """The addresses to print for the admin."""
     from disco.server import ways
     from disco.users.roots import INVITE
 

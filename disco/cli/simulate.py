@@ -43,26 +43,22 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """A design's values given as options, which override those of a design file.
-
-    Raises:
-        InputError: a file cannot be read, or two options conflict.
-    """
+    """A design's values from options, which override a design file; InputError if they conflict or it is unreadable."""
     values = {} if arguments.design is None else _design_file(arguments.design)
-    values |= options.given(arguments, Design)
+    values |= options.specified(arguments, Design)
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
         values["interventions"] = int(text) if text.isdecimal() else listed(text)
     if arguments.contexts is not None:
         text = arguments.contexts.strip()
-        values["contexts"] = int(text) if text.isdecimal() else [listed(part) for part in text.split(";")]
+        values["contexts"] = int(text) if text.isdecimal() else [listed(item) for item in text.split(";")]
     if arguments.nodes is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
-        kept = values.get("parameters", {})
-        if not isinstance(kept, dict):
-            raise InputError(f"parameters must map names to numbers; got {str(kept)[:40]}.")
-        values["parameters"] = kept | as_numbers("--param", arguments.param)
+        parameters = values.get("parameters", {})
+        if not isinstance(parameters, dict):
+            raise InputError(f"parameters must map names to numbers; got {str(parameters)[:40]}.")
+        values["parameters"] = parameters | as_numbers("--param", arguments.param)
     if arguments.edges is not None:
         if arguments.nodes is not None:
             raise InputError("--d conflicts with --edges: the file sets the graph's nodes.")
@@ -72,7 +68,7 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def write(folder: Path, drawn: Simulated) -> None:
-    """Write a table's files, safe for spreadsheets, and the roles of columns beside the counts, if any.
+    """Write a table's files, safe for spreadsheets, with the roles of columns that are not counts.
 
     order.csv is as in a run: position from 1, node, sources first.
     """
@@ -87,7 +83,6 @@ def write(folder: Path, drawn: Simulated) -> None:
 
 
 def _design_file(path: Path) -> dict[str, Any]:
-    """The values of a design.json."""
     content = read_regular(path, LARGEST_DESIGN)
     try:
         return Design.values_of(content)

@@ -1,4 +1,4 @@
-"""The changes of a table that flags ask for, and those that `--tidy` makes of what it holds besides counts."""
+"""Changes of a table by flags, and by `--tidy`, which handles what a table holds besides counts."""
 
 import argparse
 import sys
@@ -27,16 +27,15 @@ _NONE = "none"  # refuses all suggestions
 def changed(
     table: pd.DataFrame, arguments: argparse.Namespace, categories: Collection[str]
 ) -> tuple[tuple[Edit, ...], pd.DataFrame, Stretches, Roles | None]:
-    """The changes, the table after them, its rows that are left out, and its roles.
+    """The changes, the table after them, the rows they leave out, and the columns' roles.
 
     Args:
-        table: as it was read.
-        arguments: those of `table` and `roles` in disco/cli/options.py.
+        table: as read.
         categories: columns that are categorical covariates by default.
 
     Raises:
         InputError: a change cannot be made, there is no such suggestion or role, or counts would be wrong and the
-            suggestion that mends it is neither accepted nor refused.
+            suggestion that fixes them is neither accepted nor refused.
     """
     edits: list[Edit] = []
     left_out: Stretches = ()
@@ -51,11 +50,11 @@ def changed(
         table = change(table, edit)
     kinds, roles = _kinds(arguments.tidy), given_roles(arguments, names_of(table), categories)
     spared = () if roles is None else roles.columns
-    has_genes = arguments.transpose  # their names say nothing of a role
-    for one, _ in () if kinds is None else tidied(table, kinds, spared):
-        has_genes |= one.kind == GENES
-        say(sentence(f"Note: {one}"), to=sys.stderr)
-        for edit in one.edits:
+    has_genes = arguments.transpose  # the names of genes suggest no role
+    for finding, _ in () if kinds is None else tidied(table, kinds, spared):
+        has_genes |= finding.kind == GENES
+        say(sentence(f"Note: {finding}"), to=sys.stderr)
+        for edit in finding.edits:
             table = change(table, edit)
     if arguments.blank is not None:
         table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
@@ -63,8 +62,8 @@ def changed(
     if certain is not None:
         words = f"With --tidy {_NONE}, the table is read as it is."
         raise InputError(f"{_offer(certain)} {words}")
-    for one, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
-        say(sentence(f"Note: {_offer(one)}"), to=sys.stderr)
+    for finding, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
+        say(sentence(f"Note: {_offer(finding)}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not has_genes:
@@ -72,9 +71,9 @@ def changed(
     return tuple(edits), table, left_out, roles
 
 
-def _offer(one: Finding) -> str:
-    """What a table holds besides counts, and what --tidy makes of it, in sentences."""
-    return f"{one.message} With --tidy, {one.remedy[0].lower()}{one.remedy[1:]}"
+def _offer(finding: Finding) -> str:
+    """What a table holds besides counts, and how --tidy changes it, in sentences."""
+    return f"{finding.message} With --tidy, {finding.remedy[0].lower()}{finding.remedy[1:]}"
 
 
 def _with_samples(
@@ -83,19 +82,19 @@ def _with_samples(
     roles: Roles | None,
     change: Callable[[pd.DataFrame, Edit], pd.DataFrame],
 ) -> tuple[pd.DataFrame, Roles]:
-    """The table with the columns of a sheet of samples, which have roles; says how they were joined."""
+    """The table with the columns of a sheet of samples and their roles; prints how they were joined."""
     sheet = read_table(arguments.samples)
     match = joined(table, sheet, arguments.by)
     added, roles = columns_of(table, sheet, match), roles or Roles()
-    those = {name: role for name, role in roles_of(added).items() if name not in roles.columns}
+    new_roles = {name: role for name, role in roles_of(added).items() if name not in roles.columns}
     say(sentence(f"Note: {arguments.samples.name} is joined. {match}"), to=sys.stderr)
-    if those:
-        say(sentence(f"Note: roles of its columns: {in_words(those)}"), to=sys.stderr)
-    return change(table, added), roles.with_roles(those)
+    if new_roles:
+        say(sentence(f"Note: roles of its columns: {in_words(new_roles)}"), to=sys.stderr)
+    return change(table, added), roles.with_roles(new_roles)
 
 
 def _kinds(text: str | None) -> list[str] | None:
-    """The accepted kinds of suggestions; None if nothing was said."""
+    """The accepted kinds of suggestions; None without --tidy."""
     kinds = None if text is None else [] if text == _NONE else listed(text)
     if unknown := [kind for kind in kinds or () if kind not in KINDS]:
         raise InputError(f"--tidy has no {unknown[0]!r}; it has {', '.join(KINDS)}, and {_NONE}.")
@@ -103,7 +102,7 @@ def _kinds(text: str | None) -> list[str] | None:
 
 
 def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
-    """The changes of the table that flags ask for, in the order in which they are made."""
+    """The changes that flags request, in the order in which they are made."""
     edits: list[Edit] = [RowNames()] if arguments.row_names else []
     if arguments.transpose:
         edits.append(Transpose(arguments.most_varied))
@@ -119,16 +118,12 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
 
 
 def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]) -> Roles | None:
-    """The roles with a guess for every other column that does not look like counts; says which.
-
-    Args:
-        but: columns that are left out.
-    """
+    """The roles with a guess for each other column unlike counts, except those of `but`; prints which."""
     names, roles = names_of(table), roles or Roles()
     has_role = {*roles.columns, *but}
     guessed = {names[at]: guess for at, guess in guesses(table).items() if names[at] not in has_role}
     if len(names) - len({*guessed, *has_role}) < _LEAST_COUNTS:
-        guessed = {}  # a table of numbers that are not counts is said to be one
+        guessed = {}  # reported as a table of numbers that are not counts
     for name, guess in guessed.items():
         say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
     roles = roles.with_roles({name: guess.declaration for name, guess in guessed.items()})

@@ -9,10 +9,6 @@ from disco.runs.packing import MOST_PACKED, unpack
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Open the ZIP and print the path of its run.
-
-    Raises:
-        InputError: the file cannot be read, or does not contain a run.
-    """
-    found = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
-    say(f"Run: {found.path}")
+    """Open the ZIP and print the path of its run; InputError if it cannot be read or does not contain a run."""
+    opened = unpack(io.BytesIO(read_regular(arguments.file, MOST_PACKED)))
+    say(f"Run: {opened.path}")

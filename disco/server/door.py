@@ -1,7 +1,7 @@
-"""The door of the server: it finds out who asks before anything else does, and lets nobody else in.
+"""Authentication middleware: it identifies the user of every request and connection, and refuses everybody else.
 
-Every request and every connection passes here. What gets in carries the user's id in a header of ours, which Streamlit
-keeps with the session (`server.trustedUserHeaders`); the same header from outside is removed.
+An accepted request carries the user's id in a header of ours, which Streamlit stores with the session
+(`server.trustedUserHeaders`); the same header from outside is removed.
 """
 
 from collections.abc import Callable
@@ -29,27 +29,21 @@ _BUTTON = '<form method="post"><button>{}</button></form>'
 
 
 class Way(Protocol):
-    """How users are told apart.
-
-    Attributes:
-        may_enter_unknown: whether whoever is not known yet gets the app's pages, which ask them to log in.
-    """
+    """How users are authenticated; `may_enter_unknown`: unknown users get the app's pages, which ask them to log in."""
 
     may_enter_unknown: bool
 
-    def who(self, asked: HTTPConnection) -> "User | Response | None":
-        """The user who asks; None if that is not known; or an answer instead."""
+    def who(self, request: HTTPConnection) -> "User | Response | None":
+        """The user of a request; None if unknown; or a response to send instead of the app."""
 
 
 @dataclass(frozen=True)
 class Door:
-    """The web application behind a door.
+    """The web application behind authentication.
 
     Attributes:
-        app: what lies behind it.
-        way: how users are told apart.
-        may_read: (user, file) → whether a file that the app offers to download was made for a user.
-        refused: called with the reason, and whoever was refused.
+        may_read: (user, file) → whether a file that the app offers for download was made for the user.
+        refused: called with the reason and the refused request.
     """
 
     app: ASGIApp
@@ -70,14 +64,14 @@ class Door:
             await answer(scope, receive, send)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is answered instead of the app; None if the request may pass, with the user in its headers."""
-        asked, path = HTTPConnection(scope), scope["path"]
+        """The response instead of the app; None if the request may pass, with the user in its headers."""
+        request, path = HTTPConnection(scope), scope["path"]
         if path.startswith(_CLOSED):
             return page("There is nothing at this address.", 404)
         try:
-            user = self.way.who(asked)
+            user = self.way.who(request)
         except InputError as error:
-            self.refused(str(error), asked)
+            self.refused(str(error), request)
             return page(str(error), 403)
         if isinstance(user, Response):
             return user
@@ -85,14 +79,14 @@ class Door:
         if user is None and (is_download or not self.way.may_enter_unknown):
             return page("Nobody is logged in here.", 403)
         if user is not None and is_download and not self.may_read(user, path.removeprefix(_DOWNLOADS)):
-            self.refused("The file was made for somebody else.", asked)
+            self.refused("The file was made for somebody else.", request)
             return page("There is nothing at this address.", 404)
         scope["headers"] = [*_outside(scope["headers"]), *_ours(user)]
         return None
 
 
 def _outside(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a request without those that only the door may write."""
+    """A request's headers without those that only this middleware may write."""
     ours = (USER_HEADER.encode(), ROLE_HEADER.encode())
     return [(name, value) for name, value in headers if name.lower() not in ours]
 

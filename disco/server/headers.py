@@ -1,4 +1,4 @@
-"""What the server tells browsers with every answer: to load nothing from elsewhere, and to show the app in no frame."""
+"""Headers of every answer: browsers load nothing from elsewhere, and show the app in no frame."""
 
 import base64
 import hashlib
@@ -14,15 +14,15 @@ _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def policy(index: str) -> str:
-    """The Content-Security-Policy of the app, of which `index` is the first file.
+    """The Content-Security-Policy of the app, whose first file is `index`.
 
-    Its inline scripts are allowed by their hashes. A component of ours comes to the browser as text, which Streamlit
+    Its inline scripts are allowed by their hashes. A component of ours reaches the browser as text, which Streamlit
     loads as `blob:`; Streamlit and Plotly write styles inline.
     """
-    found = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
     allowed = {
         "default-src": ["'self'"],
-        "script-src": ["'self'", "blob:", *(f"'sha256-{one}'" for one in found)],
+        "script-src": ["'self'", "blob:", *(f"'sha256-{digest}'" for digest in hashes)],
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],
         "font-src": ["'self'", "data:"],
@@ -38,28 +38,28 @@ def policy(index: str) -> str:
 
 
 def index_of_the_app() -> str:
-    """The first file that the server sends, with what it adds."""
+    """The first file that the server sends, with the server's additions."""
     from streamlit import file_util
 
     return HEAD + Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
-class Told:
-    """The web application, whose answers carry these headers."""
+class SecurityHeaders:
+    """The web application, with these headers in every response."""
 
     app: ASGIApp
     policy: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def told(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self._own()]
+                message["headers"] = [*message.get("headers", []), *self._headers()]
             await send(message)
 
-        await self.app(scope, receive, told)
+        await self.app(scope, receive, send_with_headers)
 
-    def _own(self) -> list[tuple[bytes, bytes]]:
+    def _headers(self) -> list[tuple[bytes, bytes]]:
         headers = {
             "content-security-policy": self.policy,
             "referrer-policy": "no-referrer",

@@ -1,4 +1,4 @@
-"""/health: whether the server can work, for supervisors; it tells nothing about anybody."""
+"""/health: whether the server works, for supervisors; it reveals nothing about users."""
 
 import os
 import shutil
@@ -24,14 +24,14 @@ def add(app: Starlette) -> None:
     """Answer at /health."""
 
     async def answer(_: Request) -> JSONResponse:
-        told = await run_in_threadpool(state)
-        return JSONResponse(told, 200 if told["ok"] else 503, {"Cache-Control": "no-store"})
+        health = await run_in_threadpool(state)
+        return JSONResponse(health, 200 if health["ok"] else 503, {"Cache-Control": "no-store"})
 
     app.router.routes.insert(0, Route(HEALTH, answer, methods=["GET"]))
 
 
 def state() -> dict[str, Any]:
-    """What is well and what is not."""
+    """Health status."""
     wrong = []
     try:
         root = common_root()
@@ -43,9 +43,9 @@ def state() -> dict[str, Any]:
         return {"ok": False, "version": __version__, "wrong": [str(error)]}
     memory = psutil.virtual_memory().available
     wrong += [f"{name} is nearly full" for name, free in (("disk", disk), ("memory", memory)) if free < _LEAST_FREE]
-    told = {"sessions": _sessions(), "queued": waiting, "compiled": ahead.is_done()}
-    told |= {"disk_free": disk, "memory_free": memory}
-    return {"ok": not wrong, "version": __version__, "wrong": wrong, **told}
+    facts = {"sessions": _sessions(), "queued": waiting, "compiled": ahead.is_done()}
+    facts |= {"disk_free": disk, "memory_free": memory}
+    return {"ok": not wrong, "version": __version__, "wrong": wrong, **facts}
 
 
 def _sessions() -> int:

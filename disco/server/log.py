@@ -1,4 +1,4 @@
-"""The server's log: one JSON object per line on stderr, for whoever collects logs."""
+"""The server's log: one JSON object per line on stderr, for log collectors."""
 
 import json
 import logging
@@ -18,8 +18,9 @@ _LOGGER = logging.getLogger("disco.server")
 
 
 class _Seldom(logging.Filter):
-    """Lets what one line of code tells through some times per minute; the first of a later minute says what was left
-    out. Whoever makes the server fail again and again would otherwise fill its disk.
+    """Limits the lines per minute from one line of code; the first line of a later minute counts those left out.
+
+    Otherwise a client that makes the server fail repeatedly would fill its disk.
     """
 
     def __init__(self) -> None:
@@ -28,27 +29,27 @@ class _Seldom(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         what = (record.pathname, record.msg if record.name == _LOGGER.name else record.lineno)
-        begun, many = self._seen.get(what, (record.created, 0))
+        begun, count = self._seen.get(what, (record.created, 0))
         if record.created - begun >= _MINUTE:
-            record.left_out, begun, many = max(many - MOST, 0), record.created, 0
-        self._seen[what] = begun, many + 1
-        return many < MOST
+            record.left_out, begun, count = max(count - MOST, 0), record.created, 0
+        self._seen[what] = begun, count + 1
+        return count < MOST
 
 
 class _LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
-        told = {"time": when, "level": record.levelname.lower(), "from": record.name}
+        origin = {"time": when, "level": record.levelname.lower(), "from": record.name}
         text = {"event": printable(_without_queries(record.getMessage()), _LONGEST), **getattr(record, "facts", {})}
         if record.exc_info:
             text["trace"] = _without_queries(self.formatException(record.exc_info))
         if left_out := getattr(record, "left_out", 0):
             text["left_out_before"] = left_out
-        return json.dumps({**told, **text}, ensure_ascii=False, default=str)
+        return json.dumps({**origin, **text}, ensure_ascii=False, default=str)
 
 
 def _without_queries(text: str) -> str:
-    """A text without what follows the ? of an address: it may hold the secret of an invitation."""
+    """A text without the queries of addresses, which may hold the secret of an invitation."""
     return _QUERY.sub("?…", text)
 
 
@@ -60,7 +61,7 @@ def _writes(stream: TextIO) -> logging.Handler:
 
 
 def begin() -> None:
-    """Write what Streamlit, the web server and this program tell as JSON lines."""
+    """Write the logs of Streamlit, the web server and this program as JSON lines."""
     root = logging.getLogger()
     root.handlers[:] = [_writes(sys.stderr)]
     root.setLevel(logging.INFO)
@@ -68,18 +69,18 @@ def begin() -> None:
     from streamlit import logger
 
     uvicorn.config.LOGGING_CONFIG.update(handlers={}, loggers={})
-    for own in (*logger._loggers.values(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
-        own.handlers.clear()
-        own.propagate = True
+    for library_logger in (*logger._loggers.values(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
+        library_logger.handlers.clear()
+        library_logger.propagate = True
 
 
 def event(name: str, **facts: Any) -> None:
-    """Tell of something that happened."""
+    """Log an event."""
     short = {key: printable(value, _LONGEST) if isinstance(value, str) else value for key, value in facts.items()}
     _LOGGER.info(name, extra={"facts": short})
 
 
 def act(name: str, **facts: Any) -> None:
-    """Tell what an admin did, and who."""
-    own = roots.user()
-    event(name, admin="" if own is None else own.id, admin_name="" if own is None else own.name, **facts)
+    """Log an admin's action, with the admin."""
+    admin = roots.user()
+    event(name, admin="" if admin is None else admin.id, admin_name="" if admin is None else admin.name, **facts)

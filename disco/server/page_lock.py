@@ -1,7 +1,8 @@
 """Pages run one after the other, in the order of their clicks.
 
 Threads that compute share one interpreter. With thirty pages at once on two processor cores, each click took twice the
-processor time, most of it to hand the interpreter from one thread to another, and was ready only when all were.
+processor time, most of it to hand the interpreter from one thread to another, and every page finished only when all
+did.
 """
 
 import threading
@@ -15,18 +16,14 @@ from typing import ParamSpec, TypeVar
 from disco import apart, system
 
 TOGETHER = 0.02  # seconds
-LEASE = 0.5  # seconds after which a page that still runs, or waits for something, keeps nobody from running beside it
+LEASE = 0.5  # seconds after which a page that still runs or waits no longer blocks other pages
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Turns:
-    """Who may run.
-
-    Args:
-        lease: seconds that a turn lasts at most.
-    """
+    """A fair lock for page scripts, each of which holds it for at most `lease` seconds."""
 
     def __init__(self, lease: float = LEASE) -> None:
         self.lease = lease
@@ -38,16 +35,16 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a turn, and keep it until the end, or as long as a turn lasts."""
-        own = self._own.turn = object()
+        """Wait for a turn, and hold it until the end or the lease expires."""
+        ticket = self._own.turn = object()
         with self._changed:
-            self._waiting[own] = None
-            while next(iter(self._waiting)) is not own:
+            self._waiting[ticket] = None
+            while next(iter(self._waiting)) is not ticket:
                 self._changed.wait()
-            while self._holder is not None and (left := self._until - time.monotonic()) > 0:
-                self._changed.wait(left)
-            del self._waiting[own]
-            self._holder, self._until = own, time.monotonic() + self.lease
+            while self._holder is not None and (remaining := self._until - time.monotonic()) > 0:
+                self._changed.wait(remaining)
+            del self._waiting[ticket]
+            self._holder, self._until = ticket, time.monotonic() + self.lease
             self._changed.notify_all()
         try:
             yield
@@ -55,10 +52,10 @@ class Turns:
             self.leave()
 
     def leave(self, process: int | None = None) -> None:
-        """End the turn of this thread, if it has one; it goes on beside the others.
+        """End this thread's turn, if it has one; the thread runs on, concurrently.
 
         Args:
-            process: what it waits for, which comes after the pages from now on.
+            process: one that it waits for, which gets a lower priority than pages.
         """
         with self._changed:
             if process is not None and hasattr(self._own, "turn"):
@@ -69,7 +66,7 @@ class Turns:
 
 
 def take() -> None:
-    """Let Streamlit run pages, and the parts that run alone, in turns."""
+    """Make Streamlit run pages, and fragments, in turns."""
     from streamlit.runtime.scriptrunner import script_runner
 
     turns = Turns()
@@ -77,9 +74,9 @@ def take() -> None:
 
     def in_turn(run: Callable[P, T]) -> Callable[P, T]:
         @wraps(run)
-        def waits(*given: P.args, **more: P.kwargs) -> T:
+        def waits(*args: P.args, **kwargs: P.kwargs) -> T:
             with turns.turn():
-                return run(*given, **more)
+                return run(*args, **kwargs)
 
         return waits
 
@@ -88,7 +85,7 @@ def take() -> None:
 
 
 def _send_together() -> None:
-    """Let what a page draws within a moment reach the server's own thread at once, instead of one element at a time."""
+    """Send what a page draws within a moment to the server's event loop at once, instead of element by element."""
     from streamlit.runtime.app_session import AppSession
 
     waiting: defaultdict[AppSession, list[Callable[[], None]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What the server knows of a session: its user, the files made for it to download, and those that it uploaded."""
+"""A session's user, its downloads, and its uploads."""
 
 import threading
 from collections import defaultdict
@@ -12,29 +12,25 @@ from disco.users.roots import User
 
 _USER, _ROLE = "disco_user", "disco_role"
 HEADERS = {USER_HEADER: _USER, ROLE_HEADER: _ROLE}  # for `server.trustedUserHeaders`
-_MOST_UPLOADED = 1 << 30  # bytes of the uploads that are kept for all sessions
+_MOST_UPLOADED = 1 << 30  # bytes of all sessions' uploads
 
 
 def asking() -> User:
-    """The user of the session for which this thread works.
-
-    Raises:
-        InputError: it works for none.
-    """
+    """The user of this thread's session; InputError without one."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx(suppress_warning=True)
-    told = {} if context is None else context.user_info
-    own = told.get(_USER)
-    if not isinstance(own, str):
+    info = {} if context is None else context.user_info
+    user_id = info.get(_USER)
+    if not isinstance(user_id, str):
         raise InputError("Nobody is logged in here: load the page again.")
-    return User(own, told.get(_ROLE) == ADMIN)
+    return User(user_id, info.get(_ROLE) == ADMIN)
 
 
 class Downloads:
-    """Who may read the files that Streamlit keeps for buttons and figures.
+    """Who may read the files that Streamlit stores for buttons and figures.
 
-    A file's address is a hash of its content, and Streamlit gives it to whoever has the address.
+    A file's address is a hash of its content, and Streamlit serves it to everybody with the address.
     """
 
     def __init__(self) -> None:
@@ -42,17 +38,17 @@ class Downloads:
         self._lock = threading.Lock()
 
     def watch(self) -> None:
-        """Note from now on for whom Streamlit keeps each file."""
+        """Record for which user Streamlit stores each file."""
         from streamlit.runtime.media_file_manager import MediaFileManager as Manager
         from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage as Storage
 
         load, delete, defer = Storage.load_and_get_id, Storage.delete_file, Manager.add_deferred
 
-        def loaded(storage: Storage, *given: Any, **more: Any) -> str:
-            file = load(storage, *given, **more)
-            own = roots.user()
+        def loaded(storage: Storage, *args: Any, **kwargs: Any) -> str:
+            file = load(storage, *args, **kwargs)
+            user = roots.user()
             with self._lock:
-                self._readers[file] |= {own.id} if own is not None else set()
+                self._readers[file] |= {user.id} if user is not None else set()
             return file
 
         def deleted(storage: Storage, file: str) -> None:
@@ -60,15 +56,15 @@ class Downloads:
                 self._readers.pop(file, None)
             delete(storage, file)
 
-        def deferred(manager: Manager, data: Callable[[], Any], *given: Any, **more: Any) -> str:
-            """A file that is made at the click is made in a thread of its own, which has no session."""
+        def deferred(manager: Manager, data: Callable[[], Any], *args: Any, **kwargs: Any) -> str:
+            """A file created at the click is created in a separate thread, without a session."""
             user = roots.user()
 
-            def made() -> Any:
+            def data_for_user() -> Any:
                 roots.act_for(user)
                 return data()
 
-            return defer(manager, made, *given, **more)
+            return defer(manager, data_for_user, *args, **kwargs)
 
         Storage.load_and_get_id, Storage.delete_file = loaded, deleted  # type: ignore[assignment, method-assign]
         Manager.add_deferred = deferred  # type: ignore[assignment, method-assign]
@@ -79,10 +75,10 @@ class Downloads:
             return user.id in self._readers.get(file.partition(".")[0], ())
 
 
-def bound_uploads(most: int = _MOST_UPLOADED) -> None:
-    """Keep the uploads of all sessions together within a number of bytes; the oldest go first, but never the last one.
+def bound_uploads(limit: int = _MOST_UPLOADED) -> None:
+    """Limit the bytes of all sessions' uploads together; the oldest are removed first, but never the last one.
 
-    Streamlit keeps each upload until its session ends, also where the page has read it and shows an empty box.
+    Streamlit stores each upload until its session ends, even when the page has read it and shows an empty box.
     """
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager as Manager
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec as File
@@ -94,18 +90,18 @@ def bound_uploads(most: int = _MOST_UPLOADED) -> None:
         add(manager, session_id, file)
         arrived.pop((session_id, file.file_id), None)
         arrived[session_id, file.file_id] = None
-        kept = {
-            (session, one.file_id): len(one.data)
+        sizes = {
+            (session, upload.file_id): len(upload.data)
             for session, files in list(manager.file_storage.items())
-            for one in list(files.values())
+            for upload in list(files.values())
         }
-        taken = sum(kept.values())
+        total = sum(sizes.values())
         for oldest in list(arrived)[:-1]:
-            if taken > most:
+            if total > limit:
                 manager.remove_file(*oldest)
-            elif oldest in kept:
+            elif oldest in sizes:
                 break
-            taken -= kept.get(oldest, 0)
+            total -= sizes.get(oldest, 0)
             del arrived[oldest]
 
     Manager.add_file = added  # type: ignore[assignment, method-assign]

@@ -1,6 +1,6 @@
-"""Connections that wait for a request: each has some seconds to send it, and only some are kept at a time.
+"""Idle connections have a time limit to send their request, and their number is limited.
 
-Otherwise half-sent requests, which cost their sender nothing, would take all file descriptors of the server.
+Otherwise half-sent requests, which cost their sender nothing, would use all file descriptors of the server.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ MOST = 250  # connections without a request; a descriptor limit of 1,024 is usua
 
 
 class InTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen by uvicorn at import
-    """HTTP by uvicorn, for requests that come in time. The longest-waiting connection goes first if there are many."""
+    """HTTP by uvicorn, for requests that arrive in time; if there are many, the longest-waiting one is closed."""
 
     _waiting: ClassVar[dict["InTime", asyncio.TimerHandle]] = {}
 
@@ -22,12 +22,12 @@ class InTime(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen by u
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        before = self.cycle
+        previous = self.cycle
         super().data_received(data)
         is_websocket = self.transport.get_protocol() is not self
-        if is_websocket or self.cycle is not before:
+        if is_websocket or self.cycle is not previous:
             self._stop_waiting()
-        elif before is None or before.response_complete:  # a part of the first request, or of a later one
+        elif previous is None or previous.response_complete:  # first or later request, still incomplete
             self._wait()
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""The start of the server: Streamlit with the app's pages, which only pages of the app itself may ask."""
+"""Start Streamlit with the app's pages; only pages of the app itself may connect."""
 
 import socket
 import sys
@@ -16,22 +16,24 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
-# Slow to import: the engine, and what the first visit of Data needs beyond it.
+# Slow to import: the engine, and what the first visit of Data needs besides.
 ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again")
 FIRST_PORT, PORTS = 8501, 50
-_GRACE = 5  # seconds for what is being sent when the server stops
+_GRACE = 5  # seconds to finish sending when the server stops
 # All pages lie in one folder, from which index.html also takes its scripts.
 HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
 
 Change = Callable[["Starlette"], None]
 
 
-def serve(script: Path, address: str, port: int, said: Callable[[], None], *changes: Change, **options: Any) -> None:
+def serve(
+    script: Path, address: str, port: int, announce: Callable[[], None], *changes: Change, **options: Any
+) -> None:
     """Serve the app until it is stopped by Ctrl-C or SIGTERM.
 
     Args:
         script: app.py.
-        said: called when the server is about to start.
+        announce: called when the server is about to start.
         changes: of the web application, made when it is created.
         options: of Streamlit, with `_` for the dot.
     """
@@ -46,24 +48,24 @@ def serve(script: Path, address: str, port: int, said: Callable[[], None], *chan
     bound_uploads()
     _bound_connections()
     _change_the_app(_tells_the_root(script), *changes, _tells_its_headers)
-    config._main_script_path = str(script)  # reads the .streamlit/config.toml beside it, whatever the current folder
-    wanted = {
+    config._main_script_path = str(script)  # reads .streamlit/config.toml in its folder, not in the current one
+    settings = {
         "server.address": address,
         "server.port": port,
-        "client.allowedOrigins": [],  # of pages around the app that may control it: there are none
+        "client.allowedOrigins": [],  # no page around the app may control it
         "server.fileWatcherType": "none",  # a reloaded module would lose the loaded networks
         "browser.gatherUsageStats": False,
         "logger.hideWelcomeMessage": True,
-        # Otherwise all objects of all sessions are visited after every click, during which no page goes on.
+        # Otherwise every click visits all objects of all sessions, which stops all pages meanwhile.
         "runner.postScriptGC": False,
         **{name.replace("_", ".", 1): value for name, value in options.items()},
     }
-    bootstrap.load_config_options(wanted)
-    said()
+    bootstrap.load_config_options(settings)
+    announce()
     sys.stdout.flush()
     # The browser takes a second to open; meanwhile the imports of the first page are read.
     threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
-    bootstrap.run(str(script), False, [], wanted)
+    bootstrap.run(str(script), False, [], settings)
 
 
 def refuse_other_origins() -> None:
@@ -80,27 +82,25 @@ def refuse_other_origins() -> None:
 
 
 def _bound_connections() -> None:
-    """Bound how long a request may take to come, and its answer to be read when the server stops.
+    """Limit the time for a request to arrive, and for its answer to be read when the server stops.
 
-    A sleeping laptop no longer reads its answer, and the server stops all the same.
+    A sleeping laptop no longer reads its answer, and must not keep the server from stopping.
     """
     from streamlit.web.server.starlette import starlette_server
 
     from disco.server.slow_clients import InTime
 
-    plain, more = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
-    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **more}
+    plain, bounds = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
+    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **bounds}
 
 
 def _tells_its_headers(app: "Starlette") -> None:
-    """Send the headers of `disco.server.headers` with every answer."""
     from disco.server import headers
 
-    app.add_middleware(headers.Told, policy=headers.policy(headers.index_of_the_app()))
+    app.add_middleware(headers.SecurityHeaders, policy=headers.policy(headers.index_of_the_app()))
 
 
 def _change_the_app(*changes: Change) -> None:
-    """Let Streamlit create its web application with these changes."""
     from streamlit.runtime import Runtime
     from streamlit.web.server.starlette import starlette_server
 
@@ -116,7 +116,7 @@ def _change_the_app(*changes: Change) -> None:
 
 
 def _tells_the_root(script: Path) -> Change:
-    """Serve a page's address with the address of the app's root in it.
+    """Serve each page's address with the address of the app's root in it.
 
     Otherwise the browser does not know whether /graph is a page or an app mounted there: it asks for
     /graph/_stcore/health and /graph/_stcore/host-config first, and each such link ends in two 404s.
@@ -140,26 +140,22 @@ def _tells_the_root(script: Path) -> Change:
 
 
 def find_app() -> Path:
-    """app.py with its pages.
-
-    Raises:
-        InputError: it does not exist.
-    """
+    """app.py with its pages; InputError if it does not exist."""
     for folder in HOMES:
         if (folder / "app.py").is_file() and (folder / "pages" / "shared").is_dir():
             return folder / "app.py"
     raise InputError("The app's pages are not installed: run `make app` in DISCO's repository.")
 
 
-def free_port(wanted: int | None, address: str = HERE) -> int:
-    """The given port, or the first free one from 8501 on.
+def free_port(requested: int | None, address: str = HERE) -> int:
+    """The requested port, or the first free one from 8501 on.
 
     Raises:
-        InputError: it is taken, or the address is not one of this machine.
+        InputError: it is taken, or the address does not belong to this machine.
     """
-    if wanted is not None and not 1 <= wanted <= 65535:
-        raise InputError(f"--port must lie between 1 and 65535; got {wanted}.")
-    for port in [wanted] if wanted is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
+    if requested is not None and not 1 <= requested <= 65535:
+        raise InputError(f"--port must lie between 1 and 65535; got {requested}.")
+    for port in [requested] if requested is not None else range(FIRST_PORT, FIRST_PORT + PORTS):
         with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -167,6 +163,8 @@ def free_port(wanted: int | None, address: str = HERE) -> int:
             except OSError:
                 continue
         return port
-    taken = f"Port {wanted} is" if wanted is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
-    there = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
-    raise InputError(f"{taken} taken or not allowed; choose another with --port{there}.")
+    subject = (
+        f"Port {requested} is" if requested is not None else f"The ports {FIRST_PORT} to {FIRST_PORT + PORTS - 1} are"
+    )
+    hint = "" if address == HERE else f", or {address} is no address of this machine: choose another with --host"
+    raise InputError(f"{subject} taken or not allowed; choose another with --port{hint}.")

@@ -1,4 +1,4 @@
-"""The ways to tell users apart: a header from a proxy, an invitation, OpenID Connect."""
+"""Authentication: proxy header, invitation link, OpenID Connect."""
 
 import hmac
 import ipaddress
@@ -25,19 +25,20 @@ _KEPT, _MOST_BYTES = "invitations.json", 1 << 12
 
 
 def may_come(name: str, allowed: Collection[str]) -> bool:
-    """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty one is `*`."""
+    """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty list is `*`."""
     low = name.casefold()
-    ends = [one.casefold() for one in allowed]
-    return not ends or any(one in ("*", low) or (one.startswith("@") and low.endswith(one)) for one in ends)
+    entries = [entry.casefold() for entry in allowed]
+    return not entries or any(
+        entry in ("*", low) or (entry.startswith("@") and low.endswith(entry)) for entry in entries
+    )
 
 
 @dataclass(frozen=True)
 class ByHeader:
-    """A proxy has checked who asks, and says so in a header.
+    """A proxy authenticates the user, whom it names in a header.
 
     Attributes:
-        header: its name.
-        proxies: the networks of the proxies. The header is believed from there, and nobody else is let in.
+        proxies: the proxies' networks, the only ones from which requests are accepted.
         admins, allowed: names.
     """
 
@@ -47,18 +48,18 @@ class ByHeader:
     allowed: frozenset[str] = frozenset()
     may_enter_unknown = False
 
-    def who(self, asked: HTTPConnection) -> User:
+    def who(self, request: HTTPConnection) -> User:
         """The user named in the header.
 
         Raises:
-            InputError: the request does not come from a proxy, or the header is missing, repeated, or names somebody
-                who may not come.
+            InputError: the request does not come from a proxy, or the header is missing, repeated, or names a user who
+                is not allowed.
         """
-        peer = "" if asked.client is None else asked.client.host
+        peer = "" if request.client is None else request.client.host
         if not self._is_proxy(peer):
             raise InputError("This address answers its proxy alone: use the address that you were given.")
-        given = asked.headers.getlist(self.header)
-        name = given[0].strip() if len(given) == 1 else ""
+        values = request.headers.getlist(self.header)
+        name = values[0].strip() if len(values) == 1 else ""
         if not name or len(name) > _LONGEST or not name.isprintable():
             raise InputError(f"The proxy did not say who you are: it must send {self.header} once, with your name.")
         if not may_come(name, self.allowed):
@@ -75,11 +76,11 @@ class ByHeader:
 
 @dataclass(frozen=True)
 class ByInvitation:
-    """Whoever opens the link and clicks gets a space of their own, which a cookie finds again.
+    """Everybody who opens the link and clicks gets a private space, which a cookie finds again.
 
     Attributes:
         tokens: the secret in the link, by role: user, admin.
-        most: number of spaces.
+        most: maximum number of spaces.
         is_secure: whether the cookie is sent by https alone.
     """
 
@@ -88,115 +89,107 @@ class ByInvitation:
     is_secure: bool = False
     may_enter_unknown = False
 
-    def who(self, asked: HTTPConnection) -> User | Response:
-        """The owner of the cookie, or the way in by the link: a page with a button, which makes a space.
+    def who(self, request: HTTPConnection) -> User | Response:
+        """The owner of the cookie; for a link, a page with a button that makes a space.
 
         Raises:
             InputError: there is no cookie, the link is not valid, or there is no room.
         """
-        user = self._of_cookie(asked.cookies.get(COOKIE, ""))
-        token = asked.query_params.get(INVITE)
-        if token is None or asked.scope["type"] != "http":
+        user = self._of_cookie(request.cookies.get(COOKIE, ""))
+        token = request.query_params.get(INVITE)
+        if token is None or request.scope["type"] != "http":
             if user is None:
                 raise InputError("This server is open to those with an invitation: open the link that you were given.")
             return user
-        given = token.encode(errors="replace")
-        role = next((role for role, own in self.tokens.items() if hmac.compare_digest(own.encode(), given)), None)
+        secret = token.encode(errors="replace")
+        role = next(
+            (role for role, expected in self.tokens.items() if hmac.compare_digest(expected.encode(), secret)), None
+        )
         if role is None:
             raise InputError("This invitation is not valid any more: ask for a new link.")
-        answer = RedirectResponse(_without_token(asked), 303, {"Cache-Control": "no-store"})
+        answer = RedirectResponse(_without_token(request), 303, {"Cache-Control": "no-store"})
         if user is not None and (user.is_admin or role != ADMIN):
             return answer
         self._check_room(role)
-        if asked.scope["method"] != "POST":  # whatever only looks at a link, such as a preview of it, gets no space
+        if request.scope["method"] != "POST":  # a preview of a link gets no space
             return page(_INVITED, 200, _OPEN)
         self._let_in(answer, role)
         return answer
 
     def _of_cookie(self, secret: str) -> User | None:
-        """The user with the secret of a cookie."""
         for role in self.tokens:
-            own = known_as(_way(role), secret)
-            if secret and is_known(own):
-                return User(own, role == ADMIN)
+            user_id = known_as(_method(role), secret)
+            if secret and is_known(user_id):
+                return User(user_id, role == ADMIN)
         return None
 
     def _check_room(self, role: str) -> None:
-        """Refuse another guest where there are too many; the admin always has room."""
+        """Refuse another guest if there are too many; an admin always has room."""
         if role != ADMIN and len(everyone()) >= self.most:
             raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
 
     def _let_in(self, answer: Response, role: str) -> None:
-        """Make a space, and give its secret to the browser."""
         secret = secrets.token_urlsafe(32)
-        own = known_as(_way(role), secret)
-        enter(_way(role), secret, f"Guest {own[:4]}" if role != ADMIN else f"Admin {own[:4]}")
-        more = {"max_age": _YEAR, "secure": self.is_secure, "httponly": True, "samesite": "lax"}
-        answer.set_cookie(COOKIE, secret, **more)  # type: ignore[arg-type]
+        user_id = known_as(_method(role), secret)
+        enter(_method(role), secret, f"Guest {user_id[:4]}" if role != ADMIN else f"Admin {user_id[:4]}")
+        attributes = {"max_age": _YEAR, "secure": self.is_secure, "httponly": True, "samesite": "lax"}
+        answer.set_cookie(COOKIE, secret, **attributes)  # type: ignore[arg-type]
 
 
-def _without_token(asked: HTTPConnection) -> str:
+def _without_token(request: HTTPConnection) -> str:
     """The same address without the secret, relative to itself, so that it never leads to another host."""
-    rest = asked.url.remove_query_params(INVITE).query
-    return f"./{asked.url.path.rpartition('/')[2]}" + (f"?{rest}" if rest else "")
+    rest = request.url.remove_query_params(INVITE).query
+    return f"./{request.url.path.rpartition('/')[2]}" + (f"?{rest}" if rest else "")
 
 
 def invitations(are_new: bool = False) -> dict[str, str]:
-    """The secrets of the links, by role; they stay the same from one start of the server to the next.
+    """The secrets of the links, by role; they persist when the server restarts.
 
     Args:
-        are_new: make new ones, so that the former links let nobody else in.
+        are_new: revoke the previous links and create new ones.
 
     Raises:
-        InputError: they cannot be kept.
+        InputError: they cannot be stored.
     """
     path = common_root() / FOLDER / _KEPT
     roles = ("user", ADMIN)
     try:
-        kept = {} if are_new else read_json(path, _MOST_BYTES)
+        tokens = {} if are_new else read_json(path, _MOST_BYTES)
     except (OSError, ValueError):
-        kept = {}
-    if not all(isinstance(kept.get(role), str) and len(kept[role]) > 20 for role in roles):
-        kept = {role: secrets.token_urlsafe(18) for role in roles}
+        tokens = {}
+    if not all(isinstance(tokens.get(role), str) and len(tokens[role]) > 20 for role in roles):
+        tokens = {role: secrets.token_urlsafe(18) for role in roles}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_json(path, kept)
+            write_json(path, tokens)
             path.chmod(0o600)
         except OSError as error:
             raise unwritten(path, error) from error
-    return {role: kept[role] for role in roles}
+    return {role: tokens[role] for role in roles}
 
 
-def _way(role: str) -> str:
+def _method(role: str) -> str:
     return f"{INVITE}-{role}"
 
 
 @dataclass(frozen=True)
 class ByOpenID:
-    """Users log in with an OpenID provider, by Streamlit's own pages.
-
-    Attributes:
-        admins, allowed: e-mail addresses.
-    """
+    """Users log in with an OpenID provider, by Streamlit's own pages; admins and allowed users are e-mail addresses."""
 
     admins: frozenset[str]
     allowed: frozenset[str]
     may_enter_unknown = True
 
-    def who(self, asked: HTTPConnection) -> User | None:
-        """The user in the signed cookie; None if nobody is logged in.
-
-        Raises:
-            InputError: somebody who may not come is logged in.
-        """
-        found = _logged_in(asked)
-        if not found:
+    def who(self, request: HTTPConnection) -> User | None:
+        """The user in the signed cookie; None if nobody is logged in; InputError if the user is not allowed."""
+        claims = _logged_in(request)
+        if not claims:
             return None
-        issuer, subject = str(found.get("iss", "")), str(found.get("sub", ""))
-        mail = printable(str(found.get("email", "")), _LONGEST)
-        is_sure = found.get("email_verified") in (True, "true", None)  # not every provider says so
+        issuer, subject = str(claims.get("iss", "")), str(claims.get("sub", ""))
+        mail = printable(str(claims.get("email", "")), _LONGEST)
+        is_sure = claims.get("email_verified") in (True, "true", None)  # not every provider says so
         if not issuer or not subject or not is_sure or not may_come(mail, self.allowed):
-            if asked.scope["path"].startswith("/auth/"):  # to log out
+            if request.scope["path"].startswith("/auth/"):  # to log out
                 return None
             raise InputError(
                 f"{mail or 'This account'} may not use this server: log out at /auth/logout, or ask its admin."
@@ -204,35 +197,31 @@ class ByOpenID:
         return User(enter("openid", f"{issuer}\n{subject}", mail or subject[:20]), mail in self.admins)
 
 
-def _logged_in(asked: HTTPConnection) -> dict[str, object]:
+def _logged_in(request: HTTPConnection) -> dict[str, object]:
     """The claims in Streamlit's signed cookie; empty if nobody is logged in."""
     from streamlit.web.server.starlette import starlette_websocket
     from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-    signed = starlette_websocket._get_signed_cookie_with_chunks(asked.cookies, USER_COOKIE_NAME)
+    signed = starlette_websocket._get_signed_cookie_with_chunks(request.cookies, USER_COOKIE_NAME)
     try:
-        found = json.loads(signed or b"{}")
+        claims = json.loads(signed or b"{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) and found.get("is_logged_in") is True else {}
+    return claims if isinstance(claims, dict) and claims.get("is_logged_in") is True else {}
 
 
-def networks(given: Collection[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
-    """Addresses and networks of proxies.
-
-    Raises:
-        InputError: one is neither.
-    """
-    found = []
-    for text in given:
+def networks(addresses: Collection[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """Addresses and networks of proxies; InputError if a text is neither."""
+    result = []
+    for text in addresses:
         try:
-            found.append(ipaddress.ip_network(text, strict=False))
+            result.append(ipaddress.ip_network(text, strict=False))
         except ValueError as error:
             raise InputError(f"--trusted-proxy needs an address, as 127.0.0.1, or a network; got {text}.") from error
-    return tuple(found)
+    return tuple(result)
 
 
 def secrets_file(folder: Path) -> Path | None:
     """Streamlit's secrets.toml with the OpenID provider: in the current folder, the user's or the app's."""
-    places = (Path.cwd(), Path.home(), folder)
-    return next((path for place in places if (path := place / ".streamlit" / "secrets.toml").is_file()), None)
+    folders = (Path.cwd(), Path.home(), folder)
+    return next((path for parent in folders if (path := parent / ".streamlit" / "secrets.toml").is_file()), None)

@@ -50,7 +50,7 @@ class Context(Covariate):
 
     @cached_property
     def compared_with(self) -> int:
-        """The code of the level with which others are compared: that of controls, or the most frequent one."""
+        """The code of the reference level: that of controls, or the most frequent one."""
         named = [code for code, level in enumerate(self.levels) if level.strip().lower() in LIKE_CONTROLS]
         return named[0] if named else int(np.bincount(self.values).argmax())
 
@@ -77,7 +77,7 @@ class Adjustment:
         return self.log_exposure_like(self)
 
     def log_exposure_like(self, reference: "Adjustment") -> np.ndarray | None:
-        """log exposure, (n,), 0 at the geometric mean of another's exposures; None if one of them has none."""
+        """log exposure, (n,), 0 at the geometric mean of the reference's exposures; None if one of the two has none."""
         if self.exposure is None or reference.exposure is None:
             return None
         return np.log(self.exposure) - np.log(reference.exposure).mean()
@@ -102,11 +102,11 @@ class Adjustment:
         return replace(self, covariates=(*self.covariates, covariate), exposure=None)
 
     def contexts_as_covariates(self) -> "Adjustment":
-        """The adjustment with contexts as covariates, for what cannot search for their effects."""
+        """The adjustment with contexts as covariates, for methods that cannot search for their effects."""
         return replace(self, covariates=(*self.covariates, *self.contexts), contexts=())
 
     def digest(self) -> str:
-        """A digest of everything in it, to recognise results made with another adjustment."""
+        """A digest of all fields, which distinguishes results made with different adjustments."""
         digest = hashlib.sha256(f"{self.rows}".encode())
         for covariate in (*self.covariates, *self.contexts):
             random = [covariate.is_random] if isinstance(covariate, Context) else []
@@ -143,7 +143,6 @@ def _curves(values: np.ndarray) -> np.ndarray:
 
 
 def _standard(values: np.ndarray) -> np.ndarray:
-    """Mean 0 and standard deviation 1."""
     return (values - values.mean()) / max(float(values.std()), 1e-12)
 
 
@@ -164,7 +163,7 @@ def declared(adjustment: Adjustment | None, rows: int) -> np.ndarray:
 
 
 def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
-    """The counts, (rows, columns), without what the declared columns of these rows change, with the same means."""
+    """The counts, (rows, columns), without the effects of the declared columns of these rows, with the same means."""
     if adjustment is None or not len(values):
         return values
     if adjustment.exposure is not None:

@@ -55,7 +55,7 @@ def _are_rare(values: np.ndarray, blank: np.ndarray) -> bool:
 
 
 def _are_blank_together(blank: np.ndarray) -> bool:
-    """Whether columns are blank in the same rows, as parts of one record that is missing, such as a day and a month."""
+    """Whether columns are blank in the same rows, as fields of one missing record, such as a day and a month."""
     varied = blank[:, blank.any(axis=0) & ~blank.all(axis=0)]
     if varied.shape[1] < 2:
         return False
@@ -64,7 +64,7 @@ def _are_blank_together(blank: np.ndarray) -> bool:
 
 
 def normalised(table: pd.DataFrame, but: Collection[str]) -> Finding | None:
-    """Values that are counts times one number for each row, exactly."""
+    """Values that are exactly counts times one number for each row."""
     if not _are_most(table, but, 0.5):
         return None
     behind = counts_behind(table, but)

@@ -66,7 +66,7 @@ def plain_artefacts(
 
     Args:
         unused: columns that are neither counts nor adjusted for; by default those that the roles ignore.
-        dismissed: those of `ARTEFACTS` that are not looked for.
+        dismissed: kinds of `ARTEFACTS` to skip.
         callback: receives the events; False stops.
     """
     check_kinds(dismissed)
@@ -83,7 +83,7 @@ def plain_artefacts(
 
 
 def check_kinds(dismissed: Collection[str]) -> None:
-    """Raise an InputError if they are not a list, or a kind is none of `ARTEFACTS`."""
+    """InputError unless this is a list of kinds of `ARTEFACTS`."""
     require_types(dismissed=(dismissed, Collection))
     if isinstance(dismissed, str | bytes):
         raise InputError(f"The argument dismissed must be a list of kinds, as ['depth']; got {shown(dismissed)}.")
@@ -92,7 +92,7 @@ def check_kinds(dismissed: Collection[str]) -> None:
 
 
 def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dict[str, Callable[[], Iterable[Finding]]]:
-    """What looks for each kind, worst first."""
+    """The check for each kind, worst first."""
     counts, names = prepared.counts, list(prepared.counts.columns)
     values, adjustment = counts.to_numpy(), prepared.adjustment
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0) if len(values) else np.arange(0)
@@ -141,7 +141,7 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
 
 
 def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
-    """The columns of a table that its roles ignore, but those that are computed; none without names or roles."""
+    """The columns of a table that its roles ignore, except computed ones; none without names or roles."""
     if roles is None or isinstance(roles, Adjustment) or not isinstance(table, pd.DataFrame):
         return pd.DataFrame()
     roles = roles if isinstance(roles, Roles) else Roles(roles)
@@ -152,7 +152,7 @@ def ignored(table: Table, roles: Given | None) -> pd.DataFrame:
 
 
 def near(counts: pd.DataFrame, exact: Sequence[Finding], reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """The near copies among the columns that vary and are no exact copies, by name: one, other, correlation."""
+    """The near copies among the columns that vary and are not exact copies, by name: one, other, correlation."""
     copies = [relation.columns[0] for relation in exact if len(relation.columns) == 2]
     values, names = counts.to_numpy(), counts.columns.to_numpy()
     varied = np.flatnonzero((np.ptp(values, axis=0) > 0) & ~np.isin(names, copies))
@@ -161,7 +161,7 @@ def near(counts: pd.DataFrame, exact: Sequence[Finding], reporter: Reporter = SI
 
 
 def of_relations(names: Sequence[str], exact: Sequence[Finding]) -> Iterator[Finding]:
-    """The finding of columns calculated from others; none without any."""
+    """The finding of columns calculated from others, if any."""
     if exact:
         out = sorted({relation.columns[0] for relation in exact}, key=names.index)
         rest = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
@@ -198,7 +198,7 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
 
 
 def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of columns left aside that go with several counts."""
+    """The finding of unused columns that go with several counts."""
     drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
     candidates = {str(unused.columns[at]): (unused.iloc[:, at], guess) for at, guess in drivers.items()}
     shifted = {name: _shifted(counts, *guess, len(candidates)) for name, guess in candidates.items()}
@@ -221,7 +221,7 @@ def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) 
     if guess.kind == CONTINUOUS:
         column = pd.qcut(pd.to_numeric(column, errors="coerce"), _PARTS, labels=False, duplicates="drop")
     codes = pd.factorize(column)[0]
-    codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value that one row has is no group
+    codes = np.where(np.bincount(codes + 1)[codes + 1] > 1, codes, -1)  # a value in a single row is not a group
     inside = codes >= 0
     groups, rows = pd.factorize(codes[inside])[0], int(inside.sum())
     if not 1 < (levels := groups.max(initial=-1) + 1) < rows:
@@ -235,7 +235,7 @@ def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) 
 
 
 def of_near(names: Sequence[str], pairs: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of near copies, from `near`; none without any."""
+    """The finding of near copies, from `near`, if any."""
     if len(pairs):
         strongest = pairs.iloc[pairs["correlation"].abs().argmax()]
         pair = f'"{strongest["one"]}" and "{strongest["other"]}"'

@@ -1,4 +1,4 @@
-"""What lies below or beside a sheet's table: footnotes, names that are repeated, and other tables."""
+"""Blocks below or beside a sheet's table: footnotes, repeated names, and other tables."""
 
 import re
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def footnotes(table: pd.DataFrame) -> Finding | None:
 
 
 def below(table: pd.DataFrame) -> Finding | None:
-    """Rows of names within the table: the same names once more, or those of another table."""
+    """Rows of names within the table: its own once more, or those of another table."""
     lines = _lines_of_words(table)
     if again := _again(table, lines):
         repeat = plural(len(again), "repeats", "repeat")
@@ -63,7 +63,7 @@ def below(table: pd.DataFrame) -> Finding | None:
 
 
 def larger_below(table: pd.DataFrame, how: Mapping[str, Any]) -> list[str]:
-    """A note that another table below is larger, and how to read it, from the fields of `Reading`; none without one."""
+    """A note that a table below is larger, and how to read it, from the fields of `Reading`; none without one."""
     lines = _lines_of_words(table)
     row = None if _again(table, lines) else _names_below(table, lines)
     if row is None or not _is_larger(table, row, lines[row]):
@@ -88,13 +88,13 @@ def _lines_of_words(table: pd.DataFrame) -> dict[int, dict[int, str]]:
 
 
 def _again(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> list[int]:
-    """The rows among some that repeat the names of the table."""
+    """The rows that repeat the names of the table."""
     names = [name.strip() for name in names_of(table)]
     return [row for row, line in lines.items() if all(cell == names[at] for at, cell in line.items())]
 
 
 def _names_below(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> int | None:
-    """The first of some rows with the names of another table, which has numbers in its first rows."""
+    """The first row with the names of another table, which has numbers in its first rows."""
     for row, line in lines.items():
         cells, least = [*line.values()], _LEAST_NAMES if _filled(table, row - 1) else 2
         if not _numbers(line) and len({*cells}) == len(cells) >= least:
@@ -105,7 +105,6 @@ def _names_below(table: pd.DataFrame, lines: Mapping[int, dict[int, str]]) -> in
 
 
 def _is_larger(table: pd.DataFrame, row: int, names: Mapping[int, str]) -> bool:
-    """Whether the table from a row of names on has more cells than the one above it."""
     columns = sum(not is_blank(column.iloc[:row]).all() for _, column in columns_of(table))
     return (len(table) - row - 1) * len(names) > row * columns
 
@@ -136,9 +135,9 @@ def side_table(table: pd.DataFrame) -> Finding | None:
 
 
 def _is_note(table: pd.DataFrame, line: dict[int, str]) -> bool:
-    """Whether the cells of a row, by position, are a note: few, no number, and longer than the texts of their column.
+    """Whether the cells of a row, by position, are a note: few, no number, longer than the texts of their column.
 
-    In a column of numbers, any text is one. Rows with nothing else are notes too, and not compared with.
+    In a column of numbers, any text is a note. Rows with nothing else are notes too, and are not compared with.
     """
     at, text = next(iter(line.items()))
     has_more = ~np.all(
@@ -155,7 +154,7 @@ def _numbers(line: dict[int, str]) -> bool:
 
 
 def _end(table: pd.DataFrame, columns: list[int]) -> int:
-    """The number of rows down to the last one with a cell in some columns."""
+    """The number of rows down to the last cell in some columns."""
     filled = np.flatnonzero(~np.all([is_blank(table.iloc[:, at]) for at in columns], axis=0))
     return int(filled[-1]) + 1 if len(filled) else 0
 
@@ -169,6 +168,5 @@ def _words(column: pd.Series) -> np.ndarray | None:
 
 
 def _filled(table: pd.DataFrame, row: int) -> dict[int, str]:
-    """The cells of a row that are not missing, by position."""
     cells = ((at, table.iat[row, at]) for at in range(table.shape[1]))
     return {at: str(cell).strip() for at, cell in cells if not pd.isna(cell) and str(cell).strip() not in MISSING_WORDS}

@@ -61,7 +61,7 @@ def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Serie
 
 
 def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> list[str]:
-    """The names, those that come again with a number: A, A (2), A (3); only some of them, if given."""
+    """The names, repeated ones with a number: A, A (2), A (3); if given, only those `among` some."""
     times, unique = Counter[str](), []
     for name in names:
         times[name] += 1
@@ -71,7 +71,7 @@ def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> li
 
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a column as float64, NaN where there is none, and a mask of cells that hold something else."""
+    """The numbers of a column as float64, NaN without one, and a mask of cells that hold something else."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
@@ -109,7 +109,7 @@ def numeric(table: pd.DataFrame) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def free_name(name: str, used: Collection[str]) -> str:
-    """A name that is not taken: the same, or else with a number."""
+    """A name that is not used: the same, or else with a number."""
     tried = chain([name], (f"{name} {number}" for number in count(2)))
     return next(candidate for candidate in tried if candidate not in used)
 
@@ -121,7 +121,7 @@ def _number(cell: object) -> float | None:
     try:
         value = float(cell)
         is_rounded = value.is_integer() and abs(value) < TOO_LARGE and value != cell
-        return float(TOO_LARGE) if is_rounded else value  # a fraction that a float cannot hold is no whole number
+        return float(TOO_LARGE) if is_rounded else value  # a fraction that a float cannot hold is not a whole number
     except OverflowError:  # a whole number or a fraction of more than 308 digits
         return sys.float_info.max if cell > 0 else -sys.float_info.max  # type: ignore[operator]
     except (TypeError, ValueError):  # an array, a signalling NaN

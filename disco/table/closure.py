@@ -77,7 +77,7 @@ def closing(values: np.ndarray, exposure: np.ndarray) -> float:
 
 
 def _share(counts: np.ndarray, limit: float) -> float | None:
-    """The variance of the total against that of uncorrelated columns; None above `limit`, or if it may be chance."""
+    """The variance of the total relative to uncorrelated columns; None above `limit`, or if it may be chance."""
     variances = counts.var(axis=0)
     share = float(counts.sum(axis=1).var() / variances.sum())
     error = np.sqrt(2 * (variances.sum() ** 2 - (variances**2).sum()) / len(counts)) / variances.sum()

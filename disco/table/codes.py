@@ -30,7 +30,7 @@ class Code(NamedTuple):
 
 
 def coded_rows(values: np.ndarray) -> np.ndarray:
-    """The rows of counts, (rows, columns), that have a code, by position."""
+    """The positions of rows of counts, (rows, columns), with a code."""
     return np.unique(np.concatenate([np.arange(0), *(code.rows for code in codes(values))]))
 
 
@@ -45,7 +45,7 @@ def codes(values: np.ndarray) -> list[Code]:
 
 
 def _code(column: int, counts: np.ndarray, shared: Collection[int] = ()) -> Code | None:
-    """The codes of one column; of `shared` ones, those of other columns, one row is enough."""
+    """The codes of one column; for the `shared` codes of other columns, one row is enough."""
     levels, times = np.unique(counts, return_counts=True)
     is_code = np.isin(levels, [*(shared or CODES)])
     if not is_code.any() or is_code.all():
@@ -60,7 +60,7 @@ def _code(column: int, counts: np.ndarray, shared: Collection[int] = ()) -> Code
 
 
 def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, fewest: int) -> np.ndarray:
-    """The codes beyond a gap, with nothing else there, in at least so many rows."""
+    """The codes beyond a gap, with nothing else there, in at least `fewest` rows."""
     first = len(levels) - int(np.argmin(is_code[::-1]))  # the levels from here on are all codes
     for at in range(first, len(levels)):
         if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= fewest:
@@ -69,7 +69,7 @@ def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, fewest: 
 
 
 def _within(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> tuple[np.ndarray, int]:
-    """The codes among counts that far more rows have than any other count near them, and how many have that."""
+    """The codes in far more rows than any count near them, and how many rows have them."""
     chosen, common = list[int](), 0
     for code, rows in zip(levels[is_code], times[is_code], strict=True):
         near = times[~is_code & (levels >= _NEAR * code) & (_NEAR * levels <= code)].max(initial=0)

@@ -72,7 +72,6 @@ def problems(
     """All reasons why a table cannot be used as counts, and notes on unusual columns; InputError if it is not a table.
 
     Args:
-        table: one row per observation, one column per node.
         folds: the number of cross-fitting folds. None without a graph search: then any numbers of rows and columns are
             allowed, constant columns too, and there are no notes on columns.
         left_out: rows of the loaded table that were left out; the others keep their numbers.
@@ -89,7 +88,7 @@ def problems(
 
 
 def refuse(findings: Iterable[Finding]) -> None:
-    """Refuse a table that has a blocking problem; InputError if the first one, with its remedy."""
+    """InputError if a table has a blocking problem: the first one, with its remedy."""
     blocking = [problem for problem in findings if problem.blocking]
     if blocking:
         first, fault = blocking[0], blocking[0].fault
@@ -179,7 +178,6 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Finding]
 
 
 def _of_values(table: pd.DataFrame) -> list[Finding]:
-    """What numbers with decimals are, if they were made of counts."""
     behind = counts_behind(table)
     if isinstance(behind, Restored):
         words = f"are {behind.scale}"
@@ -194,7 +192,7 @@ def _of_values(table: pd.DataFrame) -> list[Finding]:
 
 
 def _separating(table: pd.DataFrame) -> str:
-    """What to do about a table of one column: choose the mark in its only name if another one was chosen."""
+    """The remedy for a table of one column: the separator in its only name, if another was chosen."""
     used = (table.attrs.get(READING) or {}).get("separator")
     mark = next((mark for mark in SEPARATORS if mark in "".join(names_of(table)).strip()), None)
     if used is None or mark is None:
@@ -230,7 +228,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Finding]:
 def _cell_problems(
     column: pd.Series, values: np.ndarray, invalid: np.ndarray, name: str, numbers: np.ndarray, need_counts: bool
 ) -> list[Finding]:
-    """What is wrong with the cells of one column: one problem per kind, at the first row that has it."""
+    """The problems of one column's cells: one per kind, at the first row that has it."""
     finite = np.isfinite(values) & need_counts
     kinds = [
         (np.isnan(values) & ~invalid, "the value is missing", _FILL_IN, "blank cells"),
@@ -257,7 +255,6 @@ def _sentence(name: str, row: str, what: str, rows: int) -> str:
 
 
 def _text_problem(column: pd.Series, name: str, invalid: np.ndarray, numbers: np.ndarray) -> Finding:
-    """The problem of cells that are not numbers: text, dates, lists."""
     # Prefer a cell that does not read as a number: it is the one that made a whole column of a file text.
     strange = invalid & ~is_numeric_text(column)
     where = strange if strange.any() else invalid
@@ -281,14 +278,12 @@ def _rise(numbers: list[float]) -> bool:
 
 
 def _all_nameless(findings: list[Finding], names: list[str]) -> Finding:
-    """The problem of several columns without a name."""
     first, *_, last = [position + 1 for position, name in enumerate(names) if not name.strip()]
     message = f"{how_many(len(findings), 'column')} have no name, such as columns {first} and {last}."
     return replace(findings[0], message=message, remedy="Give them names in the first row.")
 
 
 def _text_remedy(cell: object) -> str:
-    """What to do about a cell that is not a number."""
     if not isinstance(cell, str):
         return _LEAVE_OUT
     if (kind := kind_of_text(cell)) != "text":

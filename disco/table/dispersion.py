@@ -75,7 +75,6 @@ def _law_of_pairs(rows: int) -> np.ndarray:
 
 
 def _product(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The product of two generating functions, up to the largest total."""
     from scipy.signal import fftconvolve  # imported here because it takes a second
 
     return np.maximum(fftconvolve(first, second)[: first.shape[0], : first.shape[1]], 0.0)
@@ -165,7 +164,7 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def left_out(spread: pd.DataFrame, screen: Screen) -> np.ndarray:
-    """Which columns of `spreads` a screen leaves out, (columns,) bool; those that are not counts are kept."""
+    """Which columns of `spreads` a screen leaves out, (columns,) bool; those that are not counts remain."""
     below = [spread[name] < getattr(screen, name) for name in ("prevalence", "mean", "variance")]
     return np.any([*below, spread["commonest"] > screen.commonest], axis=0)
 
@@ -181,7 +180,7 @@ def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
 
 
 def few_rows(rows: int, columns: int) -> str:
-    """A sentence if only near copies among so many columns stand out from chance in so few rows; else empty."""
+    """A sentence if only near copies of so many columns stand out from chance in so few rows; else empty."""
     pairs = columns * (columns - 1) // 2
     if rows < 3 or not pairs:
         return ""

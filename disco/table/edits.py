@@ -48,13 +48,13 @@ class Transpose:
 class Pivot:
     """Make a row of every event and a column of every kind, from a table with one line per sighting."""
 
-    # the first columns tell events apart and name the rows; the others have one value in each event, and stay
+    # the first columns identify events and name the rows; the others have one value in each event, and stay
     rows: tuple[str, ...]
     names: str  # the column of kinds
     # the column of counts, added up for one kind in one event; empty if each line counts once. No line is 0
     values: str = ""
-    key: int = 1  # how many of `rows` tell events apart; if several do, they stay too
-    times: tuple[str, ...] = ()  # columns of counts instead, one for each time, which tell events apart too
+    key: int = 1  # how many of `rows` identify events; if several do, they stay too
+    times: tuple[str, ...] = ()  # columns of counts instead, one for each time, which identify events too
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class AddKinds:
             raise ValueError("a kind of rows is a capital letter")
 
     def apart_from(self, names: Collection[str]) -> "AddKinds":
-        """The same for a table with columns of these names: the new one is numbered if its name is taken."""
+        """The same for a table with columns of these names: a repeated name gets a number."""
         return replace(self, name=free_name(self.name, names))
 
 
@@ -152,7 +152,7 @@ def as_json(edit: Edit) -> dict[str, Any]:
 def applied(
     table: pd.DataFrame, edits: Iterable[Edit], read: Callable[..., pd.DataFrame] | None = None
 ) -> pd.DataFrame:
-    """The table after some changes in turn, the file read again by `read`; InputError if a change cannot be made."""
+    """The table after edits in turn, the file read again by `read`; InputError if an edit cannot be made."""
     for edit in edits:
         table = _edited(table, edit, read)
     return table
@@ -208,14 +208,14 @@ def positions(rows: Stretches, count: int) -> np.ndarray:
 
 
 def rows_left_out_by(edit: Edit, left_out: Stretches, rows: int) -> Stretches:
-    """The rows left out after a change of a table with this number of rows; none once its rows are others."""
+    """The rows left out after an edit of a table with this number of rows; none once its rows are others."""
     if isinstance(edit, LeaveOut):
         return with_more(left_out, rows, positions(edit.rows, rows))
     return () if isinstance(edit, ReadAgain | Transpose | Pivot) else left_out
 
 
 def choice(names: Iterable[str], selected: Iterable[str]) -> tuple[Columns, ...]:
-    """The shorter edit that keeps `selected` of the columns `names`; none if all are kept."""
+    """The shorter edit that keeps `selected` of the columns `names`; none if all are selected."""
     names, selected = list(names), set(selected)
     left_out = tuple(name for name in names if name not in selected)
     if len(left_out) > len(selected):

@@ -1,4 +1,4 @@
-"""A finding: one thing that stands out in a table or keeps it from being used, with its remedy and its cure as data."""
+"""A finding: something that stands out in a table or prevents its use, with its remedy, and its cure as data."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ _PLURALS = {"Leave it out": "Leave them out", "Its position in the order is": "T
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that stands out in a table, in the words and the data that console, pages and files show."""
+    """Something that stands out in a table, in words and data for console, pages and files."""
 
     # one of `disco.table.kinds.KINDS`, of `disco.table.artefacts.ARTEFACTS`, of `disco.table.quality`, or of
     # `disco.table.counts`
@@ -59,7 +59,7 @@ def leaving_out_rows(kind: str, message: str, rows: Sequence[int]) -> Finding:
 
 
 def option(flag: str, names: Sequence[str]) -> str:
-    """A command's option with a list of names, as one types it in a shell; empty without names."""
+    """A command's option with a list of names, quoted for a shell; empty without names."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(names)
     joint = "=" if text.getvalue().startswith("-") else " "
@@ -78,7 +78,6 @@ def in_lines(
 
 
 def _line(group: Sequence[Finding], code: Callable[[str], str], plain: Callable[[str], str]) -> str:
-    """Findings with the same fault in a line: one as it is, several by the names of their columns."""
     first, count, remedy = group[0], len(group), group[0].remedy
     message = plain(first.message)
     if count > 1 and first.fault:

@@ -128,7 +128,7 @@ def annotation(table: pd.DataFrame) -> Finding | None:
 
 
 def measures(table: pd.DataFrame) -> Finding | None:
-    """Columns that hold other measures of what is counted beside them, as length.S1 and S1_tpm of counts.S1 or S1."""
+    """Columns of other measures next to counts, as length.S1 and S1_tpm next to counts.S1 or S1."""
     usual, other_strands = _strands(table)
     if other_strands:
         message = f"STAR counted by strand: the {usual}. {listed(other_strands, 4)} hold the counts of other strands."
@@ -143,7 +143,7 @@ def measures(table: pd.DataFrame) -> Finding | None:
 
 
 def _strands(table: pd.DataFrame) -> tuple[str, list[str]]:
-    """The strand of the totals and why, and the columns of others, if samples have one of each, as S1_reverse."""
+    """The strand by the totals, with the reason, and the columns of other strands, as S1_reverse."""
     of_strand = {strand: [name for name in names_of(table) if name.endswith(f"_{strand}")] for strand in STRANDS}
     stems = [[name.removesuffix(f"_{strand}") for name in names] for strand, names in of_strand.items()]
     if not stems[0] or stems[1:] != stems[:-1]:
@@ -155,7 +155,7 @@ def _strands(table: pd.DataFrame) -> tuple[str, list[str]]:
 
 
 def are_counts(names: Collection[str]) -> bool:
-    """Whether all names say that they are of counts, as counts.S1 and S1_expected_count."""
+    """Whether all names are those of counts, as counts.S1 and S1_expected_count."""
     return all(_marked(name)[1] in _COUNTED for name in names)
 
 
@@ -220,7 +220,7 @@ def variables(table: pd.DataFrame) -> Finding | None:
 
 
 def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
-    """The position of the genes' names, -1 for the rows' own, None without; and whether other columns say so."""
+    """The position of the genes' names, -1 for the rows' own, None without; and whether other columns confirm it."""
     if not isinstance(table.index, pd.RangeIndex):
         return (-1 if _are_ids(labels_of_rows(table)[:_MOST_LOOKED_AT]) else None), False
     head = table.iloc[:_MOST_LOOKED_AT]
@@ -254,7 +254,7 @@ def _genes_at(table: pd.DataFrame) -> tuple[int | None, bool]:
 
 
 def _first(table: pd.DataFrame) -> int:
-    """The position of the first column but one that has no name and numbers the rows, as R writes them."""
+    """The position of the first column, except an unnamed one that numbers the rows, as R writes them."""
     names = names_of(table)
     is_number = len(names) > 1 and phrase(names[0]) in _NAMELESS and not numbers_of(table.iloc[:, 0])[1].any()
     return int(is_number)
@@ -304,7 +304,7 @@ def _differ_by_rows(table: pd.DataFrame) -> bool:
 
 
 def _described(table: pd.DataFrame, but: int) -> list[object]:
-    """The labels of columns that describe genes, by name or as texts, but the one of their names."""
+    """The labels of columns that describe genes, by name or as texts, except the column `but`."""
     head = table.iloc[:_MOST_LOOKED_AT]
     candidates = [
         (at, label, name)
@@ -318,6 +318,6 @@ def _described(table: pd.DataFrame, but: int) -> list[object]:
         described |= {at for at, _, _ in candidates if marks.get(at) != mark}
     numbers = {at: numbers_of(head.iloc[:, at])[0] for at, _, _ in candidates if at not in described}
     measures = {at for at, values in numbers.items() if (np.nan_to_num(values) % 1 != 0).any()}
-    if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals beside counts are no samples
+    if len(numbers) - len(measures) >= _LEAST_SAMPLES:  # decimals among counts are not samples
         described |= measures
     return [label for at, label, _ in candidates if at in described]

@@ -65,7 +65,7 @@ _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
 _SPELLS = {"stint", "spell"}
-_OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, beside ResponseId
+_OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, besides ResponseId
 _OF_GRADEBOOK = re.compile(r"(.+ )?((unposted )?(current|final) (score|grade|points)|course total.*)")
 _SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
 _OF_TRIALS = re.compile(r".+\.this(repn|trialn|n|index)")  # of PsychoPy
@@ -88,7 +88,7 @@ class Guess:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether the column's name alone says so."""
+        """Whether it rests on the column's name alone."""
         return self.why.startswith("has the name")
 
     def __str__(self) -> str:
@@ -132,18 +132,17 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
 
 
 def _may_be_word(table: pd.DataFrame, at: int) -> bool:
-    """Whether a column is called by one word, and 0 in it is no exception."""
     ((name, cells),) = columns_of(table.iloc[:, [at]])
     return len(words_of(name)) == 1 and bool((readable(cells) == 0).mean() >= _SOME_ZEROS)
 
 
 def is_computed(name: str) -> bool:
-    """Whether a column has the name of one that a program computes from the others: a score, the genes of a cell."""
+    """Whether a column has the name of a value that a program computes from others: a score, the genes of a cell."""
     return any(pattern.fullmatch(text) for pattern, text in ((_OF_GRADEBOOK, phrase(name)), (_OF_CELL, name.lower())))
 
 
 def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess | None) -> Guess | None:
-    """The guess at a column that says what was done to a row; None if it says nothing of the kind."""
+    """The guess at a column that records what was done to a row; None for another column."""
     words = words_of(name)
     is_text = guess is not None and not pd.api.types.is_numeric_dtype(column) and not {*words} & _CATEGORIES
     labels = targets_named(column.dropna().astype(str).unique()) if is_text else set()
@@ -273,7 +272,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
 
 
 def _head(name: str) -> str:
-    """The last word of a name without those that say that it is a label: plot of plot_id, visits of site_visits."""
+    """The last word of a name, except words for labels: plot of plot_id, visits of site_visits."""
     words = words_of(name)
     while len(words) > 1 and (words[-1] in _LABELS or words[-1].isdecimal()):
         words = words[:-1]
@@ -289,12 +288,12 @@ def _are_days(values: np.ndarray) -> bool:
 
 
 def _has_single(values: np.ndarray) -> bool:
-    """Whether some value stands in one row alone, from which no effect of a category could be estimated."""
+    """Whether a value occurs in one row only, so that no effect of a category can be estimated from it."""
     return bool((value_counts(values)[1] == 1).any())
 
 
 def is_measure(name: str) -> bool:
-    """Whether a column has the name of a measure, a time or an exposure, and so is no count whatever its cells are."""
+    """Whether a column has the name of a measure, a time or an exposure: not a count, whatever its cells are."""
     return bool({*words_of(name)} & _NUMBERS) or _is_exposure(name)
 
 

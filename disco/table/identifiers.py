@@ -126,7 +126,7 @@ def _computed(column: pd.Series, counts: pd.DataFrame) -> str:
 
 
 def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
-    """Whether numbers are one count by another, or by the sum of all, times one factor, or one count times a factor."""
+    """Whether numbers are one count by another, or by the sum of all, times one factor, or a multiple of a count."""
     rows = np.isfinite(values)
     values, numerators = values[rows], counts.to_numpy()[rows]
     if len(np.unique(values)) < _LEAST_VALUES:
@@ -150,7 +150,6 @@ def _rate(values: np.ndarray, counts: pd.DataFrame) -> str:
 
 
 def _larger(cells: np.ndarray, counts: pd.DataFrame) -> str:
-    """Whether texts say which of two counts is larger."""
     levels, codes = np.unique(cells, return_inverse=True)
     if not 2 <= len(levels) <= 3 or len(cells) < _LEAST_COMPARED:
         return ""

@@ -64,9 +64,8 @@ class Interventions:
 
         Args:
             nodes: the names that a label may have.
-            kind: of all its interventions.
             targets: the nodes of labels that are not names of nodes.
-            roles: the roles of columns that are no nodes.
+            roles: the roles of columns that are not nodes.
         """
         codes, labels = pd.factorize(_texts(column), sort=True)
         named = [meant(str(label), str(column.name), nodes, targets or {}, roles) for label in labels]
@@ -84,7 +83,7 @@ class Interventions:
         return result
 
     def _check(self) -> None:
-        """Refuse a column without arms, too many of them, an arm of few rows, and a table without controls."""
+        """InputError without arms or controls, with too many arms, or an arm of few rows."""
         sizes = np.bincount(self.arm, minlength=len(self.arms) + 1)
         if not self.arms:
             raise InputError(f'Every row of "{self.name}" is a control, so nothing was set: ignore the column.')
@@ -113,11 +112,11 @@ class Interventions:
         return of_arm[self.arm]
 
     def take(self, rows: np.ndarray) -> "Interventions":
-        """Those of some rows, by number or by mask; arms keep their numbers."""
+        """The interventions of some rows, by number or by mask; arms keep their numbers."""
         return replace(self, arm=self.arm[rows])
 
     def update(self, digest: "hashlib._Hash") -> None:
-        """Add everything in them to a digest."""
+        """Add all fields to a digest."""
         digest.update(repr((self.name, self.kind, self.arms, self.targets)).encode() + self.arm.astype("<i8").tobytes())
 
 
@@ -126,7 +125,7 @@ def _texts(column: pd.Series) -> pd.Series:
 
 
 def targets_named(labels: Iterable[object]) -> set[str]:
-    """The names in labels, apart from those of controls."""
+    """The names in labels, except those of controls."""
     names = {name.strip() for label in labels for name in str(label).split(_SEPARATOR)}
     return {name for name in names if name.lower() not in CONTROLS}
 
@@ -137,9 +136,9 @@ def labels(column: pd.Series) -> dict[str, int]:
 
 
 def found_in(label: str, nodes: Collection[str]) -> tuple[str, ...]:
-    """The nodes whose names are in a label, such as sgKLF1, KLF1-KO or sgKLF1_2+GATA1; none if a part has no name.
+    """The nodes whose names are in a label, such as sgKLF1, KLF1-KO or sgKLF1_2+GATA1; none if a word is not one.
 
-    Names are compared whole and without regard to case.
+    Names are compared whole, ignoring case.
     """
     named, matches = {node.lower(): node for node in nodes}, []
     for word in filter(None, map(str.strip, _PARTS.split(label))):

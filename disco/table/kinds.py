@@ -1,4 +1,4 @@
-"""The kinds of what a table holds besides counts (`disco.table.layout`), apart so that naming them loads nothing."""
+"""The kinds of what a table holds besides counts (`disco.table.layout`), in a module that imports nothing."""
 
 SUMMARIES, TOTALS, POINTS, COPIES = "summaries", "totals", "points", "copies"
 ANNOTATION, GENES, VARIABLES, SIGHTINGS = "annotation", "genes", "variables", "sightings"

@@ -48,13 +48,13 @@ from disco.words import how_many, plural
 
 _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
-_LEAST_TEXTS = 0.1  # of a column that tells lines apart, as a share of them
+_LEAST_TEXTS = 0.1  # of a column that identifies lines, as a share of them
 
 _Look: TypeAlias = Callable[[pd.DataFrame], Finding | None]
 
 
 def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Finding | None:
-    """The first thing to change, if any; the others follow once it is made or refused.
+    """The first edit to suggest, if any; the others follow once it is made or refused.
 
     Args:
         but: kinds that the user has refused.
@@ -72,7 +72,7 @@ def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collectio
 
 
 def _sparing(finding: Finding, columns: Collection[str]) -> Finding | None:
-    """The finding without the edits that leave out some columns; None if nothing remains to do."""
+    """The finding without the edits that leave out some columns; None if no edit remains."""
     edits: list[Edit] = []
     for edit in finding.edits:
         if isinstance(edit, Columns):
@@ -85,9 +85,9 @@ def _sparing(finding: Finding, columns: Collection[str]) -> Finding | None:
 def tidied(
     table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = ()
 ) -> Iterator[tuple[Finding, pd.DataFrame]]:
-    """All suggestions of some kinds, one after the other, each with the table after it; `spared` as in `suggestion`.
+    """All suggestions of some kinds in turn, each with the table after it; `spared` as in `suggestion`.
 
-    A kind may come again, as totals of rows that were columns before.
+    A kind may recur, as totals of rows that were columns before.
     """
     refused, times = {*KINDS} - {*kinds}, Counter[str]()
     while (finding := suggestion(table, refused, spared)) is not None:
@@ -99,7 +99,6 @@ def tidied(
 
 
 def _blank(table: pd.DataFrame) -> Finding | None:
-    """Columns and rows without a cell."""
     names, is_empty, empty = names_of(table), np.full(len(table), table.shape[1] > 1), list[int]()
     for at, (_, column) in enumerate(columns_of(table)):  # one by one: the table may be large
         is_missing = is_blank(column)
@@ -119,7 +118,7 @@ def _blank(table: pd.DataFrame) -> Finding | None:
 
 
 def _copies(table: pd.DataFrame) -> Finding | None:
-    """Lines that stand in the file twice, although their names tell almost all lines apart."""
+    """Lines that occur twice in the file, although almost all lines have distinct names."""
     if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
     keys = table.iloc[:, [*guesses(table)]]
@@ -138,7 +137,6 @@ def _tells_apart(column: pd.Series) -> bool:
 
 
 def _names(table: pd.DataFrame) -> Finding | None:
-    """A first column of texts that all differ."""
     if not has_row_names(table) or not are_texts(table.iloc[:, 0]):
         return None
     nearly = "" if table.iloc[:, 0].is_unique else "nearly "

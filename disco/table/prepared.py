@@ -32,12 +32,12 @@ class Prepared:
     notes: tuple[str, ...] = ()  # sentences on what is worth knowing but does not prevent the use of the table
 
     def take(self, rows: np.ndarray) -> "Prepared":
-        """Some rows, by number or by true and false."""
+        """Some rows, by number or by mask."""
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         return replace(self, counts=self.counts.iloc[rows], adjustment=adjustment)
 
     def with_rows(self, names: pd.Index) -> "Prepared":
-        """The same table with names of its rows, which problems of rows are reported with."""
+        """The same table with names of its rows, for messages about rows."""
         return replace(self, counts=self.counts.set_axis(names))
 
 
@@ -85,7 +85,7 @@ def prepare(
 
 
 def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
-    """A table for what cannot use interventions, and a sentence on its rows; the table itself without interventions.
+    """A table for methods without interventions, and a sentence on its rows; unchanged if there are none.
 
     Contexts become covariates. The rows are the controls; if they are too few, or a column is constant in them, all
     rows, with the arm as a covariate.
@@ -110,7 +110,7 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
 
 
 def finite(table: Table) -> pd.DataFrame:
-    """The columns of a table of any size as float64, as `as_numbers`; those of a prepared table as they are."""
+    """The columns of a table of any size as float64, as `as_numbers`; a prepared table is not checked again."""
     return table.counts if isinstance(table, Prepared) else as_numbers(table, None)
 
 
@@ -209,8 +209,8 @@ def as_numbers(table: pd.DataFrame | np.ndarray, rows: int | None = LEAST_ROWS) 
     """The table as float64, with text as names and rows numbered from 0; an array's columns become x1 to xd.
 
     Args:
-        rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are
-            allowed, and constant columns too.
+        rows: the minimum for a graph search. None without a search: then any numbers of rows and columns are allowed,
+            and constant columns too.
 
     Raises:
         InputError: it is not a table, has too few rows or columns, a name is missing or repeated, a cell is not a

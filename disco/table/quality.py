@@ -1,9 +1,8 @@
 """The quality of a table of counts: what stands out before any graph search, each with advice.
 
 First what can create edges (`disco/table/artefacts.py`): columns determined or nearly repeated by others, rows that are
-copies or depend on their neighbours, shared totals, and depth.
-Then dispersion and zeros (`disco/table/dispersion.py`), ties and levels, prevalence, and
-outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
+copies or depend on their neighbours, shared totals, and depth. Then dispersion and zeros (`disco/table/dispersion.py`),
+ties and levels, prevalence, and outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +33,7 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
-DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, beside artefacts
+DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, besides artefacts
 _ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
@@ -88,10 +87,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
 
 
 def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
-    """What weakens any result on a table beside its artefacts: the findings of `quality` of the kinds `DOUBTS`.
-
-    Arguments and errors are those of `quality`; the time is a small part of it.
-    """
+    """The findings of `quality` that weaken any result besides artefacts (`DOUBTS`), in a small part of its time."""
     counts = prepare(table, folds=None).counts
     findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
     return tuple(finding for finding in findings if finding.kind in DOUBTS)
@@ -179,7 +175,7 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
 
 
 def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
-    """Which single counts put rows far from the others, as a sentence; empty if rows are far as a whole."""
+    """A sentence on single counts that put rows far from the others; empty if rows are far as a whole."""
     cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
     where = [
         f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED, names)}'

@@ -43,7 +43,7 @@ from disco.words import how_many, listed
 __all__ = ["MATRIX", "NOTES", "OTHER", "READING", "SHEETS", "SUFFIXES", "guessed", "read_table", "read_words"]
 
 _NAMED = 4
-_MAGIC = 20  # bytes that tell the kind of a file
+_MAGIC = 20  # bytes that identify the kind of a file
 _SMALL = 1_000_000  # bytes of text that are read in this process, which saves the 0.2 s of starting another
 _LONGEST_NAME = 200  # characters of a file's name in a message
 _BLOCK = 1 << 24  # bytes of an open file that are copied at once
@@ -100,7 +100,7 @@ def read_table(
 
 
 def _without_copies(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The table without columns that repeat an earlier one in name and every cell, as files put together have them."""
+    """The table without columns that repeat an earlier one in name and every cell, as in concatenated files."""
     first: dict[str, pd.Series] = {}
     copies = []
     for at, (name, column) in enumerate(columns_of(frame)):
@@ -146,7 +146,6 @@ def read_words(path: Path, most: int) -> pd.DataFrame:
 def _groups(
     source: str | Path | BinaryIO, name: str, suffix: str, reading: Reading, reporter: Reporter
 ) -> Iterator[pa.Table]:
-    """The columns of the file's table, in groups; NotATable or InputError if it cannot be read."""
     inner, how = split(suffix)
     if isinstance(source, str | Path) and inner not in SUFFIXES and _is_folder(Path(source)):
         opened, suffix = matrix_files.packed(Path(source)), ".zip"
@@ -170,7 +169,7 @@ def _groups(
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether a path leads to a folder; NotATable if it cannot lead anywhere."""
+    """Whether a path is a folder; NotATable if it is not a valid path."""
     try:
         return path.is_dir()
     except OSError as error:

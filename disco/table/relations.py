@@ -46,7 +46,7 @@ def _relation(columns: tuple[str, ...], message: str) -> Finding:
 
 
 def _twins(values: np.ndarray) -> dict[int, int]:
-    """The columns with the same or reversed ranks as an earlier column: column -> earlier column."""
+    """The columns with the same or reversed ranks as an earlier column: column → earlier column."""
     seen: dict[bytes, int] = {}
     twins = {}
     for column, ranks in enumerate(dense_ranks(values).T):
@@ -75,7 +75,7 @@ def _pair(names: Sequence[str], values: np.ndarray, first: int, second: int) -> 
 
 
 def _dependent(values: np.ndarray, candidates: Sequence[int]) -> Iterator[tuple[dict[int, int], int]]:
-    """The relations Σ weight · column = constant, as (column -> weight, constant)."""
+    """The relations Σ weight · column = constant, as (column → weight, constant)."""
     rows = np.random.default_rng(0).permutation(len(values))[: _ROWS_A_COLUMN * len(candidates) + 64]
     sample = values[np.ix_(rows, np.asarray(candidates))].astype(float)
     sample -= sample.mean(axis=0)
@@ -133,7 +133,6 @@ def _terms(names: Sequence[str], weights: dict[int, int]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names with commas and an *and*; a long list ends with how many more there are."""
     words = [f'"{name}"' for name in names]
     if len(words) > _NAMED:
         words = [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"]

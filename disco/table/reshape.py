@@ -35,10 +35,7 @@ def has_row_names(table: pd.DataFrame) -> bool:
 
 
 def labels_of_rows(table: pd.DataFrame) -> list[str]:
-    """The names of the rows: their labels, or the cells of a first column that is text; none if there are neither.
-
-    Of a table with more rows than a list of genes or of observations by name has, none are looked at.
-    """
+    """The names of the rows: their labels, or the cells of a first column of text; none without, or in a long table."""
     if len(table) > MOST_ROWS:
         return []
     if not isinstance(table.index, pd.RangeIndex):
@@ -79,7 +76,7 @@ def has_turned(table: pd.DataFrame) -> bool:
 
 
 def is_pivoted(table: pd.DataFrame) -> bool:
-    """Whether events were made rows, so that a blank cell is a count that is not known."""
+    """Whether events were made rows, so that a blank cell is an unknown count."""
     return _PIVOTED in table.attrs
 
 
@@ -144,8 +141,7 @@ def pivoted(
     """The table with one row per event and one column per kind; see `disco.table.edits.Pivot`.
 
     Events come in the order of their lines if these follow each other, or else in that of their names. If several
-    columns tell them apart, these stay. Where a line has no number, the cell is missing; lines without a kind are left
-    out.
+    columns identify them, these stay. A line without a number gives a missing cell; lines without a kind are left out.
 
     Raises:
         InputError: there is no such column, or a kind has the name of a column that stays.

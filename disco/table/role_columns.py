@@ -1,4 +1,4 @@
-"""Columns with a role, read and checked: covariates, contexts, exposure, group; and those computed from the rows."""
+"""Columns with a role, read and checked; and those computed from the rows."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from disco.words import how_many
 
 
 def plain(column: pd.Series) -> pd.Series:
-    """A column with a role as a run keeps it: numbers, true and false, or text; dates are text."""
+    """A column with a role as a run stores it: numbers, true and false, or text; dates are text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     column = column.infer_objects() if column.dtype == object else column
@@ -122,7 +122,7 @@ def blocks(rows: int, count: int) -> tuple[np.ndarray, list[str]]:
 
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
-    """The order in which 2 comes before 10."""
+    """A sort key in which 2 comes before 10."""
     pieces = filter(None, re.split(r"([0-9]+)", text))
     return [(0, float(piece), "") if re.fullmatch("[0-9]+", piece) else (1, 0.0, piece) for piece in pieces]
 

@@ -67,7 +67,7 @@ class Roles:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Roles":
-        """From the content of roles.json; InputError if it does not have that form."""
+        """From the content of roles.json; InputError for another form."""
         if not isinstance(values, dict) or not isinstance(values.get("columns", {}), dict):
             raise InputError("The roles must be a JSON object with columns, exposure or group_effects.")
         for name in values:
@@ -77,7 +77,7 @@ class Roles:
         return cls(columns, **{name: values[name] for name in _ENTRIES[1:] if name in values})
 
     def to_dict(self) -> dict[str, Any]:
-        """As roles.json."""
+        """The content of roles.json."""
         columns = {
             name: declaration if isinstance(declaration, str) else {"role": declaration[0], "kind": declaration[1]}
             for name, declaration in self.columns.items()
@@ -110,7 +110,7 @@ class Roles:
         return replace(self, columns=columns) if is_needed else None
 
     def with_roles(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
-        """The roles with changes; a column whose role another one takes over, such as the exposure's, is ignored."""
+        """The roles with changes; a column whose role moves to another column, such as the exposure's, is ignored."""
         new, columns = {_role(role) for role in changes.values()}, {**self.columns, **changes}
         for role in new & {*_SINGLE}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
@@ -120,7 +120,7 @@ class Roles:
     def _having(
         self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
     ) -> "Roles":
-        """The roles of other columns, without what belongs to a group or an intervention if there is none."""
+        """The roles of other columns, without the options of a group or an intervention if there is none."""
         roles = {_role(declaration) for declaration in columns.values()}
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
@@ -132,7 +132,7 @@ class Roles:
         return replace(self, columns=columns, exposure=exposure)
 
     def declaring(self, computed: "Roles") -> "Roles":
-        """The roles with what another computes from the rows: an exposure, the row number, blocks as groups."""
+        """The roles with what another set of roles computes from the rows: exposure, row number, blocks as groups."""
         roles = self if computed.exposure is None else self.computing(computed.exposure)
         is_of_order = computed.row_number or computed.blocks
         return roles.in_order(computed.row_number, computed.blocks) if is_of_order else roles
@@ -163,7 +163,7 @@ class Roles:
         return table.loc[:, [self.role(name) == "count" for name in names_of(table)]]
 
     def split(self, table: pd.DataFrame) -> tuple[pd.DataFrame, Adjustment | None]:
-        """The count columns, not yet checked, and the adjustment from the others; None if there is none.
+        """The count columns, not yet checked, and the adjustment from the others, if any.
 
         Raises:
             InputError: a role names an unknown column, or a column cannot have its role.
@@ -290,7 +290,7 @@ def _check(roles: Roles) -> None:
 
 
 def _check_targets(roles: Roles) -> None:
-    """Refuse targets that are not lists of names by label, or belong to no intervention."""
+    """InputError if targets are not lists of names by label, or belong to no intervention."""
     if not isinstance(roles.targets, Mapping):
         raise InputError(f"The targets map labels to lists of count columns; got {a_thing(roles.targets)}.")
     if roles.targets and not roles.named("intervention"):

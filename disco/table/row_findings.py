@@ -31,7 +31,7 @@ _NAMED = 3
 
 
 class Cure(NamedTuple):
-    """What to declare, in words as a sentence begins, and as options of the command line."""
+    """What to declare, as a sentence, and as options of the command line."""
 
     roles: Roles | None = None
     words: str = ""
@@ -39,7 +39,7 @@ class Cure(NamedTuple):
 
 
 def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of rows with exact copies, by the columns that others do not determine; none without."""
+    """The finding of rows with exact copies, if any, in the columns that others do not determine."""
     equal = repeated(counts.to_numpy()[:, columns], group)
     if equal.stands_out:
         is_cured = equal.crowded <= MOST_CROWDED
@@ -55,7 +55,7 @@ def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray 
 
 
 def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of rows that resemble their neighbours; none if they do not, or `unused` columns account for it."""
+    """The finding of rows that resemble their neighbours, unless `unused` columns explain it."""
     values, complete = counts.to_numpy(), adjustment or Adjustment(len(counts))
     result = _serial(values, complete)
     if not result.stands_out or (unused.shape[1] and not _serial(values, _with(complete, unused)).stands_out):
@@ -86,7 +86,7 @@ def _serial(values: np.ndarray, adjustment: Adjustment) -> Serial:
 
 
 def _with(adjustment: Adjustment, unused: pd.DataFrame) -> Adjustment:
-    """An adjustment and columns left aside, with the roles they look like; the adjustment alone if that fails."""
+    """An adjustment and unused columns, with the roles they look like; the adjustment alone if that fails."""
     roles = Roles({str(unused.columns[at]): guess.declaration for at, guess in guesses(unused).items()})
     try:
         extra = roles.split(unused)[1]
@@ -133,7 +133,7 @@ def _is_cured(values: np.ndarray, adjustment: Adjustment) -> bool:
 
 
 def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = None) -> Iterator[Finding]:
-    """The finding of a depth, without a declared exposure; none if it does not stand out."""
+    """The finding of a depth that stands out, without a declared exposure."""
     if deep.stands_out:
         cure = _exposure(deep, counts, adjustment or Adjustment(len(counts)))
         instead = f", or {cure.words}" if cure.roles else "; one computed from so few columns would itself create edges"
@@ -149,7 +149,7 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
 
 
 def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure:
-    """The first exposure computed from the counts that takes a depth away and creates no edges itself."""
+    """The first exposure computed from the counts that removes a depth and creates no edges itself."""
     values = counts.to_numpy()
     for which in COMPUTED:
         try:
@@ -166,7 +166,7 @@ def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure
 
 
 def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of columns, with their rates, that share a total, or of an exposure that they make; none without."""
+    """The finding of columns, with their rates, that share a total, or of an exposure computed from them."""
     values, names = counts.to_numpy(), list(counts.columns)
     if exposure is not None and (which := _computed(counts, exposure)) is not None:
         joined = closing(values, exposure)
@@ -204,7 +204,7 @@ def _computed(counts: pd.DataFrame, exposure: np.ndarray) -> str | None:
 
 
 def of_filter(values: np.ndarray) -> Iterator[Finding]:
-    """The finding of rows, (rows, columns), chosen by their total; none without, or if that is nearly constant."""
+    """The finding of rows, (rows, columns), chosen by their total, unless that is nearly constant."""
     edge = filtered(values)
     if edge is not None and values.sum(axis=1).var() > CONSTANT * values.var(axis=0).sum():
         yield Finding(

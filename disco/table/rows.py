@@ -153,17 +153,17 @@ def kind_of_text(cell: str) -> str:
 
 
 def losses(reasons: Collection[str]) -> str:
-    """What leaving out rows loses, in sentences, from the reasons of `whys`; empty if these tell nothing."""
+    """What leaving out rows loses, in sentences, from the reasons of `whys`; empty without such a reason."""
     return " ".join(sentence for reason, sentence in _LOST.items() if reason in {*reasons})
 
 
 def is_code(value: float) -> bool:
-    """Whether a negative number is one that usually stands for a missing value."""
+    """Whether a negative number usually stands for a missing value."""
     return value in _CODES
 
 
 def row_numbers(rows: int, left_out: Stretches = ()) -> np.ndarray:
-    """The numbers, from 1, that the rows of a table had before others were left out."""
+    """The numbers, from 1, of the rows of a table before others were left out."""
     out = sum(last - first + 1 for first, last in left_out)
     present = np.ones(rows + out, dtype=bool)
     for first, last in left_out:
@@ -179,7 +179,7 @@ def row_names(table: pd.DataFrame, left_out: Stretches = ()) -> dict[int, object
 
 
 def row_in_words(number: int, name: object = 0) -> str:
-    """A row by its number, which options take, and its name, if that is more than another number: `5 (Bay 5)`."""
+    """A row by its number, which options take, and its name, unless that is another number: `5 (Bay 5)`."""
     return str(number) if isinstance(name, Number) else f"{number} ({shortened(name, _LONGEST)})"
 
 
@@ -214,7 +214,7 @@ def numbered(text: str) -> Stretches:
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> Stretches:
-    """Ranges in order, those that overlap or touch as one."""
+    """Ranges in order; overlapping or adjacent ones are merged."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if joined and first <= joined[-1][1] + 1:

@@ -19,7 +19,7 @@ from disco.words import how_many, listed, plural
 
 _MOST_CELLS = 500_000  # of the sheet, which a run keeps
 _NAMED, _ROLES = 3, 8  # in a sentence
-_RESERVED = {  # words of R that are no names
+_RESERVED = {  # words of R that are not names
     *("if", "else", "repeat", "while", "function", "for", "next", "break", "TRUE", "FALSE", "NULL", "Inf", "NaN"),
     *("NA", "NA_integer_", "NA_real_", "NA_character_", "NA_complex_", "in"),
 }
@@ -60,7 +60,7 @@ def r_name(name: str) -> str:
 
 
 def _of_file(name: str) -> str:
-    """The name of the sample that a file's name tells, as R makes it one."""
+    """The name of the sample in a file's name, as R makes it one."""
     return r_name(_ENDINGS.sub("", re.split(r"[/\\]", name)[-1]))
 
 
@@ -72,10 +72,10 @@ def joined(table: pd.DataFrame, sheet: pd.DataFrame, by: str | None = None) -> J
 
     Args:
         table: with names as its index or as its first column.
-        by: the column of the sheet with the names; by default the one that has most of them.
+        by: the column of the sheet with the names; by default the one with most of them.
 
     Raises:
-        InputError: the table has no names, the sheet lacks the column or has a name twice, or no name is in it.
+        InputError: the table has no names, the sheet lacks the column or repeats a name, or no name is in it.
     """
     rows = _names_of_rows(table)
     columns = names_of(sheet)
@@ -103,7 +103,7 @@ def _names_of_rows(table: pd.DataFrame) -> list[str]:
 
 
 def _by(rows: Sequence[str], names: Sequence[str], by: str) -> Joined:
-    """The lines of rows by the names in a column; a repair counts where it leaves names distinct."""
+    """The lines of rows by the names in a column; a repair counts if it leaves names distinct."""
     lines, repaired = np.full(len(rows), -1), []
     for repair in _REPAIRS:
         of_name: dict[str, list[int]] = defaultdict(list)

@@ -35,7 +35,7 @@ LAG, BLOCK, TREND, PERIOD = "lag", "block", "trend", "period"
 _LAGS = range(1, 8)
 _LONGEST, _PERIODS, _MOST_SPECTRAL = 400, 8, 1 << 15  # rows: longest period, fewest periods, and rows looked at for one
 _FIRST = 0.8  # of the largest resemblance, at which a shorter period is taken
-_BLOCKS = (30, 10)  # numbers of blocks of consecutive rows, beside √n
+_BLOCKS = (30, 10)  # numbers of blocks of consecutive rows, besides √n
 _LEAST_FREEDOM = 0.5  # of blocks or a trend, when what is declared is taken out
 _PARTS = (2, 3, 6, 9)  # sixths of a group's rows: lags between groups
 _ALIKE = 0.1  # least correlation of neighbours that matters
@@ -68,7 +68,7 @@ class Serial:
 
 @dataclass(frozen=True)
 class _Test:
-    """One test: p-values of all columns together, and of the columns alone; and their strengths."""
+    """P-values of all columns together, and of the columns alone; and their strengths."""
 
     kind: str
     rows: int
@@ -79,7 +79,7 @@ class _Test:
 
     @property
     def p_value(self) -> float:
-        """Of all columns together, or of the second strongest alone."""
+        """The p-value of all columns together, or of the second strongest alone."""
         return min(2 * min(self.together, np.partition(self.alone, 1)[1] * len(self.alone) / 2), 1.0)
 
     @property
@@ -103,7 +103,7 @@ class _Scores:
         return len(self.keys) - int(self.keys.max(initial=-1)) - 1 - self.declared.shape[1]
 
     def chance(self, lag: int) -> np.ndarray:
-        """Minus the product that scores this far apart have by chance, having been centred, (rows - lag,)."""
+        """Minus the expected product of scores this far apart, which centring causes, (rows - lag,)."""
         size = np.bincount(self.keys)[self.keys]
         same = self.keys[lag:] == self.keys[:-lag]
         return same / size[lag:] + np.einsum("ij,ij->i", self.declared[lag:], self.declared[:-lag])
@@ -187,7 +187,7 @@ def _steps(columns: Iterable[np.ndarray], ties: np.ndarray) -> list[tuple[int, i
 def _scores(
     values: np.ndarray, is_compared: np.ndarray, declared: np.ndarray | None, keys: np.ndarray
 ) -> tuple[_Scores, np.ndarray]:
-    """The mid-ranks of the columns that vary, less what is declared and what sort keys explain; and which these are.
+    """The mid-ranks of the columns that vary, less what is declared and what sort keys explain; and these columns.
 
     Args:
         values, declared: of all rows.
@@ -245,7 +245,6 @@ def _tests_of_groups(scores: _Scores, group: np.ndarray) -> Iterator[_Test]:
 
 
 def _lag(scores: _Scores, lag: int) -> _Test:
-    """Rows this far apart, where they are compared."""
     white, columns, same = scores.white, scores.columns, scores.keys[lag:] == scores.keys[:-lag]
     chance = scores.chance(lag)[same]
     both = np.einsum("ij,ij->i", white[lag:], white[:-lag])[same] + white.shape[1] * chance
@@ -258,7 +257,7 @@ def _lag(scores: _Scores, lag: int) -> _Test:
 
 
 def _periods(scores: _Scores) -> Iterator[_Test]:
-    """Rows as far apart as resemble each other most, if that is further than all `_LAGS`."""
+    """Rows at the distances with the strongest resemblance beyond all `_LAGS`."""
     sample = scores.white[:_MOST_SPECTRAL]
     longest, shortest = min(_LONGEST, len(sample) // _PERIODS), _LAGS[-1] + 1
     if longest < shortest:
@@ -301,7 +300,7 @@ def _blocks(scores: _Scores, length: int, number: np.ndarray) -> _Test:
 
 
 def _trend(scores: _Scores, within: np.ndarray, size: np.ndarray) -> _Test:
-    """What a straight line and a bent one explain, along the rows with the same keys; `size` is the number of these."""
+    """What a straight line and a bent one explain, along the rows with the same keys, `size` in number."""
     at = (2 * within + 1) / size - 1
     basis = np.column_stack([at, at**2 - (1 - 1 / size**2) / 3])
     basis = basis / np.maximum(np.sqrt((basis**2).sum(axis=0)), _NOTHING)

@@ -1,4 +1,4 @@
-"""Lines of sightings: an event, what was seen in it, and how many, or one line for each that was seen."""
+"""Lines of sightings: an event, what was seen in it, and how many, or one line per observation."""
 
 import re
 from itertools import chain, combinations
@@ -22,10 +22,10 @@ _NAMED = 4
 _LEAST_LINES = 1.2  # per event
 _MOST_TWICE = 0.05  # share of lines of a kind that the event has already, if the lines hold counts
 _MOST_PARTS, _FEWER = 3, 0.6  # lines of a kind in an event, as of females, males and young; pairs of them, by chance 1
-_MUCH_FEWER = 0.2  # the same, of events that two columns tell apart
+_MUCH_FEWER = 0.2  # the same, of events that two columns identify
 _LEAST_TWICE = 20  # lines of a kind that the event has already, by chance, where none has
 _MOST_LOOKED_AT = 10_000  # lines by which events under other names are recognised
-_MOST_KEYS = 8  # columns that may tell events apart
+_MOST_KEYS = 8  # columns that may identify events
 _MOST_SEEN = 0.2  # share of lines with a mark instead of a count
 _SEEN = re.compile(r"\s*(x|p|present|\+|suppressed|\[?c\]?|(ca?\.?|about|~) ?\d+)\s*", re.IGNORECASE)
 _SPECIES = {
@@ -96,7 +96,7 @@ def sightings(table: pd.DataFrame) -> Finding | None:
 
 
 def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Finding | None:
-    """Columns that are called by times, with a line for each kind in each place."""
+    """Columns named by times, with a line for each kind in each place."""
     names = names_of(table)
     rest = [at for at in range(len(names)) if at not in times and names[at] != str(kinds.name)]
     event = _event(table, [at for at in rest if table.iloc[:, at].nunique() > 1], kinds, has_counts=True)
@@ -113,7 +113,7 @@ def _over_times(table: pd.DataFrame, times: list[int], kinds: pd.Series) -> Find
 def _in_words(
     pivot: Pivot, left_out: list[str], marked: int = 0, mark: str = "", nameless: int = 0, repeats: int = 0
 ) -> tuple[str, str]:
-    """What a list of sightings holds, and what becomes of it.
+    """What a list of sightings holds, and how it is changed.
 
     Args:
         left_out: columns that differ within an event, or never.
@@ -160,9 +160,9 @@ def _are_seen(counts: pd.Series) -> np.ndarray | None:
 
 
 def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_counts: bool) -> tuple[int, ...]:
-    """The column, or the two, that tell events apart, with most events; none if no column groups the lines.
+    """The column, or two, that identify events, with most events; none if no column groups the lines.
 
-    Without counts, every column groups them, and a place or a name goes before a time.
+    Without counts, every column groups them, and a place or a name takes precedence over a time.
     """
     names, most_twice = names_of(table), _MOST_TWICE if has_counts else 1.0
     for size in (1, 2):
@@ -176,7 +176,7 @@ def _event(table: pd.DataFrame, positions: list[int], kinds: pd.Series, has_coun
 
 
 def _of_parts(table: pd.DataFrame, positions: list[int], kinds: pd.Series) -> tuple[int, ...]:
-    """The fewest columns that tell as many events apart as all columns of events, where a kind has several lines.
+    """The fewest columns that identify as many events as all of them, where a kind has several lines.
 
     So has a species with one line for its females and one for its males.
     """
@@ -196,7 +196,7 @@ def _are_fewer(keys: pd.Series, kinds: pd.Series, share: float, fewest: float = 
 
 
 def _pairs(lines: np.ndarray) -> float:
-    """The number of pairs among so many lines of each group."""
+    """The number of pairs within groups of these sizes."""
     return float((lines * (lines - 1) / 2).sum())
 
 
@@ -207,7 +207,7 @@ def _pairs_by_chance(keys: pd.Series, kinds: pd.Series) -> float:
 
 
 def _unnamed(table: pd.DataFrame, counted: int, kinds: pd.Series) -> tuple[int, ...]:
-    """The fewest columns under any name that tell events apart so that no event has a kind twice, by no chance."""
+    """The fewest columns of any name that identify events in which no kind occurs twice, unless by chance."""
     head, names = table.head(_MOST_LOOKED_AT), names_of(table)
     kind = kinds.head(_MOST_LOOKED_AT)
     positions = [at for at, name in enumerate(names) if at != counted and name != str(kinds.name)]

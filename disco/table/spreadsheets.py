@@ -29,12 +29,12 @@ def harmless(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text that `harmless` was given."""
+    """The inverse of `harmless`."""
     return text[1:] if text.startswith("'") and _GUARDED.match(text) else text
 
 
 def dated(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names, equal ones numbered where a spreadsheet made dates of names such as MARCH1; and a note on these."""
+    """The names, equal ones numbered if a spreadsheet made dates of names such as MARCH1; and a note on these."""
     dates = [name for name in names if _DATED.fullmatch(name.strip())]
     if not dates or 2 * len(dates) > len(names):  # where most are dates, dates are meant
         return list(names), ""

@@ -1,4 +1,4 @@
-"""Rows and columns that sum up others, and lines of a gradebook that are no pupil.
+"""Rows and columns that sum up others, and lines of a gradebook that are not pupils.
 
 Each is recognised by its name and by arithmetic: a line called total is one if it holds the sums of all other lines, or
 of the stretch of lines before or after it; one called mean, if it holds their means. Rows need no name, as a region
@@ -53,7 +53,7 @@ _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 def totals(table: pd.DataFrame) -> Finding | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
-    A column called total and no more is left to `disco.table.relations`, unless a row of totals stands beside it.
+    A column called total and no more is left to `disco.table.relations`, unless there is also a row of totals.
     """
     names, of_rows = names_of(table), _called(table)
     is_large = len(table) > _MOST_ROWS or table.size > _MOST_CELLS
@@ -136,7 +136,7 @@ def _sums_of_neighbours(filled: np.ndarray) -> list[int]:
 def _called(table: pd.DataFrame) -> list[str]:
     """The names of the rows: of several columns of texts, the name of a sum or a statistic if one holds it.
 
-    None of a table with more rows than totals stand among.
+    None for a table too long to have totals.
     """
     if len(table) > MOST_ROWS:
         return []
@@ -154,7 +154,6 @@ def _is_called(name: str) -> bool:
 
 
 def _words_of(name: str) -> str:
-    """The words of a name, "# species" as a number of species."""
     return phrase(re.sub(r"^\s*#(?=\s*(sp|tax))", "no ", name, flags=re.IGNORECASE))
 
 
@@ -166,7 +165,7 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
     """The lines that hold the sums or another statistic of others, as their names say.
 
     Args:
-        lines: (lines, cells); where the others are whole numbers, a line has to be as expected.
+        lines: (lines, cells); where the others are whole numbers, a line must match exactly.
         of_all: whether a sum of all other lines is one, and a name need not say that it is of some.
     """
     words = [_words_of(name) for name in names]
@@ -197,7 +196,7 @@ def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, wit
 
 
 def points(table: pd.DataFrame) -> Finding | None:
-    """Lines of a gradebook that are no pupil: the points possible, which few cells exceed, and a test pupil."""
+    """Lines of a gradebook that are not pupils: the points possible, which few cells exceed, and a test pupil."""
     names = labels_of_rows(table)
     possible = [at for at, name in enumerate(names) if _POSSIBLE.fullmatch(name)]
     values = Numbers.of(numeric(table), len(table)).values if possible else np.empty((0, 0))

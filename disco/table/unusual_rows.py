@@ -75,10 +75,7 @@ class Repeated:
 
 
 def repeated(values: np.ndarray, group: np.ndarray | None = None) -> Repeated:
-    """Count copies and near rows of counts, (rows, columns), without columns that others determine.
-
-    Only rows of different groups, (rows,), are compared.
-    """
+    """Count copies and near rows of counts, (rows, columns), across groups, (rows,), without determined columns."""
     values = values[: max(_MOST_CELLS // max(values.shape[1], 1), 1)]
     values = values[:, np.ptp(values, axis=0) > 0] if len(values) else values
     group = None if group is None else group[: len(values)]

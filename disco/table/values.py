@@ -29,7 +29,7 @@ class Numbers:
 
 
 def are_whole(table: pd.DataFrame) -> bool:
-    """Whether all columns hold whole numbers or text by their types, so that nothing is to look for."""
+    """Whether all columns hold whole numbers or text by their types, so that there is nothing to check."""
     return all(
         pd.api.types.is_string_dtype(kind) or (isinstance(kind, np.dtype) and kind.kind in "iub")
         for kind in table.dtypes
@@ -58,7 +58,7 @@ def has_decimals(cells: np.ndarray) -> bool:
 
 
 def among_marks(table: pd.DataFrame, but: Collection[str] = ()) -> Iterator[tuple[int, np.ndarray]]:
-    """The same of each column with marks beside numbers, such as 50+."""
+    """`columns` for each column with marks among numbers, such as 50+."""
     for at, (name, column) in enumerate(columns_of(table)):
         if name in but or is_measure(name) or not numbers_of(column)[1].any():
             continue
@@ -92,7 +92,7 @@ def counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> Restored | 
 
 
 def with_counts_behind(table: pd.DataFrame, but: Collection[str] = ()) -> pd.DataFrame:
-    """The table with the counts of which `fractional` holds multiples; InputError if some cannot be known."""
+    """The table with the counts of which `fractional` holds multiples; InputError if some cannot be recovered."""
     behind, cells = counts_behind(table, but), fractional(table, but)
     if isinstance(behind, str):
         raise InputError(f"The counts cannot be restored: the values {behind}.")

@@ -1,6 +1,6 @@
-"""Who works here: on a server every user has a folder of runs of their own; elsewhere there is one user and one folder.
+"""Users: on a server, each has a private folder of runs; elsewhere there is one user and one folder.
 
-RUNS/                  all runs, where there is one user; the queue, the speed of this machine
+RUNS/                  all runs, if there is one user; the queue, the speed of this machine
 RUNS/users/ID/         the runs of one user (`disco.users.roots`), user.json with their name
 RUNS/users/shares/     one file per link to a shared run (`disco.users.shares`)
 RUNS/users/examples/   runs that an admin shows to all

@@ -1,4 +1,4 @@
-"""What one user of a server may use: said in a sentence before the work begins. Nothing is ever deleted for it."""
+"""Limits of each user of a server, checked before work starts. Nothing is ever deleted because of them."""
 
 import contextlib
 import json
@@ -27,11 +27,7 @@ _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
 
 @dataclass(frozen=True)
 class UserLimits:
-    """The most that one user may use.
-
-    Raises:
-        InputError: a value is not allowed.
-    """
+    """Maximum use per user; InputError if a value is not allowed."""
 
     runs: int = whole(100, at_least=1, help="Runs.", flag="--most-runs")
     disk: float = number(2.0, above=0, help="Gigabytes of all their runs.", metavar="GB")
@@ -45,16 +41,12 @@ class UserLimits:
 
 
 def own() -> UserLimits | None:
-    """The limits of whoever is asking; None where there is one user only, and for an admin.
-
-    Raises:
-        InputError: this is a server, and nobody is asking.
-    """
+    """The current user's limits; None for an admin or a single user. InputError on a server without a user."""
     if not is_served():
         return None
     asking = user()
-    given = json.loads(os.environ.get(VARIABLE, "{}"))
-    return None if asking is not None and asking.is_admin else UserLimits(**given)
+    values = json.loads(os.environ.get(VARIABLE, "{}"))
+    return None if asking is not None and asking.is_admin else UserLimits(**values)
 
 
 def announce(limits: UserLimits) -> None:
@@ -63,11 +55,7 @@ def announce(limits: UserLimits) -> None:
 
 
 def check_room() -> None:
-    """Refuse a new run if there are too many, or if they take too much room.
-
-    Raises:
-        InputError: so it is.
-    """
+    """InputError if the current user has too many runs, or if they take too much disk space."""
     limits = own()
     if limits is None:
         return
@@ -78,23 +66,15 @@ def check_room() -> None:
 
 
 def check_disk() -> None:
-    """Refuse what writes more if the runs of whoever is asking take all their room.
-
-    Raises:
-        InputError: so it is.
-    """
+    """InputError if the current user's runs take all their disk space."""
     limits = own()
     if limits is not None and (used := used_bytes()) >= limits.disk * _GB:
-        most = size(limits.disk * _GB)
-        raise InputError(f"Your runs take {size(used)}, and this server gives each user {most}: delete some on Runs.")
+        limit = size(limits.disk * _GB)
+        raise InputError(f"Your runs take {size(used)}, and this server gives each user {limit}: delete some on Runs.")
 
 
 def check_cells(rows: int, columns: int) -> None:
-    """Refuse a table that is too large.
-
-    Raises:
-        InputError: so it is.
-    """
+    """InputError if a table is too large."""
     limits = own()
     if limits is not None and rows * columns > limits.cells:
         raise InputError(
@@ -104,14 +84,7 @@ def check_cells(rows: int, columns: int) -> None:
 
 
 def check_jobs(active: int) -> None:
-    """Refuse another job.
-
-    Args:
-        active: jobs of whoever is asking, queued or running.
-
-    Raises:
-        InputError: they are as many as allowed.
-    """
+    """InputError if the current user's queued and running jobs, `active`, reach the limit."""
     limits = own()
     if limits is not None and active >= limits.jobs:
         raise InputError(
@@ -120,16 +93,16 @@ def check_jobs(active: int) -> None:
 
 
 class Patience:
-    """How long a job may take, from its turn on."""
+    """The time limit of a job, from its turn on."""
 
     def __init__(self) -> None:
         limits = own()
         self._minutes = math.inf if limits is None else limits.minutes
         self._end = math.inf
-        self.words = ""  # why it has to end, once it has to
+        self.words = ""  # why the job must end; empty until then
 
     def lasts(self, stage: str) -> bool:
-        """Whether the work may go on; called with each stage of it."""
+        """Whether the work may continue; called with each of its stages."""
         if self._end == math.inf and stage != "queue":
             self._end = time.monotonic() + 60 * self._minutes
         if time.monotonic() > self._end and not self.words:
@@ -138,12 +111,12 @@ class Patience:
 
 
 def watch(patience: Patience, over: Callable[[str], object]) -> None:
-    """Let this process be the first to go if the machine runs out of memory, and watch what it takes in a thread.
+    """Let this process be the first to end if the machine runs out of memory, and watch its memory in a thread.
 
     The system's own limit on a process is of no use: where memory is refused, BLAS asks for it again without end.
 
     Args:
-        patience: ends when this process and those that it started take more than a job may.
+        patience: ends when this process and its children take more than a job may.
         over: called with the reason if the process has not ended some seconds later.
     """
     limits = own()
@@ -152,11 +125,11 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     first_to_go(800)
     import psutil
 
-    def look(most: float) -> None:
-        while _taken(psutil.Process()) <= most:
+    def look(limit: float) -> None:
+        while _memory_of(psutil.Process()) <= limit:
             time.sleep(_LOOK_SECONDS)
         patience.words = (
-            f"It takes more than {size(most)} of memory, the most on this server: use fewer columns or rows."
+            f"It takes more than {size(limit)} of memory, the most on this server: use fewer columns or rows."
         )
         time.sleep(_GRACE_SECONDS)
         over(patience.words)
@@ -164,22 +137,22 @@ def watch(patience: Patience, over: Callable[[str], object]) -> None:
     threading.Thread(target=look, args=(limits.memory * _GB,), name="disco-memory", daemon=True).start()
 
 
-def _taken(process: "psutil.Process") -> int:
-    """The bytes in memory of a process and those that it started."""
+def _memory_of(process: "psutil.Process") -> int:
+    """The resident bytes of a process and its children."""
     import psutil
 
     total = 0
-    for one in [process, *process.children(recursive=True)]:
+    for member in [process, *process.children(recursive=True)]:
         with contextlib.suppress(psutil.Error):  # ended meanwhile
-            total += one.memory_info().rss
+            total += member.memory_info().rss
     return total
 
 
 def count() -> int:
-    """The number of runs of whoever is asking."""
+    """The number of the current user's runs."""
     return sum(1 for path in runs_root().iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
 def used_bytes() -> int:
-    """The bytes of the runs of whoever is asking."""
+    """The bytes of the current user's runs."""
     return folder_bytes(runs_root())

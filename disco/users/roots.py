@@ -1,4 +1,4 @@
-"""The folder of runs of whoever is asking."""
+"""The current user's folder of runs."""
 
 import hashlib
 import os
@@ -19,25 +19,20 @@ VARIABLE = "DISCO_USER"  # of a process that works for one user of a server
 FOLDER = "users"
 _ID = re.compile(r"[0-9a-f]{32}")
 _ADMIN = "admin"
-INVITE = "invite"  # how the ways begin by which guests come
+INVITE = "invite"  # prefix of the methods by which guests enter
 _RECORD, _LONGEST_NAME, _LONGEST_CHOSEN, _MOST_BYTES = "user.json", 100, 40, 1 << 12
 
 
 @dataclass(frozen=True)
 class User:
-    """A user of a server.
-
-    Attributes:
-        id: the name of their folder.
-        is_admin: whether they may see and end everybody's work.
-    """
+    """A user of a server; `id` names their folder, and an admin may see and end everybody's work."""
 
     id: str
     is_admin: bool = False
 
     @property
     def name(self) -> str:
-        """The name shown to others."""
+        """The display name."""
         return name_of(self.id)
 
 
@@ -49,15 +44,15 @@ def serve(asks: Callable[[], User]) -> None:
     """Make this process a server of many users, whose folders no other account of the machine can read.
 
     Args:
-        asks: finds the user for whom the calling thread works; raises an InputError if there is none.
+        asks: returns the user for whom the calling thread works; raises an InputError without one.
 
     Raises:
         InputError: the folder of users cannot be created, or not be closed to others.
     """
     global _asks
-    folder = _made(common_root() / FOLDER)
+    folder = _created(common_root() / FOLDER)
     try:
-        folder.chmod(0o700)  # whoever made it
+        folder.chmod(0o700)  # also if it existed
     except OSError as error:
         raise unwritten(folder, error) from error
     _asks = asks
@@ -69,32 +64,28 @@ def is_served() -> bool:
 
 
 def user() -> User | None:
-    """The user for whom this thread or process works; None where there is one user only.
-
-    Raises:
-        InputError: this is a server, and the thread works for nobody.
-    """
+    """The user for whom this thread or process works; None without a server. InputError on a server without a user."""
     if _asks is not None:
         return _acting_for.get() or _asks()
-    own, _, role = os.environ.get(VARIABLE, "").partition(" ")
-    return User(_checked(own), role == _ADMIN) if own else None
+    user_id, _, role = os.environ.get(VARIABLE, "").partition(" ")
+    return User(_checked(user_id), role == _ADMIN) if user_id else None
 
 
-def told(own: User | None) -> dict[str, str]:
-    """The variables of a process that works for a user."""
-    user = {} if own is None else {VARIABLE: f"{own.id} {_ADMIN}" if own.is_admin else own.id}
+def told(owner: User | None) -> dict[str, str]:
+    """The environment variables of a process that works for a user."""
+    user = {} if owner is None else {VARIABLE: f"{owner.id} {_ADMIN}" if owner.is_admin else owner.id}
     return {"DISCO_RUNS": str(common_root()), **user}
 
 
-def act_for(own: User | None) -> None:
+def act_for(owner: User | None) -> None:
     """Let the rest of this thread's context work for a user."""
-    _acting_for.set(own)
+    _acting_for.set(owner)
 
 
 @contextmanager
-def acting_for(own: User) -> Iterator[None]:
-    """What a server does for a user without a session."""
-    token = _acting_for.set(own)
+def acting_for(owner: User) -> Iterator[None]:
+    """Work for a user without a session."""
+    token = _acting_for.set(owner)
     try:
         yield
     finally:
@@ -102,88 +93,81 @@ def acting_for(own: User) -> Iterator[None]:
 
 
 def common_root() -> Path:
-    """The folder of everything: $DISCO_RUNS, or a data folder of the system's user; created if needed.
-
-    Raises:
-        InputError: it cannot be created.
-    """
+    """The folder of everything, created if needed: $DISCO_RUNS, or a data folder of the system's user."""
     chosen = os.environ.get("DISCO_RUNS")
     root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_data_dir("disco", appauthor=False)) / "runs"
-    return _made(root).resolve()
+    return _created(root).resolve()
 
 
 def runs_root() -> Path:
-    """The folder of the runs of whoever is asking; created if needed.
+    """The folder of the current user's runs; created if needed.
 
     Raises:
-        InputError: it cannot be created; or this is a server, and nobody is asking.
+        InputError: it cannot be created; or this is a server, and the thread has no user.
     """
-    own, root = user(), common_root()
-    return root if own is None else _made(_folder(root, own.id))
+    owner, root = user(), common_root()
+    return root if owner is None else _created(_folder(root, owner.id))
 
 
-def enter(way: str, identity: str, name: str) -> str:
-    """The id of a user, whose folder is made at the first visit.
+def enter(method: str, identity: str, name: str) -> str:
+    """The id of a user, whose folder is created at the first visit; InputError if it cannot be written.
 
     Args:
-        way: how users are told apart, so that the same identity by another way is another user.
-        identity: what tells this user from all others. No path is made of it.
+        method: of authentication; the same identity by another method is another user.
+        identity: unique to this user. No path contains it.
         name: shown to others.
-
-    Raises:
-        InputError: the folder cannot be written.
     """
-    user_id = known_as(way, identity)
-    folder = _made(_folder(common_root(), user_id))
+    user_id = known_as(method, identity)
+    folder = _created(_folder(common_root(), user_id))
     if not (folder / _RECORD).exists():
         try:
-            write_json(folder / _RECORD, {"name": printable(name, _LONGEST_NAME), "way": way})
+            write_json(folder / _RECORD, {"name": printable(name, _LONGEST_NAME), "way": method})
         except OSError as error:
             raise unwritten(folder, error) from error
     return user_id
 
 
-def known_as(way: str, identity: str) -> str:
-    """The id of a user; it tells nothing of the identity."""
-    return hashlib.sha256(f"{way}\n{identity}".encode()).hexdigest()[:32]
+def known_as(method: str, identity: str) -> str:
+    """The id of a user; it reveals nothing of the identity."""
+    return hashlib.sha256(f"{method}\n{identity}".encode()).hexdigest()[:32]
 
 
 def is_known(user_id: str) -> bool:
-    """Whether a user has been here."""
+    """Whether a user has visited."""
     return bool(_ID.fullmatch(user_id)) and (_folder(common_root(), user_id) / _RECORD).is_file()
 
 
 def name_of(user_id: str) -> str:
     """The name of a user; the beginning of the id if it cannot be read."""
-    found = _record(user_id).get("name")
-    return printable(found, _LONGEST_NAME) if isinstance(found, str) and found.strip() else f"user {user_id[:6]}"
+    name = _record(user_id).get("name")
+    return printable(name, _LONGEST_NAME) if isinstance(name, str) and name.strip() else f"user {user_id[:6]}"
 
 
 def is_guest(user_id: str) -> bool:
-    """Whether a user came by an invitation, which tells no name."""
+    """Whether a user came by an invitation, without a name."""
     return str(_record(user_id).get("way")).startswith(INVITE)
 
 
-def rename(own: User, name: str) -> None:
-    """Give a guest the name that they chose, marked so that nobody passes for somebody else.
+def rename(guest: User, name: str) -> None:
+    """Set the name that a guest chose, marked so that nobody can impersonate another user.
 
     Raises:
-        InputError: it is no name, they are no guest, or it cannot be written.
+        InputError: it is not a name, the user is not a guest, or it cannot be written.
     """
     chosen = printable(" ".join(name.split()), _LONGEST_CHOSEN)
     if not chosen:
         raise InputError("A name needs at least one letter.")
-    if not is_guest(own.id):
+    if not is_guest(guest.id):
         raise InputError("Your name comes from where you logged in.")
-    file = _folder(common_root(), own.id) / _RECORD
+    file = _folder(common_root(), guest.id) / _RECORD
     try:
-        write_json(file, {**_record(own.id), "name": f"{chosen} ({own.id[:4]})"})
+        write_json(file, {**_record(guest.id), "name": f"{chosen} ({guest.id[:4]})"})
     except OSError as error:
         raise unwritten(file.parent, error) from error
 
 
 def _record(user_id: str) -> dict[str, Any]:
-    """What is kept of a user; empty if it cannot be read."""
+    """The stored record of a user; empty if it cannot be read."""
     try:
         return read_json(_folder(common_root(), user_id) / _RECORD, _MOST_BYTES)
     except (OSError, ValueError, InputError):
@@ -191,22 +175,18 @@ def _record(user_id: str) -> dict[str, Any]:
 
 
 def everyone() -> list[str]:
-    """The ids of all users who have been here."""
+    """The ids of all users who have visited."""
     folder = common_root() / FOLDER
     return sorted(path.name for path in folder.iterdir() if is_known(path.name)) if folder.is_dir() else []
 
 
 def root_of(user_id: str) -> Path:
-    """The folder of a user's runs.
-
-    Raises:
-        InputError: there is no such user.
-    """
+    """The folder of a user's runs; InputError if there is no such user."""
     return _folder(common_root(), _checked(user_id))
 
 
 def owner_of(run_path: Path) -> str | None:
-    """The id of the user in whose folder a run lies; None where there is one user only."""
+    """The id of the user in whose folder a run lies; None if there is one user only."""
     parent = run_path.parent
     return parent.name if parent.parent.name == FOLDER and _ID.fullmatch(parent.name) else None
 
@@ -221,7 +201,7 @@ def _folder(root: Path, user_id: str) -> Path:
     return root / FOLDER / user_id
 
 
-def _made(root: Path) -> Path:
+def _created(root: Path) -> Path:
     try:
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:

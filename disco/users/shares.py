@@ -1,6 +1,6 @@
-"""Links to runs that their users show to others, to read only; and the examples that an admin shows to all.
+"""Read-only links to runs, and the examples that an admin shows to all.
 
-A link holds a secret, of which only the hash is kept: whoever reads the folder of runs cannot make the link again.
+A link holds a secret, of which only the hash is stored: nobody who reads the folder of runs can make the link again.
 """
 
 import contextlib
@@ -24,13 +24,7 @@ _UNFINISHED = ("lock", "worker.log", "checkpoint.safetensors", "refining*", "*.t
 
 @dataclass(frozen=True)
 class Share:
-    """A link to a run.
-
-    Attributes:
-        owner, run: the id of the user, and of the run in their folder.
-        created: date and time, with time zone.
-        file: the file of the link; without it, the link leads nowhere.
-    """
+    """A link to a run: ids of its owner and of the run, an ISO time with zone; removing `file` ends the link."""
 
     owner: str
     run: str
@@ -39,55 +33,51 @@ class Share:
 
 
 def share(run_path: Path) -> str:
-    """A new link to a run of whoever is asking: the id that opens it, for `?run=`. It cannot be shown again.
+    """A new link to a run of the current user: the id that opens it, for `?run=`. It cannot be shown again.
 
     Raises:
-        InputError: it is not their run, or the link cannot be written.
+        InputError: the run belongs to another user, or the link cannot be written.
     """
     from datetime import datetime
 
-    own = user()
-    if own is None or owner_of(run_path) != own.id:
+    owner = user()
+    if owner is None or owner_of(run_path) != owner.id:
         raise InputError("Only your own runs can be shared.")
     secret = secrets.token_urlsafe(18)
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    created = datetime.now().astimezone().isoformat(timespec="seconds")
     try:
         _folder().mkdir(parents=True, exist_ok=True)
-        write_json(_file(secret), {"owner": own.id, "run": run_path.name, "created": now})
+        write_json(_file(secret), {"owner": owner.id, "run": run_path.name, "created": created})
     except OSError as error:
         raise unwritten(_folder(), error) from error
     return SHARED + secret
 
 
 def shares_of(run_path: Path) -> list[Share]:
-    """The links to a run of whoever is asking, oldest first."""
-    own = user()
-    if own is None or owner_of(run_path) != own.id or not _folder().is_dir():
+    """The links to a run of the current user, oldest first."""
+    owner = user()
+    if owner is None or owner_of(run_path) != owner.id or not _folder().is_dir():
         return []
-    every = [one for path in _folder().glob("*.json") if (one := _read(path)) is not None]
+    every = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
     return sorted(
-        (one for one in every if (one.owner, one.run) == (own.id, run_path.name)), key=lambda one: one.created
+        (link for link in every if (link.owner, link.run) == (owner.id, run_path.name)), key=lambda link: link.created
     )
 
 
 def revoke(run_path: Path) -> None:
-    """End all links to a run of whoever is asking."""
-    for one in shares_of(run_path):
+    """End all links to a run of the current user."""
+    for link in shares_of(run_path):
         with contextlib.suppress(OSError):
-            one.file.unlink()
+            link.file.unlink()
 
 
 def shown_to_all(name: str) -> Path | None:
-    """The folder that a link or an example's name leads to; None if it leads nowhere.
-
-    Args:
-        name: what stands in the address, `shared~SECRET` or `example~NAME`.
-    """
+    """The folder of a link `shared~SECRET` or an example `example~NAME`; None if there is none."""
     if name.startswith(SHARED) and _SECRET.fullmatch(secret := name.removeprefix(SHARED)):
-        found = _read(_file(secret))
-        return None if found is None else root_of(found.owner) / found.run
-    if name.startswith(EXAMPLE) and _NAME.fullmatch(own := name.removeprefix(EXAMPLE)):
-        return examples() / own
+        link = _read(_file(secret))
+        return None if link is None else root_of(link.owner) / link.run
+    if name.startswith(EXAMPLE) and _NAME.fullmatch(example := name.removeprefix(EXAMPLE)):
+        return examples() / example
     return None
 
 
@@ -100,42 +90,38 @@ def publish(run_path: Path) -> str:
     """Show a copy of a run to all users, as an example; returns its id. Unfinished work is left out.
 
     Raises:
-        InputError: whoever is asking is no admin, there is such an example, or it cannot be written.
+        InputError: the current user is not an admin, there is such an example, or it cannot be written.
     """
     _check_admin()
     name = run_path.name.lower()
-    place, apart = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
-    if not _NAME.fullmatch(name) or place.exists():
+    target, staging = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
+    if not _NAME.fullmatch(name) or target.exists():
         raise InputError("There is an example of this name: withdraw it first.")
     try:
         examples().mkdir(parents=True, exist_ok=True)
-        shutil.copytree(run_path, apart, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
-        apart.rename(place)
+        shutil.copytree(run_path, staging, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
+        staging.rename(target)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(apart, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
         raise InputError(f"The example could not be written: {error}.") from error
     return EXAMPLE + name
 
 
 def withdraw(example_id: str) -> None:
-    """Show an example to nobody any more: its copy is deleted.
-
-    Raises:
-        InputError: whoever is asking is no admin, or it cannot be removed.
-    """
+    """Delete an example; InputError if the current user is not an admin, or it cannot be removed."""
     _check_admin()
-    place = shown_to_all(example_id)
-    if place is None or place.parent != examples():
+    folder = shown_to_all(example_id)
+    if folder is None or folder.parent != examples():
         raise InputError("There is no such example.")
     try:
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
     except OSError as error:
         raise InputError(f"The example cannot be removed ({error.strerror}).") from error
 
 
 def _check_admin() -> None:
-    own = user()
-    if own is None or not own.is_admin:
+    admin = user()
+    if admin is None or not admin.is_admin:
         raise InputError("Only an admin shows examples to all.")
 
 
@@ -150,11 +136,11 @@ def _file(secret: str) -> Path:
 def _read(path: Path) -> Share | None:
     """A link; None if there is none, or its file is damaged."""
     try:
-        found = read_json(path, _MOST_BYTES)
-        owner, run, created = (found[name] for name in ("owner", "run", "created"))
+        values = read_json(path, _MOST_BYTES)
+        owner, run, created = (values[name] for name in ("owner", "run", "created"))
     except (OSError, ValueError, KeyError):
         return None
-    if not all(isinstance(one, str) for one in (owner, run, created)):
+    if not all(isinstance(text, str) for text in (owner, run, created)):
         return None
     if not run or Path(run).name != run or run.startswith("."):
         return None

@@ -53,7 +53,6 @@ def main() -> int:
 
 
 def _limit(suffix: str, size: int) -> None:
-    """Limit this process from now on."""
     limits = limits_of(suffix, size)
     limit_process(limits.memory, limits.seconds + int(time.process_time()))
 

@@ -24,9 +24,9 @@ _TYPES = {"i": "i8", "u": "u8", "f": "f8", "b": "?"}
 
 
 def read(file: h5py.File, reading: Reading) -> Matrix:
-    """A matrix of an h5ad file with the chosen columns of obs: the one chosen, or X, or else a layer of counts.
+    """A matrix of an h5ad file with the chosen columns of obs: the chosen matrix, or X, or else a layer of counts.
 
-    Of several, it is one with a usual name for all counts, or else the one with the largest total.
+    Of several layers, one with a usual name for all counts, or else the one with the largest total.
 
     Raises:
         NotATable: there is no such matrix or column, the file is damaged or too large.
@@ -65,7 +65,7 @@ def read(file: h5py.File, reading: Reading) -> Matrix:
 
 
 def _restored(matrix_of: Callable[[str], Matrix], layers: list[str], problem: NotCounts) -> Matrix:
-    """The counts behind the first layer of which they can be known."""
+    """The counts behind the first layer for which they can be recovered."""
     reasons = []
     for layer in layers:
         try:
@@ -90,7 +90,6 @@ def _holds_counts(matrix_of: Callable[[str], Matrix], layer: str) -> bool:
 
 
 def _matrix(file: h5py.File, layer: str, cells: list[str]) -> Matrix:
-    """The matrix of a name, with the names of its genes."""
     above = hdf5.group_of(file, "raw") if layer == _RAW else file
     inside = above if layer in ("X", _RAW) else hdf5.group_of(file, "layers")
     name = "X" if layer == _RAW else layer
@@ -113,7 +112,6 @@ def _matrix(file: h5py.File, layer: str, cells: list[str]) -> Matrix:
 
 
 def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Blocks]:
-    """The shape and the blocks of a sparse matrix."""
     kind = hdf5.attribute(group, "encoding-type")
     shape = hdf5.attribute(group, "shape")
     if kind not in ("csr_matrix", "csc_matrix") or not isinstance(shape, tuple) or len(shape) != 2:
@@ -126,7 +124,6 @@ def _sparse(group: h5py.Group) -> tuple[tuple[int, int], Blocks]:
 
 
 def _index(above: h5py.Group, name: str) -> list[str]:
-    """The index of obs or var."""
     frame = hdf5.child(above, name)
     if not isinstance(frame, h5py.Group):
         raise NotATable(f" has no {name} as anndata 0.7 and later write it: open it with anndata and save it again.")
@@ -181,7 +178,6 @@ def _values(group: h5py.Group, name: str, cells: int | None) -> np.ndarray:
 
 
 def _levels(group: h5py.Group, name: str) -> list[str]:
-    """The categories as texts."""
     if isinstance(hdf5.child(group, name), h5py.Group):
         return hdf5.texts(group, name)
     values = _values(group, name, None)

@@ -1,4 +1,4 @@
-"""Packed files and archives: they are unpacked in pieces to the disk, and nothing is written under a name from them.
+"""Packed files and archives are unpacked in pieces to the disk; no name from them is used as a path.
 
 An archive with one table is read as that table. One with a matrix.mtx has cells and genes: `market`.
 """
@@ -47,14 +47,14 @@ _OF_SAMPLES = ("quant.genes.sf", "quant.sf", "abundance.tsv", "genes.results", "
 
 
 def suffix_of(name: str) -> str:
-    """The ending of a file's name that gives its format, in lower case, with the ending of its packing: .csv.gz."""
+    """The lower-case ending of a file's name that gives its format, with the ending of its packing: .csv.gz."""
     inner, packing = split(name.lower())
     ending = PurePath(inner).suffix
     return _SHORT.get(ending, ending) + packing
 
 
 def split(name: str) -> tuple[str, str]:
-    """A name, or a suffix, without the ending of its packing, in any case, and that ending in lower case, or empty."""
+    """A name without the ending of its packing, and that ending in lower case, or empty."""
     packing = next(filter(name.lower().endswith, PACKINGS), "")
     return name[: len(name) - len(packing)], packing
 
@@ -74,7 +74,7 @@ def stream_of(packed: IO[bytes], packing: str) -> IO[bytes]:
 
 
 class _Members(io.RawIOBase):
-    """The content of packed files one after the other; Python's own readers end in silence where a later one is bad."""
+    """The content of concatenated packed files; Python's own readers ignore an error in a later one."""
 
     def __init__(self, packed: IO[bytes], unpacker: Callable[[], Any]) -> None:
         self._packed, self._unpacker, self._member = packed, unpacker, unpacker()
@@ -83,7 +83,6 @@ class _Members(io.RawIOBase):
         return True
 
     def readinto(self, target: Any) -> int:
-        """Fill the target; may raise any of the unpackers' errors."""
         data = b""
         while not data:
             is_between = self._member.eof
@@ -103,7 +102,7 @@ class _Members(io.RawIOBase):
 
 
 def _unpacked(packed: BinaryIO, packing: str, size: int, most: int, report: Report) -> BinaryIO:
-    """The content of a packed file of some size, at most so many bytes, in a temporary file."""
+    """The content of a packed file in a temporary file; `size` is its own, `most` the limit, in bytes."""
     target = temporary_file()
     try:
         _copy(stream_of(packed, packing), target, most, lambda: report(packed.tell() / size))
@@ -127,7 +126,7 @@ def _copy(stream: IO[bytes], target: BinaryIO, most: int, step: Callable[[], Non
 
 
 def _no_room(error: Exception) -> str:
-    """That the disk is full, as the rest of a sentence; empty if the error says something else."""
+    """A clause that the disk is full; empty for another error."""
     if getattr(error, "errno", None) not in _NO_ROOM:
         return ""
     return f" needs more room to be unpacked than {tempfile.gettempdir()} has: free some, or set TMPDIR."
@@ -135,12 +134,7 @@ def _no_room(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Archive:
-    """The files of an archive.
-
-    Attributes:
-        members: name → what the library knows of it; without folders, links and hidden files.
-        stored: opens one as it is stored.
-    """
+    """The files of an archive by name, without folders, links and hidden files; `stored` opens one as it is stored."""
 
     members: dict[str, Any]
     stored: Callable[[Any], IO[bytes] | None]
@@ -203,7 +197,7 @@ def _check_number(source: BinaryIO, entries: int) -> None:
 
 
 def why(error: Exception) -> str:
-    """Why an archive, or a file in it, cannot be read, as the rest of a sentence."""
+    """A clause why an archive, or a file in it, cannot be read."""
     if isinstance(error, EOFError) or "unexpected end" in str(error):
         return " is cut off: a file in it has no end. Download or copy it again."
     if isinstance(error, NotImplementedError):
@@ -217,17 +211,14 @@ def printable_end(name: str) -> str:
 
 
 def encodable(name: str) -> str:
-    """A name of a file with its bytes that are not UTF-8 written out, as in \\xff."""
+    """A file's name with its bytes that are not UTF-8 as escapes, such as \\xff."""
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def unwrapped(source: BinaryIO, suffix: str, report: Report = silent) -> tuple[BinaryIO, str]:
-    """A file without its packing, or the only table of an archive, and the ending that gives its format.
+    """A file without its packing, or the only table of an archive, and its ending; NotATable without a table.
 
-    An archive with a matrix.mtx, or with several files of text, stays one.
-
-    Raises:
-        NotATable: it is damaged, too large, or an archive without a table.
+    An archive with a matrix.mtx, or with several files of text, is returned as it is.
     """
     inner, packing = split(suffix)
     if not packing and inner not in ARCHIVES:
@@ -252,22 +243,20 @@ def unwrapped(source: BinaryIO, suffix: str, report: Report = silent) -> tuple[B
 
 
 def has_matrix(names: Iterable[str]) -> bool:
-    """Whether a matrix.mtx is among some files, or a bag of words."""
+    """Whether a matrix.mtx or a bag of words is among some files."""
     return any(inner_suffix(name) == ".mtx" or is_called(name, WORDS) for name in names)
 
 
 def is_called(name: str, pattern: re.Pattern) -> bool:
-    """Whether a member, without its folder and its packing, has a name of this form."""
+    """Whether a member's name, without its folder and its packing, matches a pattern."""
     return pattern.fullmatch(PurePosixPath(split(name)[0]).name) is not None
 
 
 def tables(names: Iterable[str]) -> list[str]:
-    """The files that hold the table: one of any format, or several of text; a file and its packed copy count once.
+    """The files that hold the table, one of any format or several of text; NotATable if there are other tables.
 
-    Beside a sample's file of counts, salmon, kallisto, RSEM and STAR write other files, which are left out.
-
-    Raises:
-        NotATable: there are others.
+    A file and its packed copy count once. Files that salmon, kallisto, RSEM and STAR write next to their counts are
+    ignored.
     """
     names = sorted(names)
     members = [name for name in names if inner_suffix(name) in TABLES]
@@ -291,7 +280,7 @@ def tables(names: Iterable[str]) -> list[str]:
 
 
 def check_case(names: Sequence[str]) -> None:
-    """Raise NotATable if names of files differ in case alone, so that they would count as one."""
+    """NotATable if names of files differ in case alone, so that they would count as one."""
     first: dict[str, str] = {}
     for name in names:
         if (earlier := first.setdefault(name.lower(), name)) != name:
@@ -300,7 +289,7 @@ def check_case(names: Sequence[str]) -> None:
 
 
 def not_one(tables: list[str], names: list[str]) -> str:
-    """Why files are not one table, as the rest of a sentence."""
+    """A clause why files are not one table."""
     what = f"{len(tables):,} tables" if tables else "no table" if names else "no files"
     listed = ", ".join(printable_end(name) for name in (tables or names)[:_MOST_NAMED])
     listed += " …" if len(tables or names) > _MOST_NAMED else ""

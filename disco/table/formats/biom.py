@@ -43,7 +43,7 @@ def of_text(data: bytes) -> Matrix:
 
 
 def _of_lines(data: bytes) -> Matrix:
-    """A line per feature, with a column per sample, and perhaps one of the taxonomy."""
+    """A line per feature, with a column per sample, and possibly one of the taxonomy."""
     table = text.read(data, Reading(separator="\t", above=0, names=1, below=0))
     names = table.column_names
     columns = [index for index in range(1, len(names)) if not _TAXONOMY.fullmatch(names[index])]
@@ -57,19 +57,14 @@ def _of_lines(data: bytes) -> Matrix:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError if a key is there twice."""
+    """A JSON object; ValueError if a key occurs twice."""
     if len(record := dict(pairs)) < len(pairs):
         raise ValueError
     return record
 
 
 def _of_json(table: dict[str, Any]) -> Matrix:
-    """Version 1: values are rows of features × samples, or lists of feature, sample and value.
-
-    Raises:
-        NotATable: a value or the shape does not fit the names.
-        ValueError: another part is damaged; or another of `_WRONG`.
-    """
+    """Version 1: rows of features × samples, or lists of feature, sample and value; raises any of `_WRONG`."""
     features, samples = ([str(entry["id"]) for entry in table[name]] for name in ("rows", "columns"))
     if any(len(name) > MOST_NAME for name in (*features, *samples)):
         raise NotATable(f": a name in it is longer than {MOST_NAME} characters.")

@@ -1,4 +1,4 @@
-"""The formats that are read: their endings, limits, choices and readers, and how to export the formats that are not.
+"""The formats that are read, with their endings, limits, choices and readers; and how to export other formats.
 
 A new format is a module with its reader, and an entry in `FORMATS`.
 """
@@ -21,11 +21,10 @@ Kind = Literal["text", "workbook", "columns", "matrix", "archive"]
 
 @dataclass(frozen=True)
 class Source:
-    """The content of a file, and how it is to be read.
+    """The content of a file, and how to read it.
 
     Attributes:
         content: the file mapped into memory, or the open file for a matrix or an archive.
-        suffix: one of `SUFFIXES`.
         report: receives the share of text and Parquet that has been read.
     """
 
@@ -50,10 +49,9 @@ class Format:
     """A format that is read.
 
     Attributes:
-        kind: what its files hold, which decides the choices that it has.
-        suffixes: the endings of its files' names.
+        kind: what its files hold, which decides the available choices.
         reader: module and function of `disco.table.formats`, imported when first needed.
-        in_pieces: whether no second copy of its content is in memory, so that its files may be large.
+        in_pieces: whether its content is in memory only once, so that its files may be large.
     """
 
     kind: Kind
@@ -62,7 +60,7 @@ class Format:
     in_pieces: bool = True
 
     def read(self, source: Source) -> pa.Table:
-        """The table in a file of this format; NotATable if there is none."""
+        """The table in a file of this format; NotATable without one."""
         module, function = self.reader.split(".")
         reader: Callable[[Source], pa.Table] = getattr(
             importlib.import_module(f"disco.table.formats.{module}"), function
@@ -151,7 +149,7 @@ def format_of(suffix: str) -> Format:
 
 
 def check_choices(reading: Reading, kind: Kind) -> None:
-    """Raise NotATable if a choice is not one of this kind of file."""
+    """NotATable if a choice does not apply to this kind of file."""
     for names, kinds, refusal in _CHOICES:
         if kind not in kinds and any(getattr(reading, name) for name in names):
             raise NotATable(refusal)
@@ -160,13 +158,13 @@ def check_choices(reading: Reading, kind: Kind) -> None:
 
 
 def exported(suffix: str) -> str:
-    """Why a format is not read, and how to export from it, as the rest of a sentence; empty for another ending."""
+    """A clause why a format is not read and how to export from it; empty for another ending."""
     remedies = (f" is {what}, which is not read: {remedy}." for what, endings, remedy in _EXPORTS if suffix in endings)
     return next(remedies, "")
 
 
 def misnamed(head: bytes, suffix: str) -> str:
-    """That the first bytes of a file contradict its ending, as the rest of a sentence; empty if they do not."""
+    """A clause that a file's first bytes contradict its ending; empty if they do not."""
     for magic, what, endings in _MAGIC:
         if re.match(magic, head) and not suffix.endswith(endings):
             if endings[0] not in SUFFIXES + PACKINGS:
@@ -182,7 +180,7 @@ def most_bytes(suffix: str) -> int:
 
 
 def limits_of(suffix: str, size: int) -> ProcessLimits:
-    """The limits of the process that reads a file of this format and size in bytes, or unpacks it if it is packed."""
+    """Limits of the process that reads, or unpacks, a file of this format and size in bytes."""
     if suffix.endswith((*PACKINGS, *MATRICES)):
         is_packed = suffix.endswith((*PACKINGS, *ARCHIVES))
         wait = limits.MOST_PACKED_WAIT if is_packed else limits.MOST_MATRIX_WAIT

@@ -22,13 +22,10 @@ _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")  # in no text
 
 
 def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
-    """The text as UTF-8 without a mark, its encoding, and a note if that was a guess.
+    """The text as UTF-8 without a mark, its encoding, and a note if that was a guess; NotATable if it is wrong.
 
     Args:
         encoding: a key of `ENCODINGS`; None to detect it.
-
-    Raises:
-        NotATable: it is empty, or not text of this encoding.
     """
     notes, is_detected = [], encoding is None
     if encoding is None:
@@ -51,12 +48,12 @@ def as_utf8(data: Text, encoding: str | None) -> tuple[Text, str, list[str]]:
 
 
 def blocks(data: Text, start: int = 0) -> Iterator[bytes]:
-    """The text from an offset on, in blocks, which take little memory."""
+    """The text from an offset on, in blocks."""
     return (data[at : at + _BLOCK] for at in range(start, len(data), _BLOCK))
 
 
 def _recoded(data: Text, encoding: str) -> Text:
-    """The text in UTF-8 without a mark: a mapped file stays one, as a temporary file where it has to change."""
+    """The text in UTF-8 without a mark: a mapped file stays one, as a temporary file if it must change."""
     if encoding == "utf-8":
         if data[:3] != codecs.BOM_UTF8:
             return data
@@ -71,7 +68,6 @@ def _recoded(data: Text, encoding: str) -> Text:
 
 
 def _detected(data: Text) -> str:
-    """The encoding of a text; NotATable if it cannot be detected."""
     if data[:2] in _UTF16:
         return "utf-16"
     for encoding in ("utf-8", "cp1252"):
@@ -86,7 +82,7 @@ def _detected(data: Text) -> str:
 
 
 def _check(data: Text, encoding: str) -> None:
-    """Raise UnicodeDecodeError unless all of it is text of this encoding."""
+    """UnicodeDecodeError unless all of it is text of this encoding."""
     decoder = codecs.getincrementaldecoder(encoding)()
     for block in blocks(data):
         decoder.decode(block)

@@ -35,7 +35,7 @@ _ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_MMAP_THRESHOLD_":
 
 
 def parse_apart(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporter = SILENT) -> Iterator[pa.Table]:
-    """The table of `parsing.parse` from a separate process, in groups of columns.
+    """The table of `parsing.parse` from a separate process, in groups of columns; InputError if none can start.
 
     Args:
         file: on the disk; the process reads it itself.
@@ -43,7 +43,6 @@ def parse_apart(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporte
 
     Raises:
         NotATable: as for `parse`, or the process crashed, or ran out of memory or time.
-        InputError: no process could be started.
     """
     size = os.fstat(file.fileno()).st_size
     limits = limits_of(suffix, size)
@@ -75,7 +74,7 @@ def parse_apart(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporte
 
 
 def _why(status: int, message: object, errors: bytes, limits: ProcessLimits) -> str:
-    """Why the process returned no table, from what it wrote, as the rest of a sentence."""
+    """A clause why the process returned no table, from what it wrote."""
     if status == UNREADABLE_EXIT and isinstance(message, bytes):
         return message.decode(errors="replace")
     if was_ended_by(status, "SIGXCPU", "SIGKILL") and b"memory" not in errors:
@@ -110,7 +109,7 @@ def send(schema: pa.Schema, columns: list[pa.ChunkedArray], out: BinaryIO) -> No
 
 
 def _received(stream: IO[bytes]) -> Iterator[pa.Table | float | bytes]:
-    """Shares of the file, columns of the table, fully validated, or the reason for none; ArrowException if damaged."""
+    """Shares of the file, validated columns of the table, or the reason for none; ArrowException if damaged."""
     for line in iter(stream.readline, b""):
         if line == _PART:
             with pa.ipc.open_stream(stream) as reader:

@@ -20,7 +20,7 @@ _FILTERS = {h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FL
 
 
 def opened(source: BinaryIO) -> h5py.File:
-    """The file, to be read only; NotATable if it is not HDF5."""
+    """The file, read-only; NotATable if it is not HDF5."""
     try:
         return h5py.File(source, "r", rdcc_nbytes=_CACHE, rdcc_nslots=10_007)
     except DAMAGED:
@@ -28,16 +28,12 @@ def opened(source: BinaryIO) -> h5py.File:
 
 
 def names(group: object) -> list[str]:
-    """The names in a group, none of which is opened; none of what is not a group."""
+    """The names in a group, without opening them; none if it is not a group."""
     return list(group) if isinstance(group, h5py.Group) else []
 
 
 def child(group: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
-    """The object of a group under a name; None if there is none.
-
-    Raises:
-        NotATable: a link out of the file, or a dataset that cannot be read safely.
-    """
+    """The object of a group under a name, or None; NotATable if it links out of the file or cannot be read safely."""
     if name not in names(group):
         return None
     path = _path(group, name)
@@ -75,7 +71,7 @@ def _check(dataset: h5py.Dataset, path: str) -> None:
 
 
 def group_of(group: h5py.Group, name: str) -> h5py.Group:
-    """The group under a name; NotATable if there is none."""
+    """The group under a name; NotATable without one."""
     item = child(group, name)
     if not isinstance(item, h5py.Group):
         raise NotATable(f" has no group {name!r} in {group.name[:80]}: it is damaged, or of an unknown layout.")
@@ -83,7 +79,7 @@ def group_of(group: h5py.Group, name: str) -> h5py.Group:
 
 
 def numbers(group: h5py.Group, name: str, dimensions: int = 1) -> h5py.Dataset:
-    """The dataset of real numbers under a name, not yet read; NotATable if there is none of so many dimensions."""
+    """The dataset of real numbers under a name, not yet read; NotATable without one of so many dimensions."""
     item = child(group, name)
     if not isinstance(item, h5py.Dataset) or item.dtype.kind not in "iuf" or item.ndim != dimensions:
         kind = "list" if dimensions == 1 else "table"
@@ -92,7 +88,7 @@ def numbers(group: h5py.Group, name: str, dimensions: int = 1) -> h5py.Dataset:
 
 
 def whole_numbers(group: h5py.Group, name: str) -> np.ndarray:
-    """The whole numbers under a name, (length,) int64; NotATable if there are none."""
+    """The whole numbers under a name, (length,) int64; NotATable without any."""
     dataset = numbers(group, name)
     if dataset.dtype.kind == "f":
         raise NotATable(f": {group.name[:80]}/{name[:40]} holds fractions: the file is damaged.")
@@ -100,13 +96,11 @@ def whole_numbers(group: h5py.Group, name: str) -> np.ndarray:
 
 
 def compressed(group: h5py.Group, lines: int, width: int) -> Blocks:
-    """The blocks, each of complete lines, of a sparse matrix: line, position in it, value.
+    """The blocks of a sparse matrix, each of complete lines: line, position in it, value.
 
     Its group holds the values, `data`, their positions, `indices`, and the start of each line and the end of the last,
-    `indptr`; lines are cells (CSR) or genes (CSC), of `width` positions.
-
-    Raises:
-        NotATable: one of them is missing, or they do not fit each other.
+    `indptr`; lines are cells (CSR) or genes (CSC), of `width` positions. NotATable if these are missing or
+    inconsistent.
     """
     pointers = whole_numbers(group, "indptr")
     if len(pointers) != lines + 1:
@@ -153,7 +147,7 @@ def texts(group: h5py.Group, name: str) -> list[str]:
 
 
 def attribute(item: h5py.Group | h5py.Dataset, name: str) -> object:
-    """A small attribute, texts as str and whole numbers as a tuple; None if there is none."""
+    """A small attribute, texts as str and whole numbers as a tuple; None without one."""
     if name not in item.attrs:
         return None
     kind = item.attrs.get_id(name)

@@ -16,13 +16,13 @@ _MOST_WORDS = 12  # lines above the data
 _NUMBER = re.compile(r"-?\d{1,300}(\.\d{0,300})?")
 _WHOLE = re.compile(r"\d{1,9}")
 _LEAST_LINES = 5  # by which a first line is judged
-_BEYOND = 5  # of so many columns one may hold a first number beyond the others
+_BEYOND = 5  # of this number of columns one may hold a first number beyond the others
 _NARROW, _LARGER = 3, 4  # most cells in a line of filters above a table, and the least size of the table by theirs
 Lines = Sequence[Sequence[str]]
 
 
 def header(lines: Lines, reading: Reading) -> tuple[int, int, int]:
-    """The numbers of lines above the names, with the names, and below them; those not given are detected.
+    """The numbers of lines above the names, with the names, and below them; those not in `reading` are detected.
 
     Args:
         lines: the first lines of a file as cells, without blank lines.
@@ -74,10 +74,10 @@ def _detected(lines: Lines) -> tuple[int, int, int]:
 
 
 def _filters(lines: Lines) -> int:
-    """The lines down to the end of a narrow block of words and numbers above a table, such as a pivot's filters.
+    """The number of lines of a narrow block of words and numbers above a table, such as a pivot's filters.
 
-    A blank line ends the block, or in a text without blank lines a longer one. Without a larger table below, whose
-    names say more than the block is wide, there are none; titles are words alone.
+    A blank line ends the block, or in a text without blank lines a longer one. It requires a larger table below, with
+    names beyond the block's width; titles are words alone.
     """
     at = next((at for at, line in enumerate(lines) if not _filled(line) or len(line) > len(lines[0]) + 1), 0)
     end = next((at for at in range(at, len(lines)) if _filled(lines[at])), 0)
@@ -93,14 +93,14 @@ def _filters(lines: Lines) -> int:
 
 
 def _is_total(lines: Lines) -> bool:
-    """Whether the line below the names has one cell more than all others, which says that it holds totals."""
+    """Whether the line below the names has one cell more than all others, so that it holds totals."""
     names, *data = [len(line) for line in lines] or [0]
     is_longer = data[:1] == [names + 1] and len(data) > 1 and {*data[1:]} == {names}
     return is_longer and lines[1][-1].strip().lower().endswith("total")
 
 
 def _is_words(line: Sequence[str]) -> bool:
-    """Whether some cells are words and none is a number or the word for a missing one."""
+    """Whether some cells are words and none is a number or a missing value."""
     filled = _filled(line)
     return bool(filled) and not any(cell in (*MISSING_WORDS, *DASHES) or NUMBERISH.fullmatch(cell) for cell in filled)
 
@@ -110,11 +110,11 @@ def _filled(line: Sequence[str]) -> list[str]:
 
 
 def _is_data(lines: Lines) -> bool:
-    """Whether the first line holds numbers as the others do, and no names.
+    """Whether the first line holds numbers like the others, and no names.
 
-    They lie among those below, and are not such as names have: rising, or different ones from 1 to about the number of
-    columns. Words before them look like those below, as in lines of a gene and its counts; alone, a line of numbers
-    has three or more.
+    Its numbers lie within the range of those below. Unlike the numbers of names, they neither rise nor are distinct
+    ones from 1 to about the number of columns. Words before them look like those below, as in lines of a gene and its
+    counts; without words, the line has at least three numbers.
     """
     first, *following = lines
     if len(following) < _LEAST_LINES or any(len(line) != len(first) for line in following):
@@ -163,8 +163,8 @@ def _shape(word: str) -> str:
 def joined(lines: Lines) -> list[str]:
     """One name per column from lines of names; in all but the last, a blank repeats the cell before it.
 
-    A column that is blank in all of them has no name. No lines give no names. Blanks around names, as in "a, b", are
-    left out unless they tell two names apart.
+    A column that is blank in all lines has no name. Blanks around names, as in "a, b", are removed unless they
+    distinguish two names.
     """
     if len(lines) < 2:
         names = list(lines[0]) if lines else []
@@ -184,7 +184,7 @@ def joined(lines: Lines) -> list[str]:
 
 
 def header_notes(lines: Lines, above: int, names: int, below: int, reading: Reading) -> list[str]:
-    """What was left out above and below the names, and that there are none, in sentences; the choices are as given."""
+    """Sentences on what was left out above and below the names, or that there are none; choices as given."""
     notes = []
     if not names and reading.names is None:
         notes.append(

@@ -35,7 +35,7 @@ class NotATable(Exception):
 
 
 def unreadable(kind: str) -> str:
-    """That a file cannot be read as its kind, as the rest of a sentence; a parser's own words help nobody."""
+    """A clause that a file cannot be read as its kind; a parser's own words help nobody."""
     return (
         f" cannot be read as {kind}: it is damaged, incomplete, or of a kind that is not read. Copy it again, or save "
         "the table as CSV."
@@ -44,7 +44,7 @@ def unreadable(kind: str) -> str:
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What the process that reads a file may use: bytes of memory, seconds of processor time, seconds until stopped."""
+    """Limits of a reader's process: bytes of memory, seconds of processor time, seconds until it is stopped."""
 
     memory: int
     seconds: int
@@ -61,11 +61,7 @@ def of_size(size: int) -> ProcessLimits:
 
 
 def check_shape(rows: int, columns: int, most: int = MOST_CELLS) -> None:
-    """Refuse a table too large to read, or to use in the memory that is free.
-
-    Raises:
-        NotATable: it has too many columns or cells.
-    """
+    """NotATable if a table is too large to read, or to use in the free memory."""
     if columns > MOST_COLUMNS:
         raise NotATable(f" has {columns:,} columns; at most {MOST_COLUMNS:,} are read. Leave columns out.")
     cells = f" has about {rows:,} rows of {columns:,} columns, {rows * columns:,} cells"

@@ -40,7 +40,6 @@ def read(archive: Archive) -> Matrix:
 
 
 def _matrix(archive: Archive, files: MatrixFiles) -> Matrix:
-    """One matrix with its names."""
     try:
         with archive.open(files.matrix) as stream:
             sizes = _header(stream)
@@ -65,12 +64,9 @@ def _matrix(archive: Archive, files: MatrixFiles) -> Matrix:
 def _are_cells_first(
     sizes: tuple[int, int, int], features: list[list[str]], barcodes: list[list[str]], are_usually: bool
 ) -> bool:
-    """Whether the rows of a matrix are cells: only if nothing else fits the lists of names, or if it is usual.
+    """Whether the rows of a matrix are cells: if only that fits the lists of names, or if both fit and it is usual.
 
-    Each list may have a line above its names.
-
-    Raises:
-        NotATable: the lists fit neither way.
+    Each list may have a line above its names; NotATable if neither fits.
     """
     fitting = []
     for genes, cells, are_first in ((sizes[0], sizes[1], False), (sizes[1], sizes[0], True)):
@@ -87,7 +83,7 @@ def _are_cells_first(
 
 
 def _names(archive: Archive, member: str) -> list[list[str]]:
-    """The cells of a file of names, without quotes, and without the numbers of rows that R writes in front."""
+    """The cells of a file of names, without quotes and the row numbers that R writes in front."""
     with archive.open(member) as stream:
         data = stream.read(MOST_TEXT + 1)
     if len(data) > MOST_TEXT:
@@ -109,8 +105,9 @@ def _names(archive: Archive, member: str) -> list[list[str]]:
 
 
 def _features(rows: list[list[str]], genes: int) -> tuple[list[str], list[str], list[str]]:
-    """The names, ids and kinds of the features: of one column the names; else ids, names and kinds, unless a header
-    says which column has the names. The kinds are empty if a line lacks them.
+    """The names, ids and kinds of the features; the kinds are empty if a line lacks them.
+
+    One column has the names; several have ids, names and kinds, unless a header says which column has the names.
     """
     header, rows = rows[: len(rows) - genes], rows[len(rows) - genes :]
     named = [index for cells in header for index, cell in enumerate(cells) if _SYMBOL.fullmatch(cell)]

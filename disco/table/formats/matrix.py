@@ -32,7 +32,6 @@ class Matrix:
     Attributes:
         blocks: returns the stored values from the beginning, in blocks of cells, genes (positions from 0) and values,
             (entries,) each; no position is repeated, and missing ones are 0.
-        cells, genes: their names.
         notes: what was left out, in sentences.
         nouns: what its cells and genes are called in sentences.
         layer, layers: its name, and those of all matrices of the file; empty if they have none.
@@ -84,7 +83,7 @@ class Matrix:
         return replace(self, blocks=blocks, genes=genes)
 
     def expression(self, kinds: Sequence[str]) -> "Matrix":
-        """The matrix without features other than gene expression, if it has both; `kinds` is empty if not known."""
+        """The matrix without features other than gene expression, if it has both; `kinds` is empty if unknown."""
         is_gene = np.array([kind == _EXPRESSION for kind in kinds], dtype=bool)
         if not is_gene.any() or is_gene.all():
             return self
@@ -128,11 +127,7 @@ class Matrix:
 
 
 def joined(matrices: list[Matrix], labels: list[str]) -> Matrix:
-    """The cells of several matrices, one after the other, with the genes that all have; their names tell the matrix.
-
-    Raises:
-        NotATable: there is no such gene.
-    """
+    """The cells of several matrices in turn, marked by labels, with the genes of all; NotATable without such genes."""
     common = set(matrices[0].genes).intersection(*(matrix.genes for matrix in matrices[1:]))
     genes = [gene for gene in matrices[0].genes if gene in common]
     if not genes:
@@ -181,13 +176,13 @@ def transposed(blocks: Blocks) -> Blocks:
 
 
 def check_once(keys: np.ndarray) -> None:
-    """Raise NotATable if a position is repeated."""
+    """NotATable if a position is repeated."""
     if (np.diff(keys) <= 0).any() and (np.diff(np.sort(keys)) == 0).any():
         raise NotATable(": its sparse matrix has two values for one cell and gene: it is damaged.")
 
 
 def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
-    """Unique names: a repeated one gets its id, or its number among the repeated ones, in brackets."""
+    """Unique names: a repeated name gets its id, or its number among its repetitions, in brackets."""
     times, turn = Counter(names), Counter[str]()
     unique = []
     for index, name in enumerate(names):
@@ -199,7 +194,7 @@ def distinct(names: list[str], ids: list[str] | None = None) -> list[str]:
 
 
 def check_size(cells: int, genes: int, entries: int) -> None:
-    """Raise NotATable if a matrix has too many cells, genes or values to read, or none."""
+    """NotATable if a matrix has too many cells, genes or values to read, or none."""
     for number, limit, what in (
         (cells, MOST_CELLS_OF_MATRIX, "cells"),
         (genes, MOST_GENES, "genes"),

@@ -1,4 +1,4 @@
-"""Which files of a folder or an archive belong to one matrix; and a folder as one ZIP, which is read like an upload."""
+"""The files of each matrix in a folder or an archive; and a folder as one ZIP, which is read like an upload."""
 
 import os
 import re
@@ -38,10 +38,9 @@ _DEEPEST = 4  # folders below the one that is read, as in sample/outs/filtered_f
 
 @dataclass(frozen=True)
 class MatrixFiles:
-    """The files of one matrix.
+    """The files of one matrix; a bag of words has no list of its documents.
 
     Attributes:
-        matrix, features, barcodes: their names; a bag of words has no list of its documents.
         label: what distinguishes them from those of other matrices.
         are_cells_first: whether the name says that the lines of the matrix are cells, as kb writes it.
     """
@@ -64,8 +63,7 @@ class _Name:
 def matrices(names: Iterable[str]) -> tuple[list[MatrixFiles], list[str]]:
     """The matrices among some files, and notes.
 
-    The files of one matrix are in one folder, with the same text before their names; a list that is the only one there
-    serves all matrices of the folder.
+    The files of one matrix are in one folder, with the same prefix; a folder's only list serves all its matrices.
 
     Raises:
         NotATable: a matrix lacks a list of names, or shares its cells with another, or there is no matrix.
@@ -103,7 +101,7 @@ def matrices(names: Iterable[str]) -> tuple[list[MatrixFiles], list[str]]:
 
 
 def _named(names: list[str], pattern: re.Pattern) -> list[_Name]:
-    """The files whose names have a form; one that is there packed and unpacked counts once."""
+    """The files whose names match a pattern; a file and its packed copy count once."""
     named: dict[str, _Name] = {}
     for name in sorted(names, key=lambda name: split(name)[1]):
         inner = split(name)[0]
@@ -115,7 +113,6 @@ def _named(names: list[str], pattern: re.Pattern) -> list[_Name]:
 
 
 def _list_of(matrix: _Name, lists: list[_Name], what: str) -> str:
-    """The name of the list that belongs to a matrix."""
     near = [file for file in lists if file.folder == matrix.folder]
     fitting = [file for file in near if file.prefix == matrix.prefix] or near
     if len(fitting) != 1:
@@ -126,7 +123,7 @@ def _list_of(matrix: _Name, lists: list[_Name], what: str) -> str:
 
 
 def labels(names: list[str]) -> list[str]:
-    """What distinguishes files: the folders that differ, and the files' names without the ending that they share."""
+    """What distinguishes files: the folders that differ, and the files' names without their common ending."""
     stems = [PurePosixPath(split(name)[0]).name for name in names]
     shared = os.path.commonprefix([stem[::-1] for stem in stems])[::-1]
     cut = len(shared) - min((shared.find(mark) for mark in _BETWEEN if mark in shared), default=len(shared))
@@ -168,7 +165,7 @@ def packed(folder: Path) -> BinaryIO:
 
 
 def _files(folder: Path) -> Iterable[str]:
-    """The names of a folder's files, from it on, without hidden ones; links to folders are not followed."""
+    """The names of a folder's files, relative to it, without hidden ones; links to folders are not followed."""
     for where, folders, names in os.walk(folder):
         inside = Path(where).relative_to(folder)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and len(inside.parts) < _DEEPEST)

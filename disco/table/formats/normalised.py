@@ -2,7 +2,7 @@
 
 Each row of a normalised table is f(k · s), with whole numbers k, a scale s of the row's own, and f the same for all:
 counts per million, shares of the row's total, or log(1 + x) of these. The scale of a row is the largest one of which
-all its values are multiples. What was smoothed, rounded, centred or corrected is no such table and stays as it is.
+all its values are multiples. Smoothed, rounded, centred or corrected values are not of this form and stay unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,9 +39,9 @@ class Restored:
 
     Attributes:
         counts: of the values, int64; 0 in open rows.
-        scale: what the values are, in words.
+        scale: the name of the normalisation.
         residual: the largest relative difference between a value and the multiple of its scale.
-        open_rows: positions of rows whose values are too few to know their scale, ascending.
+        open_rows: positions of rows with too few values to determine their scale, ascending.
     """
 
     counts: np.ndarray
@@ -54,7 +54,7 @@ def restored(values: np.ndarray, pointers: np.ndarray) -> Restored | str:
     """The counts behind values, or why there are none, as the end of a sentence that begins with "The values".
 
     Args:
-        values: those that are not 0, row after row, float64.
+        values: the values other than 0, row after row, float64.
         pointers: the start of each row and the end of the last, (rows + 1,).
     """
     if not len(values) or not np.isfinite(values).all():
@@ -81,7 +81,7 @@ def restored(values: np.ndarray, pointers: np.ndarray) -> Restored | str:
 
 
 def _multiples(values: np.ndarray, pointers: np.ndarray) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Whole numbers of which each row's values are one multiple, the residual and rows that are open; None if none are.
+    """Whole numbers of which each row's values are one multiple, the residual, and open rows; None without any.
 
     Numbers with few decimals, counts with a fraction among them and means of equally many counts are multiples too, but
     of a number that most rows share.
@@ -147,7 +147,6 @@ def _chance(count: int, ratios: np.ndarray) -> float:
 
 
 def _totals(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
-    """The sums of the rows that have values."""
     sums = np.concatenate([[0.0], np.cumsum(values)])
     return np.diff(sums[pointers])[np.diff(pointers) > 0]
 
@@ -157,7 +156,6 @@ def _are_equal(totals: np.ndarray) -> bool:
 
 
 def _of(totals: np.ndarray) -> str:
-    """What was divided by what, by the totals of the rows."""
     if not _are_equal(totals):
         return "counts divided by a number for each row"
     total = float(np.median(totals))

@@ -2,7 +2,7 @@
 
 `1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
 Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
-note says that it may be 1418. In a file that has `1,046` beside `1 046`, both are 1046. `1e+05` is a number
+note says that it may be 1418. In a file with both `1,046` and `1 046`, both are 1046. `1e+05` is a number
 among any of them.
 """
 
@@ -46,12 +46,10 @@ def detected(table: pa.Table) -> tuple[str, str, bool]:
 
 
 def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[tuple[int, int, str, str]]]:
-    """The table with text columns as numbers, where they are written with these marks.
+    """The table with text columns as numbers, if written with these marks; and the first cell changed in each.
 
-    A column with other text stays text, but its numbers lose their marks.
-
-    Returns:
-        The table, and the first cell that changed in each column: column, row, as written, as read.
+    A changed cell is its column, row, text and the text as read. A column with other text stays text, but its numbers
+    lose their marks.
     """
     number = rf"^\s*[-+]?(\d+|\d{{1,3}}({_MARKS[thousands]}\d{{3}})+)" if thousands else r"^\s*[-+]?\d+"
     number += rf"({_MARKS[decimal]}\d*)?{_EXPONENT}\s*$"
@@ -87,7 +85,7 @@ def _typed(cells: pa.Array, missing: pa.Array) -> pa.Array:
 
 
 def first_grouped(column: pa.ChunkedArray) -> str | None:
-    """A cell such as 1.418 of a column, as written, in which every point could stand between thousands."""
+    """The first cell such as 1.418 of a column in which every point could separate thousands."""
     cells = compute.filter(column, compute.invert(compute.is_in(column, pa.array((*MISSING_WORDS, *DASHES)))))
     if not len(cells) or not compute.all(compute.match_substring_regex(cells, _SMALL_OR_GROUPED)).as_py():
         return None

@@ -15,7 +15,7 @@ _PIECE_CELLS = 1 << 22
 
 
 def read(source: Source) -> pa.Table:
-    """The columns of a Parquet file, without an index that pandas stored beside them.
+    """The columns of a Parquet file, without an index that pandas stored with them.
 
     Raises:
         NotATable: it is damaged, too large, or has cells with several values.
@@ -36,7 +36,7 @@ def read(source: Source) -> pa.Table:
 
 
 def _in_pieces(file: arrow_parquet.ParquetFile, report: Report) -> pa.Table:
-    """All columns, read some rows at a time; whole numbers of a large table in the narrowest type."""
+    """All columns, read in groups of rows; whole numbers of a large table in the narrowest type."""
     rows, width = file.metadata.num_rows, file.metadata.num_columns
     is_large, rows_read = rows * width > FROM_CELLS, 0
     pieces: list[list[pa.Array]] = []
@@ -54,7 +54,7 @@ def _in_pieces(file: arrow_parquet.ParquetFile, report: Report) -> pa.Table:
 
 
 def _check(file: arrow_parquet.ParquetFile) -> None:
-    """Refuse a file that, by its metadata, is too large or has cells with several values."""
+    """NotATable if the metadata show a file that is too large or has cells with several values."""
     metadata = file.metadata
     check_shape(metadata.num_rows, metadata.num_columns, MOST_CELLS_IN_PIECES)
     groups = range(metadata.num_row_groups)
@@ -67,7 +67,7 @@ def _check(file: arrow_parquet.ParquetFile) -> None:
 
 
 def _index(metadata: dict[bytes, bytes]) -> dict[str, str | None]:
-    """The columns that pandas stored as an index: column -> name of the index."""
+    """The columns that pandas stored as an index: column → name of the index."""
     if b"pandas" not in metadata:
         return {}
     try:

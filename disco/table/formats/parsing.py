@@ -34,7 +34,6 @@ def parse(content: Text | BinaryIO, suffix: str, reading: Reading = DETECTED, re
 
     Args:
         content: mapped, or of a file of cells and genes the open file.
-        suffix: one of `catalogue.SUFFIXES`.
         reading: choices; Parquet and Stata have none.
         report: receives the share of text and Parquet that has been read.
 
@@ -66,6 +65,6 @@ def _parsed(form: Format, source: Source) -> pa.Table:
 
 
 def _is_biom(source: Source) -> bool:
-    """Whether a text is a BIOM table, and no choice says that it is to be read as another one."""
+    """Whether a text is a BIOM table, unless the choices are those of another text."""
     is_open = replace(source.reading, genes=None, by=None) == DETECTED
     return is_open and BIOM.match(source.data[:2000]) is not None

@@ -36,7 +36,7 @@ _LADDER = (  # pyarrow's order of inference
 
 
 def compact(cells: pa.Array) -> pa.Array:
-    """The same whole numbers as int32, half of the usual memory, if all fit; other cells as they are."""
+    """Whole numbers as int32, half of the usual memory, if all fit; other cells unchanged."""
     if not pa.types.is_integer(cells.type) or cells.type.bit_width <= _NARROW.bit_width:
         return cells
     try:
@@ -52,14 +52,11 @@ def widest(pieces: list[pa.Array]) -> pa.ChunkedArray:
 
 
 def ends_of_pieces(text: Text, delimiter: str) -> list[int]:
-    """The offsets at which the pieces of a text end, each after a line and outside of quotes; the last is its length.
+    """The offsets at which the pieces of a text end, each after a line and outside of quotes; the last is its end.
 
-    An unclosed quote at the start of a cell is refused, because it would make the lines below part of the cell. A
-    quoted cell may span several lines if a quote ends it. In a cell that does not begin with a quote, a quote is an
-    ordinary character.
-
-    Raises:
-        NotATable: with the line of such a quote and its position in the line.
+    An unclosed quote at the start of a cell is refused, because it would make the lines below part of the cell:
+    NotATable has its line and position. A quoted cell may span several lines if a quote ends it. In a cell that does
+    not begin with a quote, a quote is an ordinary character.
     """
     is_quoted, end = text.find(b'"') >= 0, b"\n" if text.find(b"\n") >= 0 else b"\r"
     mark = re.escape(delimiter.encode())
@@ -84,7 +81,6 @@ def ends_of_pieces(text: Text, delimiter: str) -> list[int]:
 
 
 def _open_quote(text: Text, at: int) -> NotATable:
-    """The reason for a quote at this offset that does not close."""
     line, start = 1, 0
     for line_end in re.compile(rb"\r\n|\r|\n").finditer(text, 0, at):
         line, start = line + 1, line_end.end()
@@ -97,15 +93,13 @@ def _open_quote(text: Text, at: int) -> NotATable:
 
 @dataclass(frozen=True)
 class TextRows:
-    """The rows of a text, below its names.
+    """The rows of a UTF-8 text, below its names.
 
     Attributes:
-        text: UTF-8.
         start: the offset of the first row.
         stops: from `ends_of_pieces`.
-        columns: how many cells a row has.
-        delimiter: between the cells.
-        is_compact: whether to keep whole numbers in the narrowest type (`compact`).
+        columns: cells per row.
+        is_compact: whether to store whole numbers in the narrowest type (`compact`).
     """
 
     text: Text
@@ -116,10 +110,7 @@ class TextRows:
     is_compact: bool = False
 
     def parse(self, kinds: Kinds, only: list[int] | None = None, report: Report = silent) -> pa.Table:
-        """The columns, named by their position; those without a kind have a type that fits all rows.
-
-        Args:
-            only: the columns to parse; None for all.
+        """The columns, or `only` some, named by position; without a kind, of a type that fits all rows.
 
         Raises:
             NotATable: a row has another number of cells.
@@ -164,7 +155,6 @@ class TextRows:
         return columns
 
     def _stored(self, column: pa.ChunkedArray) -> pa.Array:
-        """A column of one piece as it is stored."""
         cells = column.combine_chunks()
         return compact(cells) if self.is_compact else cells
 
@@ -190,7 +180,7 @@ class TextRows:
         """Give every column one type in all pieces; its slot in a piece is its position in `indices`."""
 
         def read_again(steps: dict[int, int]) -> None:
-            """Parse the slots with another type than that of their step again; unchanged if one does not fit."""
+            """Parse again the slots whose type is not that of their step; a slot that does not fit stays unchanged."""
             changed = []
             for piece, span in zip(pieces, spans, strict=True):
                 slots = [slot for slot, step in steps.items() if _step(piece[slot].type) != step]
@@ -214,12 +204,11 @@ class TextRows:
 
 
 def _step(kind: pa.DataType) -> int:
-    """The place of a type in the ladder, of a compact one too."""
     return _LADDER.index(pa.int64() if pa.types.is_integer(kind) else kind)
 
 
 def _problem(error: str, rows_above: int) -> str:
-    """Pyarrow's error, as the rest of a sentence; for a row of the wrong length it says which row."""
+    """Pyarrow's error as a clause; for a row of the wrong length, with its number."""
     if "invalid UTF8" in error:
         return NO_TEXT
     match = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", error)

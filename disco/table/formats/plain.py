@@ -32,7 +32,7 @@ def with_facts(
 
 
 def facts_of(table: pa.Table) -> dict[str, Any]:
-    """The facts that `with_facts` stored, by their keys; those that are empty are left out."""
+    """The facts that `with_facts` stored, by their keys, except empty ones."""
     metadata = table.schema.metadata or {}
     return {
         key: json.loads(metadata[key.encode()])

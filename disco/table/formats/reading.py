@@ -1,4 +1,4 @@
-"""How a file of text or a sheet was read, or is to be read."""
+"""Choices for reading a text or a sheet, and how they were detected."""
 
 import mmap
 from collections.abc import Callable, Sequence
@@ -38,10 +38,10 @@ USUAL_GENES = "50"
 
 @dataclass(frozen=True)
 class Reading:
-    """The choices of reading a file; those that are None are detected.
+    """The choices for reading a file; None: detected.
 
     Raises:
-        NotATable: a value is none of these, or the decimal mark also separates thousands.
+        NotATable: a value is not allowed, or the decimal mark also separates thousands.
     """
 
     encoding: str | None = one_of(None, ENCODINGS, "Encoding", "Of text.", optional=True)
@@ -116,7 +116,7 @@ PLAIN = Reading("utf-8", None, ".", "", 0, 1, 0)
 
 
 def likely_strand(forward: float, reverse: float) -> tuple[str, str]:
-    """The strand that the totals of STAR's stranded counts tell, and why."""
+    """The strand, and why, by the totals of STAR's stranded counts."""
     share = min(forward, reverse) / max(forward + reverse, 1)
     if share < _MOST_ONE_SIDED:
         return "forward" if forward > reverse else "reverse", "since they have nearly all reads of genes"

@@ -46,7 +46,6 @@ def read(source: Source) -> pa.Table:
 
 
 def _of_hdf5(file: h5py.File, reading: Reading) -> Matrix:
-    """The matrix of a file of any layout."""
     names = {*hdf5.names(file)}
     if {"obs", "var"} <= names:
         return anndata.read(file, reading)
@@ -58,10 +57,7 @@ def _of_hdf5(file: h5py.File, reading: Reading) -> Matrix:
 
 
 def _table(matrix: Matrix, reading: Reading) -> pa.Table:
-    """The table of the chosen genes and the chosen columns of obs.
-
-    Normalised values become the counts behind them, if these can be known.
-    """
+    """The table of the chosen genes and columns of obs; normalised values become the counts behind them if possible."""
     if reading.layer is not None and not matrix.layers:
         raise NotATable(" has no layers to choose from: only h5ad and 10x files have.")
     if reading.obs and matrix.obs_names is None:

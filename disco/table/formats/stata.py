@@ -18,7 +18,7 @@ _DAMAGED = (
 
 
 def read(source: Source) -> pa.Table:
-    """The columns of a Stata file; for labelled values, the values. NotATable if it is damaged or too large."""
+    """The columns of a Stata file, with the values of labels. NotATable if it is damaged or too large."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -11,14 +11,14 @@ from disco.table.formats.reading import Reading
 
 
 def layers(file: h5py.File) -> list[str]:
-    """Its matrices: the genomes of version 2, one matrix without a choice in version 3; none in another file."""
+    """The names of its matrices: genomes in version 2, one unnamed matrix in version 3; none in another file."""
     if "matrix" in hdf5.names(file):
         return ["matrix"]
     return [name for name in hdf5.names(file)[:100] if "gene_names" in hdf5.names(hdf5.child(file, name))]
 
 
 def read(file: h5py.File, reading: Reading) -> Matrix:
-    """The matrix of a Cell Ranger file; NotATable if there is no such matrix, or the file is damaged or too large."""
+    """The matrix of a Cell Ranger file; NotATable if it is missing, damaged or too large."""
     names = layers(file)
     layer = reading.layer or names[0]
     if layer not in names:

@@ -37,7 +37,7 @@ def read(data: Text, reading: Reading, words: bool = False, report: Report = sil
 
     Args:
         reading: choices; the others are detected.
-        words: whether to keep every cell as text, none missing.
+        words: whether to read every cell as text, none missing.
         report: receives the share that has been read.
 
     Raises:
@@ -84,7 +84,7 @@ def read(data: Text, reading: Reading, words: bool = False, report: Report = sil
 
 
 def _without_flags(data: Text) -> tuple[Text, list[str]]:
-    """A text of Eurostat with a cell for each part of its first one, without flags such as p, provisional, and a note.
+    """A text of Eurostat with a cell per part of its first cell, without flags such as p (provisional), and a note.
 
     Another text is unchanged.
     """
@@ -100,14 +100,14 @@ def _without_flags(data: Text) -> tuple[Text, list[str]]:
 
 
 def _has_stray_quotes(data: Text) -> bool:
-    """Whether quotes in a text with tabs quote nothing: a line has an odd number of them, and all have as many tabs."""
+    """Whether quotes in a text with tabs quote nothing: a line has an odd number, and all lines have as many tabs."""
     if data.find(b'"') < 0 or not any(line[0].count(b'"') % 2 for line in _WITH_QUOTE.finditer(data)):
         return False
     return len({line[0].count(b"\t") for line in _LINE.finditer(data)}) == 1
 
 
 def _begin(data: Text) -> int:
-    """The offset of the first line that is not empty, after what GCT files and series of GEO have above."""
+    """The offset of the first line that is not empty, below the lines that GCT files and series of GEO put on top."""
     if data[:1] == b"!" and (at := data.find(b"!series_matrix_table_begin")) >= 0:
         return data.find(b"\n", at) + 1
     match = re.match(rb"[\r\n]*+(#1\.2\s*\n\d+\t\d+\s*\n)?", data)
@@ -129,7 +129,7 @@ def guessed(data: bytes) -> Reading:
 
 
 def _delimiter(data: bytes) -> str:
-    """The separator with which most lines have the same number of cells, and the most; for one line the commonest."""
+    """The separator with which most lines have the same number of cells, and the most; of one line the commonest."""
     text = data.decode(errors="replace")
     lines = list(itertools.islice(io.StringIO(text, newline=""), SAMPLE))
     bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
@@ -235,7 +235,6 @@ def _before_second(data: Text, start: int, end: int, delimiter: str, columns: in
 
 
 def _most_rows(data: Text, start: int, columns: int, delimiter: str) -> int:
-    """An upper bound on the number of rows."""
     marks = (b"\n", b"\r", delimiter.encode())
     totals = [0, 0, 0]
     for block in blocks(data, start):

@@ -1,8 +1,8 @@
-"""Files of text as one table: a single one, several beside each other by the names in their first columns, or below.
+"""Files of text as one table: a single one, several joined by the names in their first columns, or stacked.
 
-HTSeq, featureCounts, salmon, kallisto and RSEM write a file per sample: lines of a gene, what describes it, and its
-count; STAR writes three counts, one for each meaning of the strand. Beside each other, they are a table with genes as
-rows and samples as columns. What is equal in all files describes the genes; the column that differs holds the counts.
+HTSeq, featureCounts, salmon, kallisto and RSEM write a file per sample: lines of a gene, its description and its count;
+STAR writes three counts, one for each strand protocol. Joined, they are a table with genes as rows and samples as
+columns. What is equal in all files describes the genes; the column that differs holds the counts.
 """
 
 import re
@@ -33,10 +33,10 @@ _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
     rb"(gene_id\ttranscript_id\(s\)|transcript_id\tgene_id)\tlength\teffective_length\texpected_count\s"
 )
 _COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
-_MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # beside counts
+_MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # next to counts
 _UNCOUNTED = re.compile(rb"Gene ID\tGene Name\t[^\n]*Coverage\tFPKM\tTPM\s")
 _NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are no counts: its script prepDE.py writes counts."
-_LEAST_COMMON = 0.5  # share of the names that are in all files, if these are put beside each other
+_LEAST_COMMON = 0.5  # share of the names that are in all files, if the files are joined
 _MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
 
@@ -92,7 +92,6 @@ def read(source: Source) -> pa.Table:
 
 
 def _unread(archive: Archive, names: list[str]) -> list[str]:
-    """A note on the files that were not read, if there are any."""
     unread = sorted({*archive.members} - {*names})
     if not unread:
         return []
@@ -118,16 +117,16 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:
-    """A file's table; a first line of a name and counts is no header."""
+    """A file's table; a first line of a name and counts is not a header."""
     is_bare = _BARE.fullmatch(data[: data.find(b"\n") % 1000]) and reading.names is None
     return text.read(data, replace(reading, above=0, names=0, below=0) if is_bare else reading)
 
 
 def _joined(tables: list[pa.Table]) -> tuple[pa.Table, list[str]] | None:
-    """The names and the counts of files of one sample each, and notes; None if they are not such.
+    """The names and the counts of files of one sample each, and notes; None for other files.
 
-    The first column with each name once has the names. The counts are known by their name, or are the only numbers that
-    are not equal in all files, except measures such as TPM; the other columns describe the names.
+    The first column without repetitions has the names. The counts are known by their name, or are the only numbers that
+    differ between files, except measures such as TPM; the other columns describe the names.
     """
     counted = [[at for at, name in enumerate(table.column_names) if name in _COUNTED] for table in tables]
     tables = [table.select([0, *at]) if len(at) == 1 else table for table, at in zip(tables, counted, strict=True)]
@@ -161,7 +160,6 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _words(table: pa.Table, at: int) -> pa.ChunkedArray:
-    """A column as text, for comparing."""
     return table.column(at).cast(pa.string())
 
 
@@ -185,7 +183,7 @@ def _are_names(table: pa.Table, at: int) -> bool:
 
 
 def _common(names: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
-    """The names that are in all lists, in the order of the first; None if these are few."""
+    """The names in all lists, in the order of the first; None if these are few."""
     common = names[0]
     for later in names[1:]:
         common = common.filter(compute.is_in(common, later.combine_chunks()))
@@ -193,7 +191,7 @@ def _common(names: list[pa.ChunkedArray]) -> pa.ChunkedArray | None:
 
 
 def _of_samples(tables: list[pa.Table]) -> list[int]:
-    """The indices of more than half of the tables, which are of one sample each while the others differ; else none.
+    """The indices of tables of one sample each, if these are over half of all tables, among others; else none.
 
     Tables with the same names of columns may be meant as rows of one, unless they hold one column of counts, and those
     of samples the same genes.
@@ -211,7 +209,7 @@ def _of_samples(tables: list[pa.Table]) -> list[int]:
 
 
 def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> str:
-    """A note on a sheet of samples beside their files, which names them; NotATable if the table is none."""
+    """A note on a sheet of samples that names the files next to it; NotATable if the table is not one."""
     sample_labels, name = {*labels(samples)}, printable_end(name)
     matches = (len(sample_labels & {*_words(table, at).to_pylist()}) for at in range(table.num_columns))
     if any(2 * number > len(sample_labels) for number in matches):
@@ -226,7 +224,7 @@ def _of_sheet(table: pa.Table, name: str, samples: list[str], columns: int) -> s
 
 
 def _below(tables: list[pa.Table], named: list[str], notes: list[str]) -> pa.Table:
-    """The rows of all tables, with a column for the file of each; with these notes and one on that column."""
+    """The rows of all tables, with a column for the file of each; `notes` and a note on that column."""
     check_shape(sum(map(len, tables)), tables[0].num_columns + 1, MOST_CELLS_IN_PIECES)
     facts = facts_of(tables[0])
     name = next(name for name in ("file", "file of the row") if name not in tables[0].column_names)

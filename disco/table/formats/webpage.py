@@ -8,7 +8,7 @@ from disco.table.formats.limits import MOST_COLUMNS, NotATable
 
 
 def table_of(page: bytes) -> bytes:
-    """The largest table of a page as TSV; NotATable if it has none."""
+    """The largest table of a page as TSV; NotATable without one."""
     parser = _Tables()
     parser.feed(page.decode("utf-8", errors="replace"))
     parser.close()
@@ -21,8 +21,6 @@ def table_of(page: bytes) -> bytes:
 
 
 class _Tables(HTMLParser):
-    """The tables of a page, each as rows of cells."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tables: list[list[list[str]]] = []

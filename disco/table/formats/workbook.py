@@ -38,13 +38,13 @@ _DAMAGED = (
 
 @dataclass(frozen=True)
 class _Merged:
-    """A cell below the first of a merged range, with the value of that one."""
+    """A cell below the first of a merged range, with the value of the first."""
 
     value: Any
 
 
 def read(source: Source) -> pa.Table:
-    """The sheet with a table, or the one chosen; the notes name the other sheets with cells.
+    """The chosen sheet, or the one with a table; the notes name the other sheets with cells.
 
     Raises:
         NotATable: it is not a workbook, is damaged, has no cells or too many, or has no such sheet.
@@ -76,7 +76,7 @@ def read(source: Source) -> pa.Table:
 
 
 def _opened(data: bytes, reading: Reading) -> tuple[list[Sheet], Sheet, CalamineSheet]:
-    """The sheets with cells, the one that is read, and its cells, of a workbook that is parsed as a whole."""
+    """The sheets with cells, the chosen one, and its cells."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     sheets = []
     for sheet in book.sheets_metadata:
@@ -197,9 +197,9 @@ def _table(rows: list[list[Any]], notes: list[str], reading: Reading, sheets: li
 def _with_merged(
     columns: list[list[Any]], names: list[str], headings: list[list[str]]
 ) -> tuple[list[list[Any]], list[str]]:
-    """The columns with the values of merged cells in all their rows, where they are labels; and a note.
+    """The columns with the values of merged cells in all their rows, if they are labels; and a note.
 
-    A column with numbers has none, and the cells merged with a name above are blank.
+    A column with numbers has no labels, and the cells merged with a name above are blank.
     """
     unfolded, filled = list[list[Any]](), list[str]()
     for cells, name, heading in zip(columns, names, headings, strict=True):
@@ -216,14 +216,13 @@ def _with_merged(
 
 
 def _without_dashes(cells: list[Any]) -> list[Any]:
-    """A column's cells, none where a dash stands, if all others are numbers."""
+    """A column's cells, with None for a dash, if all others are numbers."""
     texts = {cell.strip() for cell in cells if isinstance(cell, str)}
     are_dashes = texts and texts <= {*DASHES} and any(isinstance(cell, int | float) for cell in cells)
     return [None if isinstance(cell, str) else cell for cell in cells] if are_dashes else cells
 
 
 def _typed(cells: list[Any]) -> tuple[pa.Field, pa.Array]:
-    """An unnamed column, with the common type of its cells."""
     if len({type(cell) for cell in cells if cell is not None}) > 1:
         return mixed(cells)
     array = pa.array(cells, from_pandas=False)

@@ -1,7 +1,7 @@
 """The XML of a workbook, scanned in blocks before it is parsed: the sizes of its sheets, and what they hide.
 
-Its reader reads rows and columns that are hidden by hand, by a filter or by folding like others, and leaves out what
-lies beyond the last row that a spreadsheet can have.
+The parser reads hidden rows and columns (by hand, filter or folding) like others, and leaves out what lies beyond the
+last row that a spreadsheet can have.
 """
 
 import html
@@ -72,7 +72,7 @@ class Hidden:
 
 
 def check_members(archive: zipfile.ZipFile) -> None:
-    """Raise NotATable for a zip that unpacks to more than any table needs, or has two files of one name."""
+    """NotATable if a zip unpacks to more than any table needs, or has two files of one name."""
     members = archive.infolist()
     if len({member.filename for member in members}) < len(members):
         raise NotATable(unreadable(KIND))
@@ -110,7 +110,6 @@ def _elements(archive: zipfile.ZipFile, file: str, tag: str) -> Iterator[Element
 
 
 def _size(archive: zipfile.ZipFile, file: str) -> int:
-    """The size of a sheet by the first rows that have cells."""
     if cells := next(filter(None, _references(archive, file)), []):
         return len(cells) if len({letters for letters, _ in cells}) > 1 else 1
     with archive.open(file) as stream:
@@ -135,7 +134,7 @@ def _references(archive: zipfile.ZipFile, file: str) -> Iterator[list[tuple[byte
 
 
 def check_range(archive: zipfile.ZipFile, sheet: Sheet) -> None:
-    """Raise NotATable if a sheet's used range, from the first to the last row and column, is too large."""
+    """NotATable if a sheet's used range, from the first to the last row and column, is too large."""
     rows: set[int] = set()
     columns: set[int] = set()
     for cells in _references(archive, sheet.file):
@@ -166,7 +165,7 @@ def _column(letters: bytes) -> int:
 
 
 def last_rows(archive: zipfile.ZipFile) -> dict[str, int]:
-    """The last row with content of every sheet of OpenDocument, a repeated row counted as often as it is repeated."""
+    """The last row with content of each sheet of OpenDocument; a repeated row counts as often as it is repeated."""
     last, name, row, rest, block = dict[str, int](), "", 0, b"", b"-"
     with archive.open(OPEN_DOCUMENT) as stream:
         while block:
