@@ -38,7 +38,7 @@ def first(draft: Draft) -> None:
     problems = [
         problem
         for problem in draft_facts.problems(draft)
-        if problem.kind not in _ELSEWHERE and problem.column not in questioned
+        if problem.kind not in _ELSEWHERE and not {*problem.columns} & questioned
     ]
     if problems or roles.asked(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
         with st.container(border=True, key="settle"):
