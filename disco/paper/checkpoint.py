@@ -32,17 +32,17 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     Raises:
         InputError: the file cannot be written; the previous one is kept.
     """
-    whole = path.with_name(path.name + ".part")
+    partial = path.with_name(path.name + ".part")
     packed = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     try:
-        whole.unlink(missing_ok=True)  # it may not be a regular file
-        save_file(packed, whole, metadata={"json": json.dumps(meta)})
-        with open(whole, "rb") as file:
+        partial.unlink(missing_ok=True)  # it may not be a regular file
+        save_file(packed, partial, metadata={"json": json.dumps(meta)})
+        with open(partial, "rb") as file:
             os.fsync(file.fileno())
-        os.replace(whole, path)
+        os.replace(partial, path)
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
-            whole.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
         words = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be written ({words}): free some space or give write access.") from error
 
@@ -100,14 +100,14 @@ class Checkpoint:
     def watching(self, callback: Callback | None) -> Callback:
         """A callback that also writes the current stage, at intervals and before a stop."""
 
-        def told(event: Event) -> bool:
+        def report(event: Event) -> bool:
             goes_on = callback is None or callback(event) is not False
             is_due = time.monotonic() - self._written >= self.every
             if self.path is not None and self.under_way is not None and (is_due or not goes_on):
                 self.write(*self.under_way())
             return goes_on
 
-        return told
+        return report
 
     def keep(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         """Add the state of a finished stage to all later writes."""
@@ -132,8 +132,8 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
         tensors[f"{stage}.now.{name}"] = parameter
         for key, value in training.optimizer.state[parameter].items():
             tensors[f"{stage}.adam.{key}.{name}"] = value
-    kept = ("active", "best_loss", "best_epoch", "waited", "epoch")
-    return tensors, {stage: {name: getattr(training, name) for name in kept}}
+    names = ("active", "best_loss", "best_epoch", "waited", "epoch")
+    return tensors, {stage: {name: getattr(training, name) for name in names}}
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:

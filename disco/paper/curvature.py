@@ -66,7 +66,7 @@ class States(NamedTuple):
     """
 
     ranks: Tensor
-    given: Tensor
+    covariates: Tensor
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class HeldOut:
     """
 
     ranks: Tensor
-    given: Tensor
+    covariates: Tensor
     valid: Tensor
     level: Tensor
     rows: np.ndarray
@@ -90,24 +90,26 @@ class HeldOut:
     @classmethod
     def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
         """The held-out rows, or a random sample of `plan.most_evaluated` of them in each fold."""
-        nodes, inputs = folds[0].train.shape[1], folds[0].beside.given.shape[1]
-        most, chosen = most_evaluated(settings, nodes), []
+        nodes, inputs = folds[0].train.shape[1], folds[0].inputs.covariates.shape[1]
+        limit, chosen = most_evaluated(settings, nodes), []
         for number, fold in enumerate(folds):
             rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
-            chosen.append(np.sort(rows[:most]))
-        shape = (len(folds), max(len(part) for part in chosen))
+            chosen.append(np.sort(rows[:limit]))
+        shape = (len(folds), max(len(sample) for sample in chosen))
         ranks, level = np.zeros((*shape, nodes), np.float32), np.zeros((*shape, nodes), np.int64)
-        given, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
-        for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
-            at = number, slice(len(part))
-            ranks[at], level[at] = fold.held_out[part], dense_ranks(fold.held_out[part])
-            given[at], rows[at] = fold.held_out_beside.given[part], fold.rows[part]
-        at_rows, given_there, valid = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
-        return cls(at_rows, given_there, valid, torch.as_tensor(level), rows)
+        covariates, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
+        for number, (fold, sample) in enumerate(zip(folds, chosen, strict=True)):
+            at = number, slice(len(sample))
+            ranks[at], level[at] = fold.held_out[sample], dense_ranks(fold.held_out[sample])
+            covariates[at], rows[at] = fold.held_out_inputs.covariates[sample], fold.rows[sample]
+        at_rows, covariates_there, valid = (
+            torch.as_tensor(values).to(device) for values in (ranks, covariates, rows >= 0)
+        )
+        return cls(at_rows, covariates_there, valid, torch.as_tensor(level), rows)
 
-    def part(self, rows: slice) -> States:
+    def at(self, rows: slice) -> States:
         """Some of the rows of every fold."""
-        return States(self.ranks[:, rows], self.given[:, rows])
+        return States(self.ranks[:, rows], self.covariates[:, rows])
 
 
 class NetworkScores:
@@ -122,13 +124,13 @@ class NetworkScores:
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork | None, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
-        self.given = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
+        self.covariates = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
     def _first(self, rows: States, remaining: Sequence[int]) -> "_First":
         """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
-        ranks, given = rows
+        ranks, covariates = rows
         joint, projection = self.joint, self.projection
         corrected = None
         if projection is None:
@@ -139,9 +141,9 @@ class NetworkScores:
             mask[list(remaining)] = 1.0
             mask = mask.expand_as(ranks)
             filled = projection.filled(ranks, mask)
-            masked = torch.cat([given, joint.features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
+            masked = torch.cat([covariates, joint.features(ranks, covariates) * mask.repeat(1, 1, 2), mask], dim=-1)
             corrected = torch.baddbmm(projection.mlp.biases[0], masked, projection.mlp.weights[0][:, :-1])
-        inputs = torch.cat([given, joint.features(filled, given)], dim=-1)
+        inputs = torch.cat([covariates, joint.features(filled, covariates)], dim=-1)
         return _First(
             torch.baddbmm(joint.mlp.biases[0], inputs, joint.mlp.weights[0][:, :-1]),
             corrected,
@@ -150,15 +152,15 @@ class NetworkScores:
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
-        before, first, second = ranks[..., node], self.given + node, self.given + ranks.shape[-1] + node
-        change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
+        current, first, second = ranks[..., node], self.covariates + node, self.covariates + ranks.shape[-1] + node
+        change = self.joint.features.change(current, torch.minimum(current + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [first, second]])
 
     def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
         """The last hidden activations at every noise level, (F, S, n, H)."""
         noise = self.log_sigma[:, None, None] * mlp.weights[0][:, None, -1:]
-        whole = first[:, None] + noise
-        return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
+        activation = first[:, None] + noise
+        return mlp.hidden(activation.flatten(1, 2)).unflatten(1, activation.shape[1:3])
 
     def _entries(self, first: "_First", nodes: Sequence[int]) -> Tensor:
         columns = [2 * node + UP for node in nodes]
@@ -212,16 +214,18 @@ class NetworkScores:
         ranks, first = rows.ranks, self._first(rows, remaining)
         at_once = ranks.shape[1] * len(self.log_sigma)
         group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
-        parts = []
+        outputs = []
         for at in range(0, len(nodes), group):
-            some = nodes[at : at + group]
-            parts.append(self._own(self.joint.mlp, first.joint, ranks, some))
+            batch = nodes[at : at + group]
+            outputs.append(self._self_shifted(self.joint.mlp, first.joint, ranks, batch))
             if first.projection is not None:
-                parts[-1] += self._own(self._correcting, first.projection, ranks, some).clamp(-self.clip, self.clip)
-        found = torch.cat(parts, dim=-1)
-        return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
+                outputs[-1] += self._self_shifted(self._correcting, first.projection, ranks, batch).clamp(
+                    -self.clip, self.clip
+                )
+        entries = torch.cat(outputs, dim=-1)
+        return entries if first.linear is None else entries + self._self_shifted_linear(first.linear, ranks, nodes)
 
-    def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _self_shifted(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """The output of each node after a shift of the same node, (F, S, n, len(nodes)), in one pass."""
         shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
         hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
@@ -229,10 +233,10 @@ class NetworkScores:
         weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
-    def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _self_shifted_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
-        own = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
-        return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
+        shifted = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
+        return torch.cat(shifted, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 
 
 class _First(NamedTuple):
@@ -283,17 +287,17 @@ def diagonal(
     scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
 ) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
-    place = {node: index for index, node in enumerate(remaining)}
-    indices = [place[node] for node in nodes]
-    parts = list[Tensor]()
+    position = {node: index for index, node in enumerate(remaining)}
+    indices = [position[node] for node in nodes]
+    curvatures = list[Tensor]()
 
-    def evaluate(part: slice) -> None:
-        rows = held_out.part(part)
-        before = scores.entries(rows, remaining)[..., indices]
-        parts.append((scores.own_entries_after(rows, remaining, nodes) - before).mean(dim=1))
+    def evaluate(chunk: slice) -> None:
+        rows = held_out.at(chunk)
+        unshifted = scores.entries(rows, remaining)[..., indices]
+        curvatures.append((scores.own_entries_after(rows, remaining, nodes) - unshifted).mean(dim=1))
 
     by_parts(held_out, levels, evaluate)
-    return torch.cat(parts, dim=1)
+    return torch.cat(curvatures, dim=1)
 
 
 @full_float32()
@@ -305,16 +309,16 @@ def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[
     Returns:
         (2, F, n, |R|).
     """
-    parts = list[Tensor]()
+    curvatures = list[Tensor]()
 
-    def evaluate(part: slice) -> None:
-        rows = held_out.part(part)
-        after, before = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
-        change = after - before
-        parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
+    def evaluate(chunk: slice) -> None:
+        rows = held_out.at(chunk)
+        shifted, unshifted = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
+        change = shifted - unshifted
+        curvatures.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
 
     by_parts(held_out, levels, evaluate)
-    return torch.cat(parts, dim=2)
+    return torch.cat(curvatures, dim=2)
 
 
 def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:

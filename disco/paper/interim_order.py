@@ -33,19 +33,23 @@ def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) 
         training: the state of its joint network.
         check: called in between, for a stop.
     """
-    own = fitted.settings
+    settings = fitted.settings
     joint = copy.deepcopy(fitted.networks.joint)
     joint.load_state_dict(training.best, strict=False)
-    rows = min(_ROWS, own.evaluation_rows or _ROWS)
-    now = replace(fitted, networks=Networks(joint, None), settings=own.replace(evaluation_rows=rows), sinks={})
+    rows = min(_ROWS, settings.evaluation_rows or _ROWS)
+    current = replace(fitted, networks=Networks(joint, None), settings=settings.replace(evaluation_rows=rows), sinks={})
 
     def evaluate(remaining: Sequence[int]) -> dict[tuple[str, str], Any]:
         check()
-        return now.sink_scores(remaining)
+        return current.sink_scores(remaining)
 
     try:
-        now.begin(check)
-        steps = list(remove_sinks(evaluate, len(now.names), own.criterion, own.boundary, now.names, now.rules))
+        current.begin(check)
+        steps = list(
+            remove_sinks(
+                evaluate, len(current.names), settings.criterion, settings.boundary, current.names, current.rules
+            )
+        )
     except ScoreUnavailable:
         return None
-    return Sketch([now.names[node] for node in order_of(steps)], ())
+    return Sketch([current.names[node] for node in order_of(steps)], ())

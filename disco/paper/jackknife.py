@@ -90,7 +90,7 @@ def two_groups(z: np.ndarray) -> TwoGroups:
     """
     z = np.minimum(z, _LARGE)
     groups = max((_climb(z, start) for start in _STARTS), key=lambda pair: pair[0])[1]
-    alone = _given(z, np.zeros(len(z)), z)._replace(null=1.0)
+    alone = _maximised(z, np.zeros(len(z)), z)._replace(null=1.0)
     gain = np.logaddexp(*_logs(groups, z)).sum() - _logs(alone, z)[0].sum()
     gain += _log_prior_of_scale(groups.scale) - _log_prior_of_scale(alone.scale)
     return groups if gain >= _LEAST_GAIN else alone
@@ -139,7 +139,7 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
     """EM from a split at a quantile; returns the final log posterior density and the mixture."""
     edge, signed, reached = np.where(z > np.quantile(z, start), 0.95, 0.05), z, -math.inf
     for _ in range(_ITERATIONS):
-        groups = _given(z, edge, signed)
+        groups = _maximised(z, edge, signed)
         log_null, log_edge = _logs(groups, z)
         both = np.logaddexp(log_null, log_edge)
         edge, signed = np.exp(log_edge - both), z * np.tanh(z * groups.mean / groups.spread**2)
@@ -150,7 +150,7 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
     return posterior, groups
 
 
-def _given(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
+def _maximised(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
     """The M step: the mixture with the highest posterior density.
 
     Args:
@@ -162,8 +162,8 @@ def _given(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
     without = len(z) - edges
     scale = min(1.0, math.sqrt((float((1 - edge) @ z**2) + _NULL_PAIRS) / (without + _NULL_PAIRS)))
     mean = max(float(edge @ signed) / max(edges, _TINY), 2 * scale)
-    apart = float(edge @ (z**2 - 2 * mean * signed + mean**2))
-    square = (apart + _EDGE_PAIRS * (mean / 3) ** 2) / (edges + _EDGE_PAIRS)
+    squares = float(edge @ (z**2 - 2 * mean * signed + mean**2))
+    square = (squares + _EDGE_PAIRS * (mean / 3) ** 2) / (edges + _EDGE_PAIRS)
     null = (without + _NULL_PRIOR) / (len(z) + _NULL_PRIOR + _EDGE_PRIOR)
     return TwoGroups(null, scale, mean, max(math.sqrt(square), scale))
 

@@ -49,8 +49,8 @@ def candidate_scores(
     """
     for index in range(len(order) - 1, 0, -1):
         child, remaining = order[index], sorted(order[: index + 1])
-        columns, left = np.searchsorted(remaining, order[:index]), list(order[:index:-1])
-        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, left).items()}
+        columns, removed = np.searchsorted(remaining, order[:index]), list(order[:index:-1])
+        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, removed).items()}
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
@@ -69,7 +69,7 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
 
 
 def tidy(
-    found: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
+    scores: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
 ) -> pd.DataFrame:
     """One frame of all candidates, with scores and Z.
 
@@ -82,21 +82,21 @@ def tidy(
     Returns:
         Columns fold (from 1), parent, child, ocs, curvature, z.
     """
-    folds = next(iter(found.values())).shape[0]
-    parts = [
+    folds = next(iter(scores.values())).shape[0]
+    frames = [
         pd.DataFrame(
             {
                 "fold": fold + 1,
                 "parent": list(order[:index]),
                 "child": child,
-                "ocs": found[child][fold],
+                "ocs": scores[child][fold],
                 "curvature": curvature[child][fold],
             }
         )
         for fold in range(folds)
         for index, child in enumerate(order[1:], start=1)
     ]
-    return with_z(pd.concat(parts, ignore_index=True), rule)
+    return with_z(pd.concat(frames, ignore_index=True), rule)
 
 
 def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -167,10 +167,10 @@ def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     Returns:
         Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
     """
-    found = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
+    means_of_folds = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
     marks = [name for name in MARKS if name in ocs]
     first = ocs.drop_duplicates(["parent", "child"]) if marks else ocs
-    return found.assign(**{name: first[name].to_numpy() for name in marks})
+    return means_of_folds.assign(**{name: first[name].to_numpy() for name in marks})
 
 
 def means(ocs: pd.DataFrame) -> pd.DataFrame:
@@ -180,14 +180,14 @@ def means(ocs: pd.DataFrame) -> pd.DataFrame:
 
 def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame:
     """The mean over folds of every candidate: columns parent, child and those of `values`, in the order of `ocs`."""
-    ends, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
+    pairs, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
     each = int((fold == fold[:1]).sum())
-    first = ends.iloc[:each]
-    is_by_fold = each > 0 and len(ends) % each == 0 and all(_repeats(ends[name], each) for name in ends)
+    first = pairs.iloc[:each]
+    is_by_fold = each > 0 and len(pairs) % each == 0 and all(_repeats(pairs[name], each) for name in pairs)
     if is_by_fold:  # as a fit writes them, so that no pair has to be looked for
         columns = {name: column.to_numpy().reshape(-1, each).mean(0) for name, column in values.items()}
         return first.reset_index(drop=True).assign(**columns)
-    return ends.assign(**values).groupby([*ends], sort=False, observed=True).mean().reset_index()
+    return pairs.assign(**values).groupby([*pairs], sort=False, observed=True).mean().reset_index()
 
 
 def _repeats(column: pd.Series, each: int) -> bool:
@@ -227,8 +227,8 @@ def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     """The edges that pass both thresholds, largest OCS first: the columns of `frequencies`."""
     edges = frequencies(ocs, tau_z)
-    kept = edges[passes(edges, pi_min)]
-    return kept.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
+    selected = edges[passes(edges, pi_min)]
+    return selected.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def sensitivity(ocs: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:

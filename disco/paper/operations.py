@@ -77,7 +77,7 @@ def check_memory(plan: Plan, nodes: int, device: str) -> None:
     """
     cluster.check_memory(
         f"A fit of {plan.rows:,} rows × {nodes:,} columns",
-        lambda some: peak_bytes(plan, some, device),
+        lambda columns: peak_bytes(plan, columns, device),
         nodes,
         device,
         "fewer rows (max_rows)",

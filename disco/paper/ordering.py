@@ -91,25 +91,25 @@ class Leaving:
 
     def __init__(self, nodes: int, scores: Callable[[list[int]], np.ndarray]) -> None:
         self._scores, self._nodes = scores, np.arange(nodes)
-        self._left: list[int] = []  # the last path
+        self._removed: list[int] = []  # the last path
         self._before = np.empty((nodes, nodes))  # the scores before each of them left, infinite once a node has left
         self._lock = RLock()  # a served fit is read by several threads
 
-    def before(self, remaining: Sequence[int]) -> list[int]:
+    def removed_before(self, remaining: Sequence[int]) -> list[int]:
         """The nodes that leave before only `remaining` are there."""
-        others = np.setdiff1d(self._nodes, remaining)
+        outside = np.setdiff1d(self._nodes, remaining)
         with self._lock:
-            left = self._left
-            common = min(len(left), len(others))
-            is_same = others[self._before[:common, others].argmin(1)] == left[:common] if common else np.empty(0)
-            del left[int(is_same.cumprod().sum()) :]
-            for at in range(len(left), len(others)):
-                there = np.setdiff1d(self._nodes, left)
+            removed = self._removed
+            common = min(len(removed), len(outside))
+            is_same = outside[self._before[:common, outside].argmin(1)] == removed[:common] if common else np.empty(0)
+            del removed[int(is_same.cumprod().sum()) :]
+            for at in range(len(removed), len(outside)):
+                there = np.setdiff1d(self._nodes, removed)
                 scores = np.nan_to_num(self._scores(there.tolist()), nan=np.finfo(float).max)
                 self._before[at] = np.inf
                 self._before[at, there] = scores
-                left.append(int(others[self._before[at, others].argmin()]))
-            return left.copy()
+                removed.append(int(outside[self._before[at, outside].argmin()]))
+            return removed.copy()
 
 
 def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:

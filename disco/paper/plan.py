@@ -83,8 +83,8 @@ class Plan:
         holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train), train - 1))
         joint_rows = train - holdout
         if folds is not None:
-            kept = [fold.shuffled(number, holdout, settings)[1] for number, fold in enumerate(folds.ranks)]
-            joint_rows = min(len(fold.train) - held for fold, held in zip(folds.ranks, kept, strict=True))
+            holdouts = [fold.shuffled(number, holdout, settings)[1] for number, fold in enumerate(folds.ranks)]
+            joint_rows = min(len(fold.train) - held for fold, held in zip(folds.ranks, holdouts, strict=True))
         size = settings.batch_size
         return cls(
             settings,

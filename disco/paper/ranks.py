@@ -34,7 +34,7 @@ class RowInputs(NamedTuple):
 
     # inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are ordered by
     # name
-    given: np.ndarray
+    covariates: np.ndarray
     group: np.ndarray | None  # the number of every row's group, (rows,), or None
 
     @classmethod
@@ -47,7 +47,7 @@ class RowInputs(NamedTuple):
 
     def take(self, rows: np.ndarray) -> "RowInputs":
         """That of some rows, by number or by true and false."""
-        return RowInputs(self.given[rows], None if self.group is None else self.group[rows])
+        return RowInputs(self.covariates[rows], None if self.group is None else self.group[rows])
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class FoldRanks:
     held_out: np.ndarray  # ranks of the held-out fold, (held-out rows, nodes)
     rows: np.ndarray  # the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,)
     top: int  # the common grid bound K = max_j K_j; the grid is {0, …, K}
-    beside: RowInputs  # inputs and groups of the training rows
-    held_out_beside: RowInputs  # the same for the held-out rows
+    inputs: RowInputs  # inputs and groups of the training rows
+    held_out_inputs: RowInputs  # the same for the held-out rows
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
         """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
@@ -68,12 +68,12 @@ class FoldRanks:
         """
         random = np.random.default_rng([settings.seed, 2, number])
         order = random.permutation(len(self.train))
-        if self.beside.group is None:
+        if self.inputs.group is None:
             return order, holdout
-        sizes = np.bincount(self.beside.group)
+        sizes = np.bincount(self.inputs.group)
         # A group far larger than that must not come first: it would leave hardly any rows to train on.
         late = np.where(sizes > 2 * holdout, sizes, 0)
-        index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
+        index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.inputs.group]
         order = order[np.argsort(index[order], kind="stable")]
         bounds = np.flatnonzero(np.diff(index[order])) + 1
         if not len(bounds):  # one group alone cannot be kept together
@@ -207,10 +207,10 @@ def fold_ranks(
 def other_ranks(
     counts: np.ndarray,
     fold_of_row: np.ndarray,
-    others: np.ndarray,
+    unseen: np.ndarray,
     settings: Settings,
     inputs: RowInputs | None = None,
-    others_inputs: RowInputs | None = None,
+    unseen_inputs: RowInputs | None = None,
 ) -> list[FoldRanks]:
     """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
 
@@ -219,13 +219,13 @@ def other_ranks(
         fold_of_row: the held-out fold of each row, (rows,).
         others: whole numbers of rows that no network has seen, (other rows, nodes).
     """
-    training, held_out = counts, others
+    training, held_out = counts, unseen
     if settings.transform == "quantile":
-        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, others))
-    group = None if others_inputs is None else others_inputs.group
-    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, group)
+        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, unseen))
+    group = None if unseen_inputs is None else unseen_inputs.group
+    part_of_row = fold_of_rows(len(unseen), settings.folds, settings.seed, group)
     return [
-        _one_fold((training, inputs), fold_of_row != fold, (held_out, others_inputs), part_of_row == fold, settings)
+        _one_fold((training, inputs), fold_of_row != fold, (held_out, unseen_inputs), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
 

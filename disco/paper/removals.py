@@ -54,11 +54,11 @@ class Decision:
         )
 
 
-def places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
+def positions_of(column: pd.Series, names: Sequence[str]) -> np.ndarray:
     """The place of each cell among some names, −1 if it is none of them; each name is looked up once."""
-    which, found = pd.factorize(column)
+    which, cells = pd.factorize(column)
     index = {name: number for number, name in enumerate(names)}
-    return np.array([*(index.get(name, -1) for name in found), -1])[which]
+    return np.array([*(index.get(name, -1) for name in cells), -1])[which]
 
 
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
@@ -108,6 +108,6 @@ def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
     Args:
         edges: the true edges, columns parent and child.
     """
-    left = set(remaining)
-    parents = set(edges.loc[edges["parent"].isin(left) & edges["child"].isin(left), "parent"])
+    sinks = set(remaining)
+    parents = set(edges.loc[edges["parent"].isin(sinks) & edges["child"].isin(sinks), "parent"])
     return [node for node in remaining if node not in parents]

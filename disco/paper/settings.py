@@ -268,10 +268,10 @@ class Settings:
         Raises:
             InputError: a name is unknown or a value is not allowed.
         """
-        known = [field.name for field in dataclasses.fields(cls)]
-        unknown = sorted(set(values) - {"preset", *known})
+        names = [field.name for field in dataclasses.fields(cls)]
+        unknown = sorted(set(values) - {"preset", *names})
         if unknown:
-            raise InputError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(known)}.")
+            raise InputError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(names)}.")
         return cls(**{name: value for name, value in values.items() if name != "preset"})
 
     @property

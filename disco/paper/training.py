@@ -57,13 +57,13 @@ class TrainingRows:
         self.train, self.holdout, self.held_out = [], [], []
         for number, fold in enumerate(folds):
             order, holdout = fold.shuffled(number, plan.holdout, plan.settings)
-            self.train.append(_clean(fold.train[order], fold.beside.given[order], device))
+            self.train.append(_clean(fold.train[order], fold.inputs.covariates[order], device))
             self.holdout.append(holdout)
-            self.held_out.append(_clean(fold.held_out, fold.held_out_beside.given, device))
+            self.held_out.append(_clean(fold.held_out, fold.held_out_inputs.covariates, device))
 
 
-def _clean(ranks: np.ndarray, given: np.ndarray, device: torch.device) -> Clean:
-    return Clean(torch.as_tensor(ranks).to(device), torch.as_tensor(given).to(device))
+def _clean(ranks: np.ndarray, covariates: np.ndarray, device: torch.device) -> Clean:
+    return Clean(torch.as_tensor(ranks).to(device), torch.as_tensor(covariates).to(device))
 
 
 @dataclass
@@ -125,14 +125,14 @@ class Training:
 
     def drop(self, indices: Sequence[int]) -> None:
         """Stop training the active folds at `positions`."""
-        kept = [index for index in range(len(self.active)) if index not in indices]
-        self.active = [self.active[index] for index in kept]
+        active = [index for index in range(len(self.active)) if index not in indices]
+        self.active = [self.active[index] for index in active]
         for parameter in self.network.parameters():
             state = self.optimizer.state[parameter]
-            parameter.data, parameter.grad = parameter.data[kept].clone(), None
+            parameter.data, parameter.grad = parameter.data[active].clone(), None
             for moment in ("exp_avg", "exp_avg_sq"):
-                state[moment] = state[moment][kept].clone()
-        keep_folds(self.network, kept)
+                state[moment] = state[moment][active].clone()
+        keep_folds(self.network, active)
 
     def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
         """One value per fold from those of the active folds; NaN for the others."""
@@ -140,16 +140,16 @@ class Training:
         return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
 
 
-def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
+def keep_folds(network: nn.Module, folds: Sequence[int]) -> None:
     """Keep only some folds of a network's buffers, in place."""
     for module in network.modules():
         for name, buffer in list(module.named_buffers(recurse=False)):
-            setattr(module, name, buffer[list(kept)].clone())
+            setattr(module, name, buffer[list(folds)].clone())
 
 
-def cosine(done: int, length: int, start: float, end: float) -> float:
+def cosine(step: int, length: int, start: float, end: float) -> float:
     """The learning rate after `done` of `length` counts; constant after the last."""
-    return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
+    return end + (start - end) * (1 + math.cos(math.pi * min(step, length) / length)) / 2
 
 
 def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
@@ -182,8 +182,8 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
     """
     settings, folds = plan.settings, list(training.active)
     fixed = [
-        _fixed_draws(draw_joint, part.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
-        for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
+        _fixed_draws(draw_joint, clean.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
+        for fold, (clean, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     update = training.update(_loss_of(joint_losses, settings), settings.joint_gradient_norm)
     while training.epoch < plan.joint.epochs and training.active:
@@ -202,12 +202,12 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         validation = [math.nan] * len(active)
         if measured or decides:
             validation = _evaluate(update, [fixed[fold] for fold in active])
-        shown = training.spread(validation)
+        reported = training.spread(validation)
         if decides:
             training.judge(validation, settings)
         elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state is used
             training.keep(_finite(validation))
-        yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
+        yield Epoch(training.epoch, train, reported, tuple(training.best_epoch))
     _check_served(training, folds)
 
 
@@ -250,7 +250,7 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
 
 
 def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
-    return lambda network, batch, whole: losses(network, batch, whole, *fixed, settings)
+    return lambda network, batch, full_batch: losses(network, batch, full_batch, *fixed, settings)
 
 
 def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rates: Sequence[float]) -> list[float]:
@@ -294,12 +294,12 @@ def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key:
     """The same noise at every validation, so that early stopping does not follow the noise."""
     rows = rows.take(slice(settings.validation_rows))
     repeats = max(1, MONITOR_ROWS // len(rows.ranks))
-    repeated = Clean(*(part.repeat(repeats, 1) for part in rows))
+    repeated = Clean(*(values.repeat(repeats, 1) for values in rows))
     return draw(repeated, top, settings, stream(rows.ranks.device, settings.seed, _VALIDATION, *key))
 
 
 def _evaluate(update: Update, fixed: Sequence[Batch]) -> list[float]:
     """Each fold's loss on its fixed draws; all folds use as many as the smallest has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
-    parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
-    return update.losses(stacked(parts)).tolist()
+    batches = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
+    return update.losses(stacked(batches)).tolist()

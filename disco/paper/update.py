@@ -39,20 +39,20 @@ class Update:
     def __call__(self, batch: Batch, rate: float) -> Tensor:
         """Update with a learning rate; returns the losses before it, (F,), until the next call."""
         self._optimizer.rate = rate
-        return self._replayed(batch) if batch.noisy.is_cuda and self._most is None else self._made(batch)
+        return self._replayed(batch) if batch.noisy.is_cuda and self._most is None else self._updated(batch)
 
     @torch.no_grad()
     def losses(self, batch: Batch) -> Tensor:
         """The losses without an update, (F,)."""
-        return self._by_parts(batch, lambda part: self._loss(self._network, part, batch))
+        return self._in_chunks(batch, lambda chunk: self._loss(self._network, chunk, batch))
 
-    def _made(self, batch: Batch) -> Tensor:
-        losses = self._by_parts(batch, lambda part: self._with_gradient(part, batch))
+    def _updated(self, batch: Batch) -> Tensor:
+        losses = self._in_chunks(batch, lambda chunk: self._with_gradient(chunk, batch))
         self._move()
         return losses
 
-    def _with_gradient(self, part: Batch, whole: Batch) -> Tensor:
-        losses = self._loss(self._network, part, whole)
+    def _with_gradient(self, chunk: Batch, batch: Batch) -> Tensor:
+        losses = self._loss(self._network, chunk, batch)
         losses.sum().backward()
         return losses.detach()
 
@@ -60,14 +60,14 @@ class Update:
         clip_gradients(list(self._network.parameters()), self._norm_bound)
         self._optimizer.step()
 
-    def _by_parts(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
+    def _in_chunks(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
         """The sum over the parts of a batch; what does not fit in memory is begun again in smaller parts."""
-        whole = batch.noisy.shape[1]
+        total = batch.noisy.shape[1]
         while True:
-            rows = min(self._most or whole, whole)
+            rows = min(self._most or total, total)
             self._network.zero_grad()  # what did not fit may have left a part of it
             try:
-                return torch.stack([added(part) for part in divided(batch, rows)]).sum(dim=0)
+                return torch.stack([added(chunk) for chunk in divided(batch, rows)]).sum(dim=0)
             except torch.OutOfMemoryError:
                 if rows == 1:
                     raise
@@ -84,21 +84,21 @@ class Update:
         recorded = self._recorded.get(shapes)
         if recorded is None:
             # A fold that has stopped takes its parameters along: no recording of another number of folds holds.
-            self._recorded = {known: one for known, one in self._recorded.items() if known[0][0] == shapes[0][0]}
+            self._recorded = {key: recording for key, recording in self._recorded.items() if key[0][0] == shapes[0][0]}
             self._stream = self._stream or torch.cuda.Stream()
             self._stream.wait_stream(torch.cuda.current_stream())
             if shapes not in self._recorded:
                 with torch.cuda.stream(self._stream):
-                    losses = self._made(batch)
+                    losses = self._updated(batch)
                 torch.cuda.current_stream().wait_stream(self._stream)
                 self._recorded[shapes] = None
                 return losses
             recorded = self._recorded[shapes] = self._record(batch)
             if recorded is None:
                 self._divide(batch.noisy.shape[1])
-                return self._made(batch)
-        for kept, value in zip(recorded.batch, batch, strict=True):
-            kept.copy_(value)
+                return self._updated(batch)
+        for buffer, value in zip(recorded.batch, batch, strict=True):
+            buffer.copy_(value)
         recorded.graph.replay()
         return recorded.losses
 
@@ -106,11 +106,11 @@ class Update:
         """Record an update without making it, or None without memory; other threads may use the GPU meanwhile."""
         self._network.zero_grad()
         try:
-            graph, own = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
+            graph, buffers = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
             with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
-                losses = self._with_gradient(own, own)
+                losses = self._with_gradient(buffers, buffers)
                 self._move()
-            return _Recorded(graph, own, losses)
+            return _Recorded(graph, buffers, losses)
         except torch.OutOfMemoryError:
             return None
 

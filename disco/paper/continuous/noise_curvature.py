@@ -46,11 +46,11 @@ def diagonal(
     """
     indices = torch.tensor(list(columns), device=values.device)
     units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[indices]
-    found = []
+    derivatives = []
     for rows in values.split(max(_AT_ONCE // (weight * len(indices)), 1)):
         check()
-        found.append(_diagonal(noise, rows, units, indices))
-    return torch.cat(found)
+        derivatives.append(_diagonal(noise, rows, units, indices))
+    return torch.cat(derivatives)
 
 
 def _diagonal(noise: Noise, rows: Tensor, units: Tensor, indices: Tensor) -> Tensor:
@@ -70,8 +70,10 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
         value, pull, *_ = vjp(noise, rows)
         units = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)[list(leaves)]
         slopes = vmap(lambda unit: pull(unit.expand_as(rows))[0])(units).movedim(0, 1)  # (rows, leaves, nodes)
-        own = slopes[:, :, list(leaves)]
-        weights = torch.linalg.solve_ex(own, value[:, list(leaves), None])[0]  # singular: infinite, and so no leaf
+        of_leaves = slopes[:, :, list(leaves)]
+        weights = torch.linalg.solve_ex(of_leaves, value[:, list(leaves), None])[
+            0
+        ]  # singular: infinite, and so no leaf
         return value - (slopes * weights).sum(dim=1)
 
     return corrected

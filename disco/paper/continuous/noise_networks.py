@@ -84,8 +84,8 @@ class Dropout(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         if not self.training:
             return values
-        kept = torch.rand(values.shape, generator=self.generator) >= self.share
-        return values * kept.to(values) / (1 - self.share)
+        is_kept = torch.rand(values.shape, generator=self.generator) >= self.share
+        return values * is_kept.to(values) / (1 - self.share)
 
 
 @torch.no_grad()

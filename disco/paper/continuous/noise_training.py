@@ -141,9 +141,9 @@ def _train(
         if validation is None or not (is_last or (epoch >= schedule.least and epoch % _EVERY == 0)):
             continue
         network.eval()
-        now = validation()
-        if state is None or now < lowest:
-            best, state, lowest = epoch, copy.deepcopy(network.state_dict()), now
+        loss_value = validation()
+        if state is None or loss_value < lowest:
+            best, state, lowest = epoch, copy.deepcopy(network.state_dict()), loss_value
         elif epoch - best >= schedule.patience:
             break
     if state is not None:
