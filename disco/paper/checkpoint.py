@@ -27,11 +27,7 @@ _FORMAT = 1
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Write tensors and a JSON text to one safetensors file, atomically.
-
-    Raises:
-        InputError: the file cannot be written; the previous one is kept.
-    """
+    """Write tensors and a JSON text to one safetensors file, atomically. InputError leaves the previous file."""
     partial = path.with_name(path.name + ".part")
     packed = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     try:
@@ -48,11 +44,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and JSON from `save_tensors`, on the CPU.
-
-    Raises:
-        InputError: it is not such a file.
-    """
+    """The tensors and JSON from `save_tensors`, on the CPU. InputError: it is not such a file."""
     try:
         check_regular(path)
         with safe_open(path, framework="pt") as file:
@@ -66,7 +58,6 @@ class Checkpoint:
     """The checkpoint file of one fit. Without a path, nothing is written.
 
     Args:
-        path: the file's path.
         fingerprint: identifies the fit: a digest of table and settings.
         every: seconds between writes.
 
@@ -114,11 +105,7 @@ class Checkpoint:
         self.tensors, self.meta = {**self.tensors, **tensors}, {**self.meta, **meta}
 
     def write(self, tensors: dict[str, Tensor], meta: dict[str, Any] | None = None) -> None:
-        """Replace the file by the kept state and that of the current stage.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """Replace the file by the stored state and that of the current stage. InputError: the file cannot be written."""
         if self.path is not None:
             belongs = {"fingerprint": self.fingerprint, "format": _FORMAT}
             save_tensors(self.path, {**self.tensors, **tensors}, {**self.meta, **(meta or {}), **belongs})
@@ -137,10 +124,8 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Restore a newly started stage to the state from `pack_training`.
-
-    Raises:
-        InputError: the state is damaged, or from other networks.
+    """Restore a newly started stage to the state from `pack_training`. InputError: it is damaged, or from other
+    networks.
     """
     try:
         for name, value in meta[stage].items():
@@ -158,7 +143,6 @@ def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], 
 
 
 def _unpack_optimizer(prefix: str, name: str, parameter: Tensor, training: Training, tensors: dict) -> None:
-    """The optimiser's state of one parameter."""
     for key in [key for key in tensors if key.startswith(prefix) and key.endswith("." + name)]:
         state = key.removeprefix(prefix).removesuffix("." + name)
         device = parameter.device if state != "step" or parameter.is_cuda else torch.device("cpu")

@@ -58,12 +58,7 @@ class ConcreteScores(Protocol):
 
 
 class States(NamedTuple):
-    """Rows at which curvature is evaluated.
-
-    Attributes:
-        ranks: (F, n, d) float.
-        given: the adjustment's numbers at those rows, (F, n, c).
-    """
+    """Rows at which curvature is evaluated: `ranks` (F, n, d) float, `covariates` (F, n, c)."""
 
     ranks: Tensor
     covariates: Tensor
@@ -75,7 +70,7 @@ class HeldOut:
 
     Attributes:
         ranks: (F, n, d) float.
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
         valid: mask of rows that are not padding, (F, n).
         level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
         rows: row numbers among the rows divided into folds, (F, n); padding −1.
@@ -179,13 +174,11 @@ class NetworkScores:
 
     @property
     def _correcting(self) -> FoldedMLP:
-        """The projection network's layers, used only if there is one."""
         assert self.projection is not None
         return self.projection.mlp
 
     @property
     def _skip(self) -> Tensor:
-        """The skip connection's weights, used only if there is one."""
         assert self.joint.skip is not None
         return self.joint.skip
 
@@ -234,7 +227,7 @@ class NetworkScores:
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
     def _self_shifted_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
-        """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
+        """The skip connection's contribution to `_self_shifted`, (F, S, n, len(nodes))."""
         shifted = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
         return torch.cat(shifted, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 
@@ -242,9 +235,8 @@ class NetworkScores:
 class _First(NamedTuple):
     """The outputs of the input layers at some rows.
 
-    Attributes:
-        joint, projection: pre-activations of the first hidden layer, (F, n, H); None without a projection network.
-        linear: the skip connection's upward outputs, (F, n, d), or None.
+    `joint` and `projection` are pre-activations of the first hidden layer, (F, n, H); `linear` is the skip connection's
+    upward outputs, (F, n, d). None without that network or connection.
     """
 
     joint: Tensor
@@ -255,8 +247,7 @@ class _First(NamedTuple):
 def by_parts(held_out: HeldOut, levels: int, evaluate: Callable[[slice], None]) -> None:
     """Evaluate slices of the held-out rows; a GPU that runs out of memory gets smaller ones from then on.
 
-    Raises:
-        InputError: its memory is too small for one row.
+    InputError: its memory is too small for one row.
     """
     device, start = held_out.ranks.device.type, 0
     while start < held_out.ranks.shape[1]:
@@ -304,10 +295,7 @@ def diagonal(
 def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
-    By the commuting-difference identity, one batch shifted in coordinate i suffices for all j.
-
-    Returns:
-        (2, F, n, |R|).
+    Shape (2, F, n, |R|). By the commuting-difference identity, one batch shifted in coordinate i suffices for all j.
     """
     curvatures = list[Tensor]()
 
@@ -330,13 +318,12 @@ def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, bo
 
 
 def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min_rows: int) -> Tensor:
-    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` rows.
+    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` = n_min ≥ 2 rows.
 
     Args:
         curvature: Ĥ_j at every row, (F, n, nodes).
         level: each row's level of x_j, (F, n, nodes), from 0.
         included: mask of the used rows, (F, n, nodes).
-        min_rows: n_min ≥ 2.
     """
     folds, rows, nodes = curvature.shape
     levels = int(level.max()) + 1
@@ -360,14 +347,9 @@ def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
 def sink_scores(
     curvature: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
-    """The score of every remaining node by each criterion with each boundary.
+    """The score of every remaining node: (criterion, boundary) → (F, |R|) float64; NaN where unavailable.
 
-    Args:
-        curvature: Ĥ_jj of every node of R at the held-out rows, (F, n, |R|).
-        top: K of each fold, (F,).
-
-    Returns:
-        (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
+    `curvature` is Ĥ_jj of every node of R at the held-out rows, (F, n, |R|), and `top` is K of each fold, (F,).
     """
     # Grouped on the CPU, so that a fit is reproducible to the last bit: a GPU sums groups in varying order.
     curvature = curvature.cpu()
@@ -386,12 +368,8 @@ def off_diagonal_scores(
 ) -> dict[tuple[str, str], np.ndarray]:
     """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
 
-    Args:
-        values: |Ĥ_ij| and Ĥ_ij of every j ∈ R at the held-out rows, (2, F, n, |R|).
-        top: K of each fold, (F,).
-
-    Returns:
-        ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
+    `values` are |Ĥ_ij| and Ĥ_ij of every j ∈ R at the held-out rows, (2, F, n, |R|), and `top` is K of each fold, (F,).
+    Returns ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
     values = values.double()
     index = list(remaining).index(node)

@@ -46,10 +46,9 @@ STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
 
 @dataclass(frozen=True)
 class Variant:
-    """A causal order and its scores, for one criterion and boundary.
+    """A causal order, sources first, and its scores, for one criterion and boundary.
 
     Attributes:
-        order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
         ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge or experiments also
@@ -69,11 +68,9 @@ class Fitted:
     Attributes:
         table: counts, all rows and columns.
         folds: the used rows, divided into cross-fitting folds.
-        networks: of the settings, all folds in one batch.
-        settings: the fit's settings.
         sinks: the scores of the remaining sets evaluated so far; more are added as orders are recovered.
-        told: the rules that orders and edges obey, of knowledge and of experiments, by `names`; None without any.
-        adjustment: the adjustment of the table's rows.
+        learnt: the rules of knowledge and experiments that orders and edges obey, by `names`; None without any.
+        adjustment: of all rows of the table.
     """
 
     table: pd.DataFrame
@@ -116,7 +113,6 @@ class Fitted:
         return cls(counts, folds, networks, settings, learnt=rules_of(prepared, knowledge), adjustment=adjustment)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process: without what can be computed again."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.init} | {"_pairs": {}}
 
     def tensors(self) -> dict[str, Tensor]:
@@ -180,15 +176,13 @@ class Fitted:
         return Variant(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
 
     def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
-        """The OCS of all candidate edges along a causal order.
+        """The OCS of all candidate edges along a causal order: fold, parent, child, ocs, curvature, z (and marks, as in
+        `Variant`).
 
         Args:
             order: all columns, source first.
             boundary: clipped or admissible.
             callback: receives an event after every child; returning False stops.
-
-        Returns:
-            Columns fold, parent, child, ocs, curvature, z and, with rules, rule and source, as in `Variant`.
 
         Raises:
             ScoreUnavailable: an edge has no admissible observation.
@@ -211,8 +205,7 @@ class Fitted:
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
         """A node's diagonal curvature within a remaining set at the held-out rows, averaged over noise levels.
 
-        Returns:
-            Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
+        Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
         """
         numbers, at = sorted(self.names.index(name) for name in remaining), self.names.index(node)
         rows = self._held_out
@@ -233,11 +226,10 @@ class Fitted:
         return self.sinks[key]
 
     def pair_scores(self, child: int, remaining: Sequence[int], removed: Sequence[int]) -> ocs.PairScores:
-        """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`.
+        """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`, by node
+        number.
 
-        Args:
-            child, remaining: node numbers.
-            left: the other nodes, in the order in which they leave.
+        `removed` are the nodes outside R, in the order of their removal.
         """
         key = child, *removed
         if key not in self._pairs:
@@ -277,19 +269,18 @@ class Fitted:
 
     @cached_property
     def _marginals(self) -> Marginals | None:
-        """The marginals at the rows that determine the order; None with a projection network."""
+        """At the rows that determine the order; None with a projection network."""
         if self.networks.projection is not None:
             return None
         return Marginals(self._scores, self._held_out, self.settings.noise_levels)
 
     @cached_property
     def _leaving(self) -> Leaving:
-        """The order in which nodes leave the marginals."""
         return Leaving(len(self.names), lambda there: self.sink_scores(there)["ccs", "clipped"].mean(0))
 
     @cached_property
     def _parents_marginals(self) -> Marginals | None:
-        """Those at the rows that determine the parents."""
+        """At the rows that determine the parents."""
         if self._marginals is None or self._parents_held_out is self._held_out:
             return self._marginals
         return Marginals(self._scores, self._parents_held_out, self.settings.noise_levels)

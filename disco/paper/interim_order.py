@@ -28,10 +28,7 @@ def is_due(fitted: Fitted, training: Training) -> bool:
 def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) -> Sketch | None:
     """The order by each fold's best joint network so far, without edges; None if a node has no score.
 
-    Args:
-        fitted: the fit, whose joint network is not used.
-        training: the state of its joint network.
-        check: called in between, for a stop.
+    The best networks are those of `training`, not of `fitted`. `check` is called in between and may stop.
     """
     settings = fitted.settings
     joint = copy.deepcopy(fitted.networks.joint)

@@ -47,8 +47,7 @@ _ITERATIONS, _PRECISION = 500, 1e-9
 def z_scores(ocs: pd.DataFrame) -> pd.Series:
     """Z of every candidate edge, with the same value in all folds, aligned with `ocs`.
 
-    Args:
-        ocs: columns fold, parent, child, curvature (mean over held-out rows).
+    `ocs` has the columns fold, parent, child, curvature (mean over held-out rows).
     """
     pairs = ocs.groupby(["parent", "child"], sort=False, observed=True)["curvature"]
     mean, folds = pairs.transform("mean"), pairs.transform("size")
@@ -83,10 +82,9 @@ class TwoGroups(NamedTuple):
 
 
 def two_groups(z: np.ndarray) -> TwoGroups:
-    """The mixture with the highest posterior density, by EM from several starts; null = 1 unless it beats one group.
+    """The mixture with the highest posterior density for `z`, one value per candidate edge, at least one.
 
-    Args:
-        z: one value per candidate edge, at least one.
+    By EM from several starts; null = 1 unless it beats one group.
     """
     z = np.minimum(z, _LARGE)
     groups = max((_climb(z, start) for start in _STARTS), key=lambda pair: pair[0])[1]
@@ -103,8 +101,8 @@ def threshold(z: np.ndarray, fdr: float, groups: TwoGroups | None = None) -> flo
 
     Args:
         z: one value per candidate edge.
-        fdr: the rate, in (0, 1].
-        groups: from `two_groups`, if they are known.
+        fdr: in (0, 1].
+        groups: from `two_groups`, if already fitted.
     """
     groups = groups or two_groups(z)
     return math.ceil(100 * z.max()) / 100 if groups.null == 1 else crossing(groups, fdr)
@@ -128,9 +126,7 @@ def crossing(groups: TwoGroups, fdr: float) -> float:
 def expected_false(groups: TwoGroups, z: np.ndarray, tau_z: float) -> tuple[float, int]:
     """The expected number of candidates without an edge above a threshold, and the number of all above it.
 
-    Args:
-        groups: fitted to `z`.
-        z: one value per candidate edge.
+    `groups` is fitted to `z`, one value per candidate edge.
     """
     return groups.false(tau_z) * len(z), int((z > tau_z).sum())
 
@@ -151,12 +147,8 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
 
 
 def _maximised(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
-    """The M step: the mixture with the highest posterior density.
-
-    Args:
-        z: one value per candidate edge.
-        edge: the probability that each is an edge.
-        signed: the expected signed value of each, if it is an edge.
+    """The M step: the mixture with the highest posterior density, given each candidate's probability `edge` of an edge
+    and its expected signed value `signed` if it is one.
     """
     edges = float(edge.sum())
     without = len(z) - edges

@@ -32,9 +32,9 @@ class JointBatch(NamedTuple):
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
-        sigma: noise levels, (F, n).
+        sigma: (F, n).
         target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
     """
 
     noisy: Tensor
@@ -48,9 +48,9 @@ class ProjectionBatch(NamedTuple):
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
-        sigma: noise levels, (F, n).
+        sigma: (F, n).
         mask: remaining sets as 0 and 1, (F, n, d).
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
     """
 
     noisy: Tensor
@@ -60,12 +60,7 @@ class ProjectionBatch(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """Rows before their corruption.
-
-    Attributes:
-        ranks: x_0, (n, d).
-        given: the adjustment's numbers at those rows, (n, c).
-    """
+    """Rows before their corruption: `ranks` x_0, (n, d), and `covariates`, (n, c)."""
 
     ranks: Tensor
     covariates: Tensor
@@ -136,9 +131,7 @@ def epoch_batches(
 
     Args:
         draw: `draw_joint` or `draw_projection`.
-        rows: each fold's rows.
-        tops: each fold's grid bound K.
-        keys: each fold's random stream.
+        rows, tops, keys: each fold's rows, grid bound K and random stream.
         visited: rows per fold; at most the size of the smallest fold.
     """
     device, nodes, size = rows[0].ranks.device, rows[0].ranks.shape[1], settings.batch_size
@@ -168,7 +161,7 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
 
 
 def joint_losses(network: JointNetwork, chunk: JointBatch, batch: JointBatch, settings: Settings) -> Tensor:
-    """What a part of a batch adds to the joint loss of every fold, (F,): all of it where `batch` is `whole`."""
+    """The contribution of a chunk of a batch to the joint loss of every fold, (F,): all of it where `chunk` is `batch`."""
     predicted = network(chunk.noisy, chunk.covariates, chunk.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
     inside = neighbour_mask(chunk.noisy, network.features.top[:, None, None])
     entries = torch.where(inside, score_entropy(predicted, chunk.target), 0.0)
@@ -179,7 +172,7 @@ def joint_losses(network: JointNetwork, chunk: JointBatch, batch: JointBatch, se
 def projection_losses(
     network: ProjectionNetwork, chunk: ProjectionBatch, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
 ) -> Tensor:
-    """What a part of a batch adds to the projection loss of every fold, including the full-set term, (F,)."""
+    """The contribution of a chunk of a batch to the projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, chunk.noisy.shape[1]
     log_sigma, covariates = chunk.sigma.log().repeat(1, 2), chunk.covariates.repeat(1, 2, 1)
     with torch.no_grad():
@@ -204,11 +197,9 @@ def masked_losses(
     larger: Tensor,
     settings: Settings,
 ) -> Tensor:
-    """What a part of a batch adds to the projection loss of every fold without the full-set term, (F,).
+    """The contribution of a chunk of a batch to the projection loss of every fold without the full-set term, (F,).
 
-    Args:
-        whole: the batch.
-        larger: log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
+    `larger` is the log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
     """
     clip, log_sigma = settings.log_clip, chunk.sigma.log()
     with torch.no_grad():
@@ -226,6 +217,6 @@ def _included(network: ProjectionNetwork, batch: ProjectionBatch) -> tuple[Tenso
 
 
 def _added(entries: Tensor, included: Tensor, of_batch: Tensor) -> Tensor:
-    """What a part's entries add to the mean over the included entries of the whole batch, (F,)."""
+    """A chunk's contribution to the mean over the included entries of the batch, (F,)."""
     total = torch.where(included, entries, 0.0).sum(dim=(1, 2, 3))
     return total / of_batch.sum(dim=(1, 2, 3)).clamp_min(1)

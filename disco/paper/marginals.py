@@ -24,11 +24,10 @@ _UPPER = 0.8  # quantile of H_kk over the rows at which it is cut
 
 
 class Marginals:
-    """The second differences of log p at the held-out rows, without the nodes that have left.
+    """The second differences of log p at the held-out rows, without the nodes that have been removed.
 
     Args:
         scores: log concrete-score entries of the joint distribution.
-        held_out: the rows.
         levels: number of noise levels, over which second differences are averaged.
     """
 
@@ -41,14 +40,16 @@ class Marginals:
         self._lock = RLock()  # a served fit is read by several threads
 
     def diagonal(self, removed: Sequence[int], nodes: Sequence[int]) -> Tensor:
-        """H_jj of some nodes after others have left, the first first, (F, n, len(nodes))."""
+        """H_jj of some nodes after the removal of others, in their order, (F, n, len(nodes))."""
         with self._lock:
             self._advance(removed)
             at = [self._at[node] for node in nodes]
             return self._second[at, at].movedim(0, -1).contiguous()
 
     def off_diagonal(self, removed: Sequence[int], remaining: Sequence[int], node: int) -> Tensor:
-        """|H_ij| and H_ij for i = `node` and every remaining j, after others have left, (2, F, n, |R|)."""
+        """|H_ij| and H_ij for i = `node` and every remaining j, after the removal of others, in their order, (2, F, n,
+        |R|).
+        """
         with self._lock:
             self._advance(removed)
             row = self._second[self._at[node], [self._at[column] for column in remaining]]
@@ -63,7 +64,7 @@ class Marginals:
             self._node_at, self._at = list(range(len(second))), list(range(len(second)))
 
     def _advance(self, removed: Sequence[int]) -> None:
-        """Let nodes leave until exactly those have left, from the start if they left in another order."""
+        """Remove nodes until exactly these are removed, from the start if others were removed before."""
         if not self._node_at or list(removed[: len(self._removed)]) != self._removed:
             self.begin()
         for node in removed[len(self._removed) :]:

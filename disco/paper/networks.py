@@ -37,8 +37,8 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 class RankFeatures(nn.Module):
     """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split.
 
-    With given numbers z, the mean is the least-squares fit, mean + z slopes. So a covariate's effects on two nodes do
-    not correlate their features, which a briefly trained network would mistake for an effect.
+    With covariates z, the mean is the least-squares fit, mean + z slopes. So a covariate's effects on two nodes do not
+    correlate their features, which a briefly trained network would mistake for an effect.
     """
 
     top: Tensor
@@ -74,12 +74,12 @@ class RankFeatures(nn.Module):
         return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR), slopes)
 
     def forward(self, ranks: Tensor, covariates: Tensor) -> Tensor:
-        """Ranks (F, n, d) and given numbers (F, n, c) → features (F, n, 2 d)."""
+        """Ranks (F, n, d) and covariates (F, n, c) → features (F, n, 2 d)."""
         mean = torch.baddbmm(self.mean, covariates, self.slopes) if covariates.shape[-1] else self.mean
         return (_raw_features(ranks, self.top) - mean) / self.std
 
     def change(self, first: Tensor, second: Tensor, node: int) -> Tensor:
-        """The change of one node's two features between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
+        """The change of one node's two features between ranks `first` and `second`, both (F, n) → (F, n, 2)."""
         nodes = self.mean.shape[-1] // 2
         difference = _raw_features(second[..., None], self.top) - _raw_features(first[..., None], self.top)
         return difference / self.std[..., [node, nodes + node]]
@@ -104,8 +104,8 @@ class FoldedMLP(nn.Module):
     def initialise(self, seed: int, key: int, covariate_count: int, covariate_key: int) -> "FoldedMLP":
         """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (seed, key, f).
 
-        The first `given` inputs are not counted in the bound and have their own stream, (seed, given_key, f), so that
-        all other weights do not depend on the adjustment.
+        The first `covariate_count` inputs are not counted in the bound and have their own stream, (seed, covariate_key,
+        f), so that all other weights do not depend on the adjustment.
         """
         for fold in range(self.weights[0].shape[0]):
             generator, of_covariates = stream("cpu", seed, key, fold), stream("cpu", seed, covariate_key, fold)
@@ -127,7 +127,6 @@ class FoldedMLP(nn.Module):
         return self._layers(inputs, range(len(self.weights)))
 
     def _layers(self, value: Tensor, numbers: range) -> Tensor:
-        """Consecutive layers with SiLU between them."""
         weights, biases = ([parameters[number] for number in numbers] for parameters in (self.weights, self.biases))
         if value.is_cuda:
             return _chain(torch.baddbmm, value, weights, biases)
@@ -162,7 +161,7 @@ class JointNetwork(nn.Module):
         self.register_parameter("skip", skip)
 
     def forward(self, ranks: Tensor, covariates: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), given numbers (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
+        """Ranks (F, n, d), covariates (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
         inputs = torch.cat([covariates, self.features(ranks, covariates), log_sigma[..., None]], dim=-1)
         out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
         return out.unflatten(-1, (-1, 2))
@@ -184,10 +183,8 @@ class ProjectionNetwork(nn.Module):
         self.mlp = FoldedMLP(folds, covariate_count + 3 * nodes + 1, 2 * nodes, settings)
 
     def forward(self, ranks: Tensor, mask: Tensor, covariates: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, given numbers (F, n, c) and log σ (F, n).
-
-        Returns:
-            Log corrections, (F, n, d, 2).
+        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, covariates (F, n, c), log σ (F, n) → log corrections (F, n,
+        d, 2).
         """
         masked = self.features(ranks, covariates) * mask.repeat(1, 1, 2)
         return self.mlp(torch.cat([covariates, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
@@ -205,7 +202,7 @@ class Networks(NamedTuple):
 
     @property
     def named(self) -> dict[str, JointNetwork | ProjectionNetwork]:
-        """Those that there are, by name."""
+        """The networks that exist, by name."""
         return {name: network for name, network in self._asdict().items() if network is not None}
 
 

@@ -39,13 +39,12 @@ def candidate_scores(
 ) -> Iterator[tuple[int, PairScores]]:
     """OCS and mean curvature of all predecessors of a node, for every node but the source, from the last to the second.
 
+    Yields the child and its scores, (folds, predecessors) each, predecessors in causal order.
+
     Args:
         evaluate: (child, R ascending, all other nodes, the last of the order first) → its scores, as from
             `disco.paper.curvature.off_diagonal_scores`.
         order: node numbers, source first.
-
-    Yields:
-        The child and its scores, (folds, predecessors) each, predecessors in causal order.
     """
     for index in range(len(order) - 1, 0, -1):
         child, remaining = order[index], sorted(order[: index + 1])
@@ -56,8 +55,7 @@ def candidate_scores(
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
     """Refuse a candidate whose OCS is undefined for lack of held-out rows.
 
-    Raises:
-        ScoreUnavailable: there is one; the message names the edge and the fold.
+    ScoreUnavailable names the edge and the fold.
     """
     missing = np.argwhere(np.isnan(values))
     if len(missing):
@@ -71,16 +69,13 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
 def tidy(
     scores: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
 ) -> pd.DataFrame:
-    """One frame of all candidates, with scores and Z.
+    """One frame of all candidates: fold (from 1), parent, child, ocs, curvature, z.
 
     Args:
-        found: the OCS, child → (folds, predecessors), predecessors in causal order.
+        scores: the OCS, child → (folds, predecessors), predecessors in causal order.
         curvature: the mean curvature, in the same form.
         order: node names, source first.
         rule: definition of Z: iqr or jackknife.
-
-    Returns:
-        Columns fold (from 1), parent, child, ocs, curvature, z.
     """
     folds = next(iter(scores.values())).shape[0]
     frames = [
@@ -100,11 +95,9 @@ def tidy(
 
 
 def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """The candidates with a column z, by one of the two rules.
+    """The candidates with a column z, by the rule iqr or jackknife.
 
-    Args:
-        ocs: columns fold, parent, child, ocs, curvature; a fold's children in causal order.
-        rule: iqr or jackknife.
+    `ocs` has the columns fold, parent, child, ocs, curvature; a fold's children in causal order.
     """
     if rule == "jackknife":
         return ocs.assign(z=jackknife.z_scores(ocs))
@@ -121,8 +114,7 @@ def own_thresholds(
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
-        settings: of the fit.
-        groups: with the jackknife, those of the candidates' Z, if they are known.
+        groups: with the jackknife, those of the candidates' Z, if already fitted.
     """
     if settings.parent_rule == "jackknife":
         return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr, groups), settings.pi_min
@@ -130,11 +122,7 @@ def own_thresholds(
 
 
 def standardise(candidates: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Z of each child's candidates within one fold.
-
-    Args:
-        candidates: the OCS of the candidates, one array per child.
-    """
+    """Z of each child's candidates within one fold, from their OCS, one array per child."""
     several = [values for values in candidates if len(values) > 1]
     scales = [robust_scale(values) for values in several]
     # If no child has two candidates, the scale comes from all candidates of the fold together.
@@ -161,11 +149,8 @@ def robust_scale(values: np.ndarray) -> float:
 def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
-    Args:
-        ocs: columns fold, parent, child, ocs, z, and possibly `MARKS`.
-
-    Returns:
-        Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
+    From fold, parent, child, ocs, z and possibly `MARKS`: parent, child, ocs, z, frequency and `MARKS`, in the same
+    order.
     """
     means_of_folds = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
     marks = [name for name in MARKS if name in ocs]
@@ -191,7 +176,7 @@ def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame
 
 
 def _repeats(column: pd.Series, each: int) -> bool:
-    """Whether every `each` rows have the same words as those before."""
+    """Whether every block of `each` rows equals the first."""
     return bool((column.array[each:] == column.array[:-each]).all())
 
 
@@ -205,19 +190,13 @@ def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
 
 
 def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
-    """Whether each candidate is an edge: it reaches π_min and is not forbidden by knowledge, or is required.
-
-    Args:
-        table: columns frequency and possibly rule.
-    """
+    """Whether each candidate is an edge: its frequency reaches π_min and its rule does not forbid it, or requires it."""
     return allowed(reaches(table["frequency"], pi_min), table)
 
 
 def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
-    """A selection of candidates without forbidden ones and with required ones, by the column rule if present.
-
-    Args:
-        selected: mask of the table's rows.
+    """A selection of the table's rows without forbidden candidates and with required ones, by the column rule if
+    present.
     """
     if "rule" not in table:
         return selected

@@ -72,8 +72,7 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
 def check_memory(plan: Plan, nodes: int, device: str) -> None:
     """Refuse a fit that needs more memory than is free on its device (cpu or cuda).
 
-    Raises:
-        InputError: it needs more; says how many columns would fit.
+    The InputError says how many columns would fit.
     """
     cluster.check_memory(
         f"A fit of {plan.rows:,} rows × {nodes:,} columns",

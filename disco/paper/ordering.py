@@ -30,7 +30,6 @@ class Removal:
     Attributes:
         remaining: R before the removal, ascending node numbers.
         scores: (criterion, boundary) → (folds, |R|).
-        sink: the node removed.
     """
 
     remaining: tuple[int, ...]
@@ -54,10 +53,9 @@ def remove_sinks(
 
     Args:
         evaluate: R → the scores of all remaining nodes.
-        nodes: the number of nodes, |V|.
         criterion, boundary: the deciding score.
         names: column names, for error messages.
-        rules: rules that the order obeys; numbered like the nodes.
+        rules: numbered like the nodes.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
@@ -79,14 +77,14 @@ def remove_sinks(
 
 
 class Leaving:
-    """The nodes outside a remaining set, in the order in which they leave: always the one with the smallest score.
+    """The nodes outside a remaining set, in the order of their removal: always the one with the smallest score.
 
-    So the curvature of a set does not depend on the variant that reaches it. Sets that come one after the other leave
-    out nearly the same nodes, so what is common to two paths is not looked up again.
+    So the curvature of a set does not depend on the variant that reaches it. Successive sets exclude nearly the same
+    nodes, so the common start of two paths is not evaluated again.
 
     Args:
-        nodes: the number of nodes, |V|.
-        scores: remaining nodes, ascending → their scores, NaN where unavailable; those leave last.
+        nodes: |V|.
+        scores: remaining nodes, ascending → their scores, NaN where unavailable; those are removed last.
     """
 
     def __init__(self, nodes: int, scores: Callable[[list[int]], np.ndarray]) -> None:
@@ -96,7 +94,7 @@ class Leaving:
         self._lock = RLock()  # a served fit is read by several threads
 
     def removed_before(self, remaining: Sequence[int]) -> list[int]:
-        """The nodes that leave before only `remaining` are there."""
+        """The nodes whose removal leaves `remaining`."""
         outside = np.setdiff1d(self._nodes, remaining)
         with self._lock:
             removed = self._removed
@@ -156,19 +154,13 @@ def _scored(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
 
 
 def _flat(steps: Sequence[Removal], key: tuple[str, str]) -> np.ndarray:
-    """One score of every step, node and fold."""
     return np.concatenate([step.scores[key].T.ravel() for step in steps])
 
 
 def forced(ccs: pd.DataFrame) -> pd.DataFrame:
-    """The steps at which knowledge removed another node than the one with the smallest score.
+    """The steps at which knowledge removed another node than the one with the smallest score, from `ccs_frame`.
 
-    Args:
-        ccs: from `ccs_frame`.
-
-    Returns:
-        Columns step, node (removed), rank (of its score at the step, 2 or more), first (the node with the smallest
-        score).
+    Columns step, node (removed), rank (of its score at the step, 2 or more), first (the node with the smallest score).
     """
     means = ccs.groupby(["step", "node"], sort=False)["score"].mean()
     removed = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")["node"]

@@ -28,7 +28,7 @@ class Schedule:
 
     Attributes:
         epochs: largest number of epochs; the joint network may stop earlier.
-        rows: rows per fold and epoch.
+        rows: per fold and epoch.
         batches: optimiser updates per epoch.
     """
 
@@ -48,7 +48,6 @@ class Plan:
     """The use of a table's rows in a fit.
 
     Attributes:
-        settings: the fit's settings.
         used: number of rows used at all.
         rows: number of rows for networks and order.
         parent_rows: number of rows for the parents.

@@ -62,9 +62,8 @@ class FoldRanks:
     held_out_inputs: RowInputs  # the same for the held-out rows
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
-        """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
-
-        Those are `holdout`, or with groups as many whole groups as come closest to it.
+        """The training rows of fold `number` in random order, and how many of the first are used for early stopping:
+        `holdout`, or with groups as many whole groups as come closest to it.
         """
         random = np.random.default_rng([settings.seed, 2, number])
         order = random.permutation(len(self.train))
@@ -100,17 +99,12 @@ class Folds:
         of_row: np.ndarray | None = None,
         adjustment: Adjustment | None = None,
     ) -> "Folds":
-        """Divide the rows of a table; rows of a group stay together.
+        """Divide the rows of a table; rows of a group stay together. InputError: too few rows or groups for the folds.
 
         Args:
-            counts: whole numbers, (all rows, nodes).
-            settings: of the fit.
+            counts: whole numbers, (all rows, nodes); `adjustment` is theirs.
             of_row: the held-out folds of an earlier fit, (rows,); drawn unless given. Halves of counts are always
                 drawn, the same for a seed.
-            adjustment: what the rows have beside their counts.
-
-        Raises:
-            InputError: there are too few rows or groups for the folds.
         """
         surroundings = RowInputs.of(adjustment, len(counts))
         rows, parent_rows = split_rows(len(counts), settings, surroundings.group)
@@ -212,12 +206,12 @@ def other_ranks(
     inputs: RowInputs | None = None,
     unseen_inputs: RowInputs | None = None,
 ) -> list[FoldRanks]:
-    """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
+    """The ranks of every fold with a share of unseen rows held out, instead of the fold's own rows.
 
     Args:
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
-        others: whole numbers of rows that no network has seen, (other rows, nodes).
+        unseen: whole numbers of rows that no network has seen, (other rows, nodes).
     """
     training, held_out = counts, unseen
     if settings.transform == "quantile":
@@ -269,7 +263,7 @@ def _one_fold(
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:
-    """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
+    """The fold that trains on the rows `trained` of the first counts and holds out the rows `held` of the second."""
     (codes, inputs), (other_codes, other_inputs) = training, holding
     inputs = inputs or RowInputs.of(None, len(codes))
     other_inputs = other_inputs or RowInputs.of(None, len(other_codes))
@@ -299,11 +293,10 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
-    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}.
+    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}, from 0.
 
-    Args:
-        levels: the number of levels, from 0; equal cuts leave levels empty.
-        of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
+    Equal cuts leave levels empty. `of` are the rows that define the quantiles, (other rows, nodes); `counts` by
+    default.
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts if of is None else of, shares, axis=0)

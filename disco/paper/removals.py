@@ -19,15 +19,13 @@ class Decision:
     """One removal.
 
     Attributes:
-        step: its number, from 1.
-        remaining: number of nodes left, including the removed one.
-        sink: the node removed.
-        score: its score, the mean over folds.
+        step: from 1.
+        remaining: number of remaining nodes, including the removed one.
+        sink: the removed node; `score` is its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
         ratio: the runner-up's score divided by the sink's, at least 1 unless the rules chose the sink.
         folds_agreeing: number of folds in which the sink alone has the smallest score.
-        folds: number of folds.
     """
 
     step: int
@@ -55,7 +53,7 @@ class Decision:
 
 
 def positions_of(column: pd.Series, names: Sequence[str]) -> np.ndarray:
-    """The place of each cell among some names, −1 if it is none of them; each name is looked up once."""
+    """The position of each cell among some names, −1 if it is none of them; each name is looked up once."""
     which, cells = pd.factorize(column)
     index = {name: number for number, name in enumerate(names)}
     return np.array([*(index.get(name, -1) for name in cells), -1])[which]
@@ -64,8 +62,7 @@ def positions_of(column: pd.Series, names: Sequence[str]) -> np.ndarray:
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
     """One row per removal, in order of the steps, with the fields of `Decision` as columns.
 
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
+    `ccs` has the columns step, remaining, node, fold, score, chosen.
     """
     means = ccs.groupby(["step", "node"], sort=False)["score"].mean().reset_index()
     means = means.sort_values(["step", "score"], kind="stable")
@@ -103,11 +100,7 @@ def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
-    """The remaining nodes without a true child among them.
-
-    Args:
-        edges: the true edges, columns parent and child.
-    """
+    """The remaining nodes without a true child among them, by the true edges, columns parent and child."""
     sinks = set(remaining)
     parents = set(edges.loc[edges["parent"].isin(sinks) & edges["child"].isin(sinks), "parent"])
     return [node for node in remaining if node not in parents]

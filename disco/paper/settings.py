@@ -31,10 +31,8 @@ _NORM = "Gradient norm at most", "Longer gradients are scaled down to this."
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one fit; checked at creation, immutable.
-
-    Raises:
-        InputError: a value has the wrong type or is out of range.
+    """The settings of one fit; checked at creation, immutable. InputError: a value has the wrong type or is out of
+    range.
     """
 
     BY_SET: ClassVar = True  # without a flag
@@ -253,10 +251,8 @@ class Settings:
 
     @classmethod
     def of(cls, preset: str = "tuned", **changes: Any) -> "Settings":
-        """The settings of a preset, with some changed.
-
-        Raises:
-            InputError: the preset or a setting is unknown, or a value is not allowed.
+        """The settings of a preset, with some changed. InputError: an unknown preset or setting, or a value that is not
+        allowed.
         """
         require("preset", preset, among(PRESETS))
         return cls.from_dict({**PRESETS[preset], **changes})
@@ -265,8 +261,7 @@ class Settings:
     def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
         """Settings from names and values, as `to_dict` returns them; the entry `preset` is ignored.
 
-        Raises:
-            InputError: a name is unknown or a value is not allowed.
+        InputError: a name is unknown or a value is not allowed.
         """
         names = [field.name for field in dataclasses.fields(cls)]
         unknown = sorted(set(values) - {"preset", *names})
@@ -295,8 +290,7 @@ class Settings:
     def replace(self, **changes: Any) -> "Settings":
         """A copy with some settings changed, checked again.
 
-        Raises:
-            InputError: a name is unknown, is `preset` (use `Settings.of`), or a value is not allowed.
+        InputError: a name is unknown, is `preset` (use `Settings.of`), or a value is not allowed.
         """
         if "preset" in changes:
             raise InputError("a preset is a whole set of settings; choose another with Settings.of.")

@@ -43,12 +43,7 @@ Target = Callable[[ProjectionBatch], Tensor]
 
 @dataclass(frozen=True)
 class Stagewise:
-    """An order by stagewise projection.
-
-    Attributes:
-        order: node names, sources first.
-        ccs: step, remaining, node, fold, score, chosen.
-    """
+    """An order by stagewise projection, sources first; `ccs` has step, remaining, node, fold, score, chosen."""
 
     order: list[str]
     ccs: pd.DataFrame
@@ -58,9 +53,9 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
     """The causal order with projection networks trained further after each removal; the fit is unchanged.
 
     Args:
-        fitted: a fit; its joint network, projection network, first sink and rows are shared.
+        fitted: its joint network, projection network, first sink and rows are shared.
         kind: direct or recursive.
-        epochs: number of epochs after each removal; by default an eighth of the fit's projection epochs.
+        epochs: after each removal; by default an eighth of the fit's projection epochs.
         callback: receives an event after every epoch; returning False stops.
 
     Raises:
@@ -87,7 +82,7 @@ class Stages:
     """The scores of each remaining set in turn, from a network first trained on it.
 
     Attributes:
-        network: the projection network, for the curvature of its last training set of columns.
+        network: for the curvature of its latest training set of columns.
     """
 
     def __init__(self, fitted: Fitted, kind: str, epochs: int, reporter: Reporter) -> None:

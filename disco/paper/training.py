@@ -71,8 +71,7 @@ class Training:
     """The state of a stage between epochs; all of it goes into a checkpoint.
 
     Attributes:
-        network: the networks of the active folds.
-        optimizer: their parameters' optimiser.
+        network, optimizer: of the active folds.
         active: numbers of the folds still training.
         best: the chosen parameters of all folds.
         best_loss, best_epoch, waited: one value per fold, for early stopping.
@@ -153,15 +152,11 @@ def cosine(step: int, length: int, start: float, end: float) -> float:
 
 
 def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
-    """The learning rate of each update of an epoch.
+    """The learning rate of each update of an epoch, counted from 0, of the stage joint or projection.
 
     The paper states the ends of the cosine, but not its unit. By `epochs` the rate falls from one epoch to the next
     until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as there
     are epochs, and stays there. A decay in the settings sets its length, in epochs or updates.
-
-    Args:
-        stage: joint or projection.
-        epoch: counted from 0.
     """
     unit, decay, start, end = (
         getattr(plan.settings, f"{stage}_{name}")
@@ -175,11 +170,7 @@ def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
 
 
 def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the joint network from the state of `training`; yields after every epoch.
-
-    Raises:
-        InputError: the training of a fold diverged.
-    """
+    """Train the joint network from the state of `training`; yields after every epoch. InputError: a fold diverged."""
     settings, folds = plan.settings, list(training.active)
     fixed = [
         _fixed_draws(draw_joint, clean.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
@@ -220,12 +211,9 @@ def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
 
 
 def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the projection network from the state of `training`; yields after every epoch.
+    """Train the projection network from the state of `training`; yields after every epoch. InputError: a fold diverged.
 
     Its validation losses on the held-out folds are for monitoring only.
-
-    Raises:
-        InputError: the training of a fold diverged.
     """
     settings, folds = plan.settings, list(training.active)
     fixed = [
@@ -256,8 +244,7 @@ def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNet
 def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rates: Sequence[float]) -> list[float]:
     """One epoch of updates, each at its learning rate; returns the mean training loss of every active fold.
 
-    Raises:
-        InputError: a fold's loss is not finite.
+    InputError: a fold's loss is not finite.
     """
     total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
@@ -277,7 +264,6 @@ def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rate
 
 
 def _finite(losses: Sequence[float]) -> list[int]:
-    """The indices of the finite losses."""
     return [index for index, loss in enumerate(losses) if math.isfinite(loss)]
 
 

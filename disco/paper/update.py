@@ -18,12 +18,10 @@ Loss = Callable[[nn.Module, Batch, Batch], Tensor]
 
 
 class Update:
-    """One Adam step for every fold of a network, on its own loss.
+    """One Adam step for every fold of a network, on its own loss; the network changes in place.
 
     Args:
-        network: changed in place.
-        optimizer: of its parameters.
-        loss: of the network, a part of a batch and the batch: what the part adds to its losses, (F,).
+        loss: of the network, a chunk of a batch and the batch: the chunk's contribution to its losses, (F,).
         norm_bound: the largest norm of a fold's gradient.
 
     Raises:
@@ -61,7 +59,7 @@ class Update:
         self._optimizer.step()
 
     def _in_chunks(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
-        """The sum over the parts of a batch; what does not fit in memory is begun again in smaller parts."""
+        """The sum over the chunks of a batch; a batch that does not fit in memory is started again in smaller chunks."""
         total = batch.noisy.shape[1]
         while True:
             rows = min(self._most or total, total)
@@ -74,12 +72,12 @@ class Update:
             self._divide((rows + 1) // 2)
 
     def _divide(self, rows: int) -> None:
-        """From now on compute in parts of so many rows, and record nothing, which takes memory of its own."""
+        """Use chunks of at most `rows` rows from now on, and no recordings, which take memory of their own."""
         self._most, self._recorded = rows, {}
         torch.cuda.empty_cache()
 
     def _replayed(self, batch: Batch) -> Tensor:
-        """The update by its recording; the first of each shape is made, so that libraries have their memory."""
+        """The update by its recording; the first of each shape is executed, so that libraries have their memory."""
         shapes = tuple(value.shape for value in batch)
         recorded = self._recorded.get(shapes)
         if recorded is None:
@@ -103,7 +101,7 @@ class Update:
         return recorded.losses
 
     def _record(self, batch: Batch) -> "_Recorded | None":
-        """Record an update without making it, or None without memory; other threads may use the GPU meanwhile."""
+        """Record an update without executing it, or None without memory; other threads may use the GPU meanwhile."""
         self._network.zero_grad()
         try:
             graph, buffers = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
@@ -116,13 +114,7 @@ class Update:
 
 
 class _Recorded(NamedTuple):
-    """An update for batches of one shape.
-
-    Attributes:
-        graph: its operations.
-        batch: what they read.
-        losses: what they write.
-    """
+    """The recorded operations `graph` for batches of one shape, which read `batch` and write `losses`."""
 
     graph: torch.cuda.CUDAGraph
     batch: Batch

@@ -35,12 +35,9 @@ def diagonal(
     *,
     weight: int = 1,
 ) -> Tensor:
-    """∂ε_j / ∂x_j at every row, for the columns j, (rows, columns).
+    """∂ε_j / ∂x_j at every row of `values`, (rows, nodes), for the columns j, (rows, columns).
 
     Args:
-        noise: ε_θ.
-        values: rows, (rows, nodes).
-        columns: the diagonal entries.
         check: called between chunks of rows; it may raise.
         weight: approximate memory of `noise`, in multiples of one prediction.
     """
@@ -80,11 +77,7 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
 
 
 def lowest(scores: np.ndarray) -> int:
-    """The position of the smallest finite score, (columns,).
-
-    Raises:
-        InputError: none is finite.
-    """
+    """The position of the smallest finite score, (columns,). InputError: none is finite."""
     if not np.isfinite(scores).any():
         raise InputError("No remaining column has a finite curvature: the networks did not converge. Lower the rate.")
     return int(np.where(np.isfinite(scores), scores, np.inf).argmin())

@@ -17,7 +17,6 @@ class NoiseNetwork(nn.Module):
     The first two are normalised, and a fifth of the first is dropped in training.
 
     Args:
-        nodes: d.
         generator: for the weights and dropout, on the CPU.
         width: b, if smaller than DiffAN's.
         first_norm: whether the first hidden layer is normalised, which loses a row's distance from the centre.

@@ -54,16 +54,14 @@ def train_joint(
     *,
     paired: bool = False,
 ) -> int:
-    """Train the joint network; it ends in its best validated state, or its last without validation.
+    """Train the joint network; it ends in its best validated state, or its last without validation, whose epoch is
+    returned.
 
     Args:
         values: standardised rows, (rows, nodes).
         times: draws t.
         generator: for all draws, on the CPU.
         paired: whether every row is used with ε and with −ε.
-
-    Returns:
-        The epoch of the kept state.
     """
 
     def loss(rows: Tensor) -> Tensor:
@@ -166,5 +164,4 @@ def _validation(network: NoiseNetwork, values: Tensor, times: Times, generator: 
 
 
 def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard normal noise, in the shape and on the device of a tensor."""
     return torch.randn(like.shape, generator=generator).to(like)
