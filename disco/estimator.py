@@ -84,8 +84,8 @@ class DISCO:
                 roles; or the adjustment made from them, if the table has counts only.
             knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
-            checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
-            dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table.
+            checkpoint: a file for the state of an unfinished fit; the fit resumes from it if it exists.
+            dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply to this table.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
@@ -94,17 +94,17 @@ class DISCO:
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        given = prepare(table, roles, settings.folds)
+        prepared = prepare(table, roles, settings.folds)
         looking = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small part of the time
-        notes = map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed, callback=looking))
-        found = fit(given, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
-        self.notes_ = (*notes, *found.notes)
-        self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
-        self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
-        self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used
-        self.order_, self.ccs_ = found.variant.order, found.variant.ccs
-        self.criteria_, self.ocs_ = found.variant.criteria, found.variant.ocs
-        self.edges_, self.candidates_, self.training_ = found.edges, found.candidates, found.training
+        notes = map(str, artefacts(prepared, aside=ignored(table, roles), dismissed=dismissed, callback=looking))
+        result = fit(prepared, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
+        self.notes_ = (*notes, *result.notes)
+        self.fitted_, self.settings_, self.device_ = result.fitted, settings, device
+        self.feature_names_in_ = np.asarray(result.fitted.table.columns, dtype=object)
+        self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), result.fitted.plan.used
+        self.order_, self.ccs_ = result.variant.order, result.variant.ccs
+        self.criteria_, self.ocs_ = result.variant.criteria, result.variant.ocs
+        self.edges_, self.candidates_, self.training_ = result.edges, result.candidates, result.training
         self.adjacency_ = graphs.adjacency(self.graph()).loc[self.feature_names_in_, self.feature_names_in_]
         return self
 
@@ -127,12 +127,10 @@ class DISCO:
         *,
         where: Mapping[str, Any] | None = None,
     ) -> "Effect":
-        """What happens to a node if others are set, in the DAG of `edges_`, which is taken for granted.
+        """The effect of setting some nodes on another, in the DAG of `edges_`, which is taken as given.
 
-        See `disco.effects.effect.effect`; a refinement's `effect` also has what is unsure of the graph in it.
-
-        Raises:
-            InputError: the question cannot be answered.
+        See `disco.effects.effect.effect`; a refinement's `effect` also includes the uncertainty of the graph.
+        InputError: the question cannot be answered.
         """
         from disco.effects.effect import effect
         from disco.effects.effect_question import among  # imports Numba, which a fit does not need

@@ -52,11 +52,9 @@ def find_apart(
     log: Path | None = None,
     callback: Callback | None = None,
 ) -> GraphResult:
-    """Run a method in a separate process.
+    """Run a method in a separate process; arguments as for `disco.methods.find`.
 
     Args:
-        name, table, changes, knowledge: as for `disco.methods.find`.
-        roles: the roles of columns that are not counts.
         limit: seconds after which it is ended; None for no limit.
         log: a file for the last megabyte of its output and the traceback of an unexpected error.
         callback: receives the events, and the latest one again several times per second; returning False stops at once.
@@ -68,22 +66,22 @@ def find_apart(
     with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
         folder = Path(inside)
         table.to_parquet(folder / "table.parquet", index=False)
-        asked = {
+        request = {
             "method": name,
             "changes": dict(changes or {}),
             "roles": None if roles is None else roles.to_dict(),
             "knowledge": None if knowledge is None else knowledge.to_dict(),
         }
-        write_json(folder / "request.json", asked, durable=False)
+        write_json(folder / "request.json", request, durable=False)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}  # stdin closes when this process ends
         with started(_MODULE, inside, environment=_THREADS, stderr=output, **pipes) as process:
             ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
         try:
-            found = read(folder, nodes, COMPARED_ORDER, COMPARED_EDGES, COMPARED_SCORES)
+            result = read(folder, nodes, COMPARED_ORDER, COMPARED_EDGES, COMPARED_SCORES)
         except InputError as error:
             raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
-    return replace(found, seconds=ended["seconds"], notes=tuple(ended["notes"]))
+    return replace(result, seconds=ended["seconds"], notes=tuple(ended["notes"]))
 
 
 @contextlib.contextmanager

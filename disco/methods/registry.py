@@ -24,16 +24,15 @@ class Method:
 
     Attributes:
         label: its name in figures and tables.
-        about: what it assumes and does, in one or two sentences.
-        module: its module in `disco.methods`.
+        about: its assumptions and procedure, in one or two sentences.
+        module: in `disco.methods`.
         changes: its options that differ from the module's defaults.
-        seconds: about its time on one core, from the numbers of rows and nodes.
+        seconds: approximate time on one core, from the numbers of rows and nodes.
         roles: whether it adjusts for covariates, exposure and groups.
         knowledge: whether it obeys tiers, required and forbidden edges.
         interventions: whether it uses the arms of an experiment.
         numbers: whether it accepts any finite numbers, not only counts.
-        package: an additional package that it needs; `INSTALL` installs it.
-        imports: the package's import name.
+        package: an additional package that it needs, imported as `imports`; `INSTALL` installs it.
     """
 
     label: str
@@ -96,8 +95,8 @@ _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causalle
 
 def _of_arms(package: str) -> dict[str, Any]:
     """What the two methods of `disco.methods.interventional` share; their packages have their names."""
-    more = {"interventions": True, "package": package, "imports": package}
-    return {"module": "interventional", "changes": {"algorithm": package}, **more}
+    fields = {"interventions": True, "package": package, "imports": package}
+    return {"module": "interventional", "changes": {"algorithm": package}, **fields}
 
 
 def _stagewise(rows: int, nodes: int) -> float:

@@ -105,7 +105,7 @@ class Checkpoint:
         self.tensors, self.meta = {**self.tensors, **tensors}, {**self.meta, **meta}
 
     def write(self, tensors: dict[str, Tensor], meta: dict[str, Any] | None = None) -> None:
-        """Replace the file by the stored state and that of the current stage. InputError: the file cannot be written."""
+        """Replace the file by the stored state and that of the current stage. InputError: it cannot be written."""
         if self.path is not None:
             belongs = {"fingerprint": self.fingerprint, "format": _FORMAT}
             save_tensors(self.path, {**self.tensors, **tensors}, {**self.meta, **(meta or {}), **belongs})

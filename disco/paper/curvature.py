@@ -10,10 +10,10 @@ curvature score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays 
 row, `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
 With an adjustment, ℓ and the curvature are those of the conditional law given the row's covariates and exposure. A
-sink's curvature still depends on its own value alone: the given numbers shift its canonical parameter, as its parents
+sink's curvature still depends on its own value alone: these shift its canonical parameter, as its parents
 do.
 
-Axes: F folds, S noise levels, n held-out rows, d nodes, c given numbers.
+Axes: F folds, S noise levels, n held-out rows, d nodes, c covariates.
 """
 
 import math

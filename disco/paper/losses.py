@@ -6,10 +6,10 @@ Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 
 
 averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ uniform and a random R, ℓ_SE
 between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
-on R = V, where the target correction is 1. Each is a sum over a batch's rows, so it can be computed in parts, which
-must know the whole batch: it has the divisor.
+on R = V, where the target correction is 1. Each is a sum over a batch's rows, so it can be computed in chunks,
+with the divisor of the whole batch.
 
-The adjustment's numbers at a row, (c,), accompany every noisy draw of that row unchanged.
+Covariates and exposure of a row, (c,), accompany every noisy draw of that row unchanged.
 """
 
 import math
@@ -161,7 +161,7 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
 
 
 def joint_losses(network: JointNetwork, chunk: JointBatch, batch: JointBatch, settings: Settings) -> Tensor:
-    """The contribution of a chunk of a batch to the joint loss of every fold, (F,): all of it where `chunk` is `batch`."""
+    """A chunk's contribution to the joint loss of every fold, (F,): the whole loss if `chunk` is `batch`."""
     predicted = network(chunk.noisy, chunk.covariates, chunk.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
     inside = neighbour_mask(chunk.noisy, network.features.top[:, None, None])
     entries = torch.where(inside, score_entropy(predicted, chunk.target), 0.0)
@@ -172,7 +172,7 @@ def joint_losses(network: JointNetwork, chunk: JointBatch, batch: JointBatch, se
 def projection_losses(
     network: ProjectionNetwork, chunk: ProjectionBatch, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
 ) -> Tensor:
-    """The contribution of a chunk of a batch to the projection loss of every fold, including the full-set term, (F,)."""
+    """A chunk's contribution to the projection loss of every fold, including the full-set term, (F,)."""
     clip, rows = settings.log_clip, chunk.noisy.shape[1]
     log_sigma, covariates = chunk.sigma.log().repeat(1, 2), chunk.covariates.repeat(1, 2, 1)
     with torch.no_grad():
@@ -197,7 +197,7 @@ def masked_losses(
     larger: Tensor,
     settings: Settings,
 ) -> Tensor:
-    """The contribution of a chunk of a batch to the projection loss of every fold without the full-set term, (F,).
+    """A chunk's contribution to the projection loss of every fold without the full-set term, (F,).
 
     `larger` is the log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
     """

@@ -9,7 +9,7 @@ With an adjustment, both also receive its c numbers at the row: covariates and e
 never removed, so the scores are those of the counts' conditional law given them.
 
 The first axis of every parameter and buffer is the fold, so folds never mix, and dropping or reading one is indexing.
-Axes: F folds, n rows, d nodes, c given numbers, H width.
+Axes: F folds, n rows, d nodes, c covariates, H width.
 """
 
 import math

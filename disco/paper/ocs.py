@@ -190,7 +190,7 @@ def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
 
 
 def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
-    """Whether each candidate is an edge: its frequency reaches π_min and its rule does not forbid it, or requires it."""
+    """Whether each candidate is an edge: its frequency reaches π_min and no rule forbids it, or a rule requires it."""
     return allowed(reaches(table["frequency"], pi_min), table)
 
 

@@ -2,7 +2,7 @@
 
 An update is hundreds of short operations. A GPU does most of them faster than Python can start them, so there they are
 recorded once for each shape of batch, as a CUDA graph, and from then on started together. A batch that does not fit in
-a GPU's memory goes through the network in parts, whose gradients are added.
+a GPU's memory goes through the network in chunks, whose gradients are added.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ class Update:
         self._optimizer.step()
 
     def _in_chunks(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
-        """The sum over the chunks of a batch; a batch that does not fit in memory is started again in smaller chunks."""
+        """The sum over the chunks of a batch; a batch that does not fit in memory is begun again in smaller chunks."""
         total = batch.noisy.shape[1]
         while True:
             rows = min(self._most or total, total)
