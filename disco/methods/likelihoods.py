@@ -200,6 +200,6 @@ def usable(table: Table, method: str) -> pd.DataFrame:
 
 
 def features(counts: np.ndarray, scale: str) -> np.ndarray:
-    """The standardised counts (`scale` raw), or logarithms of 1 + counts (log1p), in which η is linear, (rows, nodes)."""
+    """Standardised counts (`scale` raw) or logarithms of 1 + counts (log1p), in which η is linear, (rows, nodes)."""
     values = np.log1p(counts) if scale == "log1p" else counts.astype(float)
     return (values - values.mean(axis=0)) / values.std(axis=0)

@@ -28,7 +28,7 @@ class Options:
 
 
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
-    """The sorted order, and parents by CAM. InputError: the table does not contain counts, or has too few rows for CAM."""
+    """The sorted order, and parents by CAM. InputError: the table lacks counts, or has too few rows for CAM."""
     prepared = prepare(table)
     check_rows(prepared)
     return along(prepared, _SORTS[options.by](prepared), options.cutoff, callback=callback)
