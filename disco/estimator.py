@@ -39,13 +39,11 @@ class DISCO:
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.paper.method.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
-        notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), and with experiments
-            which rows were used and which of their rules were not, as sentences.
+        notes_: patterns of the table that create edges without a cause (`disco.table.artefacts`), and with experiments
+            the rows used and the rules not used, as sentences.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: number of rows used.
-        settings_: the `Settings`.
-        device_: the device of the networks.
-        fitted_: the `Fitted` networks.
+        settings_, device_, fitted_: the `Settings`, the device of the networks, the `Fitted` networks.
     """
 
     def __init__(self, preset: str = "tuned", device: str = "auto", **settings: Any) -> None:

@@ -75,7 +75,6 @@ def _fit(
     request: tuple[Settings, torch.device, Knowledge | None, Checkpoint],
     reporter: Reporter,
 ) -> FitResult:
-    """The fit of a checked table, divided into folds, in this process or a worker's."""
     settings, device, knowledge, store = request
     observed, note = without_interventions(prepared)
     rules = rules_of(prepared, knowledge)
@@ -116,7 +115,6 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
 
 
 def _work(plan: Plan, nodes: int) -> dict[str, float]:
-    """Floating-point operations by stage, for computing progress."""
     flops = stage_flops(plan, nodes)
     if plan.settings.selector != "ocs":
         splits = selection.forest_splits(plan, nodes)

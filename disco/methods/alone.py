@@ -24,7 +24,7 @@ _SECONDS = 0.2  # between two reported events
 
 
 class _Teller:
-    """The callback of the method: reports its events, a few per second at most."""
+    """The method's callback: writes its events, a few per second at most."""
 
     def __init__(self, handle: int) -> None:
         self.handle, self.written_at = handle, 0.0
@@ -37,7 +37,6 @@ class _Teller:
         return True
 
     def write(self, values: dict[str, Any]) -> None:
-        """Write one line; the caller reads while this process runs."""
         data = (json.dumps(values) + "\n").encode()
         while data:
             data = data[os.write(self.handle, data) :]
@@ -85,7 +84,6 @@ def _result(folder: Path, teller: _Teller) -> dict[str, Any]:
 
 
 def _sentence(error: BaseException) -> str:
-    """What went wrong; the log has the traceback of unexpected errors."""
     from disco.errors import InputError, ScoreUnavailable
 
     if isinstance(error, InputError | ScoreUnavailable):

@@ -109,7 +109,6 @@ def _repeatable(seed: int) -> Iterator[None]:
 
 
 def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> GraphResult:
-    """The class of graphs, by one of four algorithms."""
     graph = _searched(values, options)
     names = list(table.columns)
     directed, undirected = read(graph)

@@ -86,7 +86,7 @@ def find_apart(
 
 @contextlib.contextmanager
 def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
-    """A file for the process's output; its end is then kept as `log`, which may be anything before."""
+    """A file for the process's output, whose end is then stored as `log`."""
     try:
         with open(path, "wb") as output:
             yield output
@@ -98,7 +98,6 @@ def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
 
 
 def _name(name: str) -> str:
-    """A method's label at the beginning of a sentence."""
     label = method(name).label
     return label[:1].upper() + label[1:]
 
@@ -136,7 +135,6 @@ def _read(process: subprocess.Popen, lines: "queue.SimpleQueue[bytes]") -> None:
 
 
 def _why_dead(process: subprocess.Popen, label: str) -> str:
-    """A sentence on a process that ended without a report."""
     ended = status(process)
     if ended is None:
         return f"{label} closed its output before it ended; its log may say why."

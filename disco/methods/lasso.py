@@ -150,13 +150,11 @@ def path(
 
 
 def _lambdas(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
-    """A decreasing path from the smallest λ at which no feature enters."""
     first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
     return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
 def _start(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
-    """The fit with the intercept alone."""
     return np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)]
 
 

@@ -164,7 +164,6 @@ def assigned(
 
 
 def _read(name: str, description: Any) -> GLMFamily:  # noqa: ANN401
-    """The family from its description for one column."""
     words: Sequence[Any] = [description] if isinstance(description, str) else description
     is_known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
     if not is_known or len(words) != (1 if words[0] == POISSON else 2):

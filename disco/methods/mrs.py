@@ -156,7 +156,6 @@ def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:
 def _ordered(
     counts: pd.DataFrame, kinds: list[GLMFamily], candidates: np.ndarray, options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The indices of the columns, sources first, and the score of each when it was placed."""
     values = counts.to_numpy(dtype=float)
     if options.skeleton == "none" and options.means == "linear":
         means: Deflated | Regressed = Deflated(values, kinds)

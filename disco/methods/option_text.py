@@ -38,7 +38,6 @@ def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str,
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuse invalid options, with a message that names the method."""
     try:
         options_of(name, options)
     except InputError as error:
@@ -54,7 +53,7 @@ def in_words(value: Any) -> str:
 
 
 def _value(name: str, option: str, text: str) -> Any:
-    """A text as the value of an option: as JSON or a number, unless the option is a word; else it stays a text."""
+    """A text as JSON or a number, unless the option is a word; else the text itself."""
     options = import_module(f"disco.methods.{method(name).module}").Options
     if any(item.name == option and item.type is str for item in dataclasses.fields(options)):
         return text

@@ -85,7 +85,7 @@ class Checkpoint:
             check_place("checkpoint", path)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process, where it has no file: the state of an earlier attempt."""
+        """The state of an earlier attempt, for another process, which has no file."""
         return {**self.__dict__, "path": None, "under_way": None}
 
     def watching(self, callback: Callback | None) -> Callback:
@@ -124,9 +124,7 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Restore a newly started stage to the state from `pack_training`. InputError: it is damaged, or from other
-    networks.
-    """
+    """Restore a newly started stage to the state from `pack_training`. InputError: damaged, or of other networks."""
     try:
         for name, value in meta[stage].items():
             setattr(training, name, type(getattr(training, name))(value))

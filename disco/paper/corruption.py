@@ -79,8 +79,7 @@ def image_sums(sigma: Tensor, top: int) -> Tensor:
 
 
 def log_kernel(to: Tensor, start: Tensor, sums: Tensor, top: int) -> Tensor:
-    """log q_σ(y | x_0), (rows, nodes), for any integers y = `to` and x_0 = `start` of the grid {0, …, top}, (rows,
-    nodes).
+    """log q_σ(y | x_0), (rows, nodes), for any y = `to` and x_0 = `start` in {0, …, top}, (rows, nodes).
 
     `sums` is `image_sums` of each row's noise level, (rows, length).
     """

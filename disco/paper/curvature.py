@@ -183,7 +183,6 @@ class NetworkScores:
         return self.joint.skip
 
     def _linear_noise(self, columns: list[int]) -> Tensor:
-        """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
         return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
 
     def entries(self, rows: States, remaining: Sequence[int]) -> Tensor:
@@ -227,7 +226,6 @@ class NetworkScores:
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
     def _self_shifted_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
-        """The skip connection's contribution to `_self_shifted`, (F, S, n, len(nodes))."""
         shifted = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
         return torch.cat(shifted, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 

@@ -287,12 +287,12 @@ class Fitted:
 
     @cached_property
     def _held_out(self) -> HeldOut:
-        """The rows whose curvature determines the order."""
+        """At the rows that determine the order."""
         return HeldOut.of(self.folds.ranks, self.settings, self.device)
 
     @cached_property
     def _parents_held_out(self) -> HeldOut:
-        """The rows whose curvature determines the parents."""
+        """At the rows that determine the parents."""
         if self.folds.parent_ranks is self.folds.ranks:
             return self._held_out
         return HeldOut.of(self.folds.parent_ranks, self.settings, self.device)

@@ -147,8 +147,8 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
 
 
 def _maximised(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
-    """The M step: the mixture with the highest posterior density, given each candidate's probability `edge` of an edge
-    and its expected signed value `signed` if it is one.
+    """The M step, from each candidate's probability `edge` of an edge and its expected signed value `signed` if it is
+    one.
     """
     edges = float(edge.sum())
     without = len(z) - edges

@@ -29,11 +29,11 @@ from disco.table.adjustment import Adjustment
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """What accompanies the method on its way.
+    """The context of the method.
 
     Attributes:
         rules: of knowledge and experiments, by the names of the columns in order.
-        reporter: tells progress, and hears of a stop.
+        reporter: reports progress and receives a stop.
         checkpoint: the state of an earlier attempt, and of this one.
     """
 
@@ -112,7 +112,6 @@ def _stage(
     context: FitContext,
     epochs: Callable[[Training], Iterable[Epoch]],
 ) -> Training:
-    """Run or resume one training stage; the chosen parameters end in `network`."""
     checkpoint, reporter, state = context.checkpoint, context.reporter, Training.start(copy.deepcopy(network))
     if name in checkpoint.meta:
         unpack_training(name, state, checkpoint.tensors, checkpoint.meta)

@@ -136,7 +136,6 @@ class FoldedMLP(nn.Module):
 
 
 def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
-    """Affine maps with SiLU between them."""
     for index, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         value = product(bias, nn.functional.silu(value) if index else value, weight)
     return value

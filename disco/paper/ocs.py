@@ -176,7 +176,6 @@ def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame
 
 
 def _repeats(column: pd.Series, each: int) -> bool:
-    """Whether every block of `each` rows equals the first."""
     return bool((column.array[each:] == column.array[:-each]).all())
 
 

@@ -111,7 +111,6 @@ class Leaving:
 
 
 def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
-    """Why a column has no score in a held-out fold, with a remedy."""
     which = "CCS" if criterion == CRITERIA[0] else "constant-curvature score"
     if boundary == "admissible":
         why, remedy = "no repeated level is admissible", "Use the clipped boundary, fewer folds or more rows"
@@ -146,7 +145,6 @@ def _folds(steps: Sequence[Removal]) -> int:
 
 
 def _scored(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
-    """Step, node and fold of every score."""
     nodes, folds = np.concatenate([step.remaining for step in steps]), _folds(steps)
     number = [step for step, removal in enumerate(steps, start=1) for _ in removal.remaining]
     node = np.repeat(np.array(names, object)[nodes], folds)

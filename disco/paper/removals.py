@@ -21,7 +21,7 @@ class Decision:
     Attributes:
         step: from 1.
         remaining: number of remaining nodes, including the removed one.
-        sink: the removed node; `score` is its score, the mean over folds.
+        sink, score: the removed node and its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
         ratio: the runner-up's score divided by the sink's, at least 1 unless the rules chose the sink.

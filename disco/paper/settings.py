@@ -297,7 +297,6 @@ class Settings:
         return Settings.from_dict({**self.to_dict(), **changes})
 
     def _unlike(self, preset: str) -> dict[str, Any]:
-        """The settings that differ from those of a preset, except the seed."""
         return {name: value for name, value in changed(self, _of_preset(preset)).items() if name != "seed"}
 
 

@@ -285,7 +285,7 @@ def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key:
 
 
 def _evaluate(update: Update, fixed: Sequence[Batch]) -> list[float]:
-    """Each fold's loss on its fixed draws; all folds use as many as the smallest has."""
+    """Each fold's loss on its fixed draws, as many as the smallest fold has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
     batches = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
     return update.losses(stacked(batches)).tolist()

@@ -114,7 +114,7 @@ class Update:
 
 
 class _Recorded(NamedTuple):
-    """The recorded operations `graph` for batches of one shape, which read `batch` and write `losses`."""
+    """Recorded operations for batches of one shape, which read `batch` and write `losses`."""
 
     graph: torch.cuda.CUDAGraph
     batch: Batch

@@ -34,8 +34,8 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The parents of every node among its predecessors: parent, child, score, selected, children then parents in causal
-    order.
+    """The parents of every node among its predecessors: parent, child, score, selected, in causal order of child,
+    parent.
 
     The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate, estimated
     by its Rao statistic. It is NaN if the screen excludes the pair or a likelihood is not finite.

@@ -68,8 +68,8 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The PCM test of every candidate edge: parent, child, score (T), p_value, selected, children then parents in
-    causal order.
+    """The PCM test of every candidate edge: parent, child, score (T), p_value, selected, in causal order of child,
+    parent.
 
     If T is undefined, score is 0 and p_value 1. This holds for a node that is constant on either half, both as a parent
     and as a child; for a predecessor in the span of earlier ones, such as a copy (they are tested without it); and for
@@ -141,9 +141,7 @@ def _scores(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> np.ndarray:
-    """T, (children, parents) by position in the order; NaN where it is undefined. `fit` are the rows of the first
-    regressions.
-    """
+    """T, (children, parents) by position in the order; NaN where it is undefined. The first regressions use `fit`."""
     smooths, mapped = _smooths(fit.values, test.values, columns)
     basis, test_basis = spanning(fit.adjusting), spanning(test.adjusting)
     if basis.shape[1]:

@@ -97,5 +97,4 @@ def _initialise(network: nn.Module, generator: torch.Generator) -> None:
 
 
 def _level(t: Tensor) -> Tensor:
-    """The noise level as an input of order 1, (rows, 1)."""
     return 1.0 + deviation(t).log()[:, None]

@@ -28,7 +28,6 @@ class TrainingLength:
     Attributes:
         epochs: largest number of passes through the training rows.
         batch: rows per update; the last batch of an epoch has the rest.
-        rate: the learning rate.
         holdout: the share of rows for validation; 0 trains on all rows, to the last epoch.
         least: the earliest validated epoch; the last epoch always is.
         patience: number of epochs without a better validation loss after which training stops.
@@ -54,8 +53,8 @@ def train_joint(
     *,
     paired: bool = False,
 ) -> int:
-    """Train the joint network; it ends in its best validated state, or its last without validation, whose epoch is
-    returned.
+    """Train the joint network and return the epoch of its final state: the best validated, or the last without
+    validation.
 
     Args:
         values: standardised rows, (rows, nodes).
