@@ -93,8 +93,8 @@ class DISCO:
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
         prepared = prepare(table, roles, settings.folds)
-        looking = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small part of the time
-        notes = map(str, artefacts(prepared, aside=ignored(table, roles), dismissed=dismissed, callback=looking))
+        relay = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small share of the time
+        notes = map(str, artefacts(prepared, aside=ignored(table, roles), dismissed=dismissed, callback=relay))
         result = fit(prepared, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
         self.notes_ = (*notes, *result.notes)
         self.fitted_, self.settings_, self.device_ = result.fitted, settings, device

@@ -101,7 +101,7 @@ class Reporter:
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
         self.has_enough, self.until = False, time.monotonic() + seconds if seconds else None
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
-        self.done, self.unit = 0, ""  # of the last step, like `more`
+        self.done, self.unit = 0, ""  # of the last step, like `fields`
         self.fields: dict[str, Any] = {}
 
     def step(

@@ -99,14 +99,10 @@ def find(
     began = time.perf_counter()
     result = import_module(f"disco.methods.{chosen.module}").find(nodes, options, callback=callback, **arguments)
     seconds = time.perf_counter() - began
-    artefact_callback = Reporter(callback, {"method": 1.0, "artefacts": 0.0}).part(
-        "artefacts", ""
-    )  # a small part of the time
+    relay = Reporter(callback, {"method": 1.0, "artefacts": 0.0}).part("artefacts", "")  # a small share of the time
     is_of_counts = isinstance(nodes, Prepared)
-    warnings = (
-        artefacts(nodes, aside=ignored_columns, dismissed=dismissed, callback=artefact_callback) if is_of_counts else ()
-    )
-    sentences = tuple(Note(str(artefact), artefact.kind) for artefact in warnings)
+    patterns = artefacts(nodes, aside=ignored_columns, dismissed=dismissed, callback=relay) if is_of_counts else ()
+    sentences = tuple(Note(str(artefact), artefact.kind) for artefact in patterns)
     return dataclasses.replace(
         result,
         method=chosen.label,

@@ -34,7 +34,7 @@ from disco.table.roles import Roles
 _MODULE = "disco.methods.alone"
 _TICK = 0.1  # seconds between two checks of the process
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")}
-_MOST_LOG = 1 << 20  # largest size of a kept log, in bytes
+_MOST_LOG = 1 << 20  # largest size of a stored log, in bytes
 
 
 class OutOfTime(InputError):

@@ -78,12 +78,12 @@ class Regressed:
     ) -> None:
         self.counts, self.kinds, self.candidates, self.regress = counts, kinds, candidates, regress
         self.columns = columns
-        self.before: list[list[int]] = [[] for _ in kinds]
+        self.predecessors: list[list[int]] = [[] for _ in kinds]
         self.starts: list[np.ndarray | None] = [None for _ in kinds]
 
     def of(self, node: int) -> np.ndarray:
         """The means of a remaining node, (rows,)."""
-        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.before[node]]])
+        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.predecessors[node]]])
         start = self.starts[node]
         if start is not None:
             start = np.append(start, np.zeros(design.shape[1] - len(start)))
@@ -93,7 +93,7 @@ class Regressed:
     def condition_on(self, node: int) -> None:
         """Add a node to the regressors of the nodes whose candidate parent it is."""
         for child in np.flatnonzero(self.candidates[node]):
-            self.before[child].append(node)
+            self.predecessors[child].append(node)
 
 
 def least_squares(

@@ -10,8 +10,8 @@ curvature score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays 
 row, `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
 With an adjustment, ℓ and the curvature are those of the conditional law given the row's covariates and exposure. A
-sink's curvature still depends on its own value alone: these shift its canonical parameter, as its parents
-do.
+sink's curvature still depends on its own value alone: covariates and exposure shift its canonical parameter, as its
+parents do.
 
 Axes: F folds, S noise levels, n held-out rows, d nodes, c covariates.
 """
@@ -119,7 +119,7 @@ class NetworkScores:
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork | None, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
-        self.covariates = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
+        self.covariate_count = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
@@ -147,7 +147,11 @@ class NetworkScores:
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
-        current, first, second = ranks[..., node], self.covariates + node, self.covariates + ranks.shape[-1] + node
+        current, first, second = (
+            ranks[..., node],
+            self.covariate_count + node,
+            self.covariate_count + ranks.shape[-1] + node,
+        )
         change = self.joint.features.change(current, torch.minimum(current + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [first, second]])
 
@@ -208,10 +212,10 @@ class NetworkScores:
         group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
         outputs = []
         for at in range(0, len(nodes), group):
-            batch = nodes[at : at + group]
-            outputs.append(self._self_shifted(self.joint.mlp, first.joint, ranks, batch))
+            block = nodes[at : at + group]
+            outputs.append(self._self_shifted(self.joint.mlp, first.joint, ranks, block))
             if first.projection is not None:
-                outputs[-1] += self._self_shifted(self._correcting, first.projection, ranks, batch).clamp(
+                outputs[-1] += self._self_shifted(self._correcting, first.projection, ranks, block).clamp(
                     -self.clip, self.clip
                 )
         entries = torch.cat(outputs, dim=-1)

@@ -33,10 +33,10 @@ class Marginals:
 
     def __init__(self, scores: ConcreteScores, held_out: HeldOut, levels: int) -> None:
         self._scores, self._held_out, self._levels = scores, held_out, levels
-        self._removed: list[int] = []  # those that have left, the first first
-        self._node_at: list[int] = []  # nodes by place in `_second`; those that have left come last
-        self._at: list[int] = []  # each node's place
-        self._second = torch.empty(0)  # H_ij of the nodes at places i, j, (d, d, F, n)
+        self._removed: list[int] = []  # nodes, in the order of their removal
+        self._node_at: list[int] = []  # nodes by position in `_second`; removed ones come last
+        self._at: list[int] = []  # each node's position
+        self._second = torch.empty(0)  # H_ij of the nodes at positions i, j, (d, d, F, n)
         self._lock = RLock()  # a served fit is read by several threads
 
     def diagonal(self, removed: Sequence[int], nodes: Sequence[int]) -> Tensor:
@@ -74,7 +74,7 @@ class Marginals:
         """Subtract a share of the Schur complement of one node, in place."""
         second, node_at, last = self._second, self._node_at, len(self._node_at) - len(self._removed) - 1
         at = self._at[node]
-        if at != last:  # the nodes that remain stay together, so that no block needs a copy
+        if at != last:  # the remaining nodes stay together, so that no block needs a copy
             for axis in (second, second.transpose(0, 1)):
                 axis[[at, last]] = axis[[last, at]]
             node_at[at], node_at[last] = node_at[last], node_at[at]

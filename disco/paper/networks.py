@@ -24,7 +24,7 @@ from disco.paper.ranks import FoldRanks
 from disco.paper.settings import Settings
 
 _STD_FLOOR = 1e-4
-_LEAST_LEFT = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's
+_LEAST_RESIDUAL = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's
 DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
@@ -68,7 +68,7 @@ class RankFeatures(nn.Module):
                     (covariates - centre)[None], raw - mean, rcond=1e-6, driver="gelsd"
                 ).solution
                 mean, residual = mean - centre @ slopes, raw - covariates @ slopes
-                std = torch.maximum(residual.std(1, correction=0, keepdim=True), _LEAST_LEFT * std)
+                std = torch.maximum(residual.std(1, correction=0, keepdim=True), _LEAST_RESIDUAL * std)
             moments.append((mean, std, slopes))
         mean, std, slopes = (torch.cat(of_folds).float() for of_folds in zip(*moments, strict=True))
         return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR), slopes)

@@ -90,7 +90,7 @@ class Leaving:
     def __init__(self, nodes: int, scores: Callable[[list[int]], np.ndarray]) -> None:
         self._scores, self._nodes = scores, np.arange(nodes)
         self._removed: list[int] = []  # the last path
-        self._before = np.empty((nodes, nodes))  # the scores before each of them left, infinite once a node has left
+        self._before = np.empty((nodes, nodes))  # the scores before each removal, infinite for removed nodes
         self._lock = RLock()  # a served fit is read by several threads
 
     def removed_before(self, remaining: Sequence[int]) -> list[int]:

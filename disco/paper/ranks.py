@@ -32,8 +32,7 @@ from disco.words import how_many
 class RowInputs(NamedTuple):
     """Network inputs and groups of rows, in addition to their counts."""
 
-    # inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are ordered by
-    # name
+    # covariates by name, and exposure: network inputs, (rows, inputs) float32, standardised on all rows of the table
     covariates: np.ndarray
     group: np.ndarray | None  # the number of every row's group, (rows,), or None
 
@@ -75,7 +74,7 @@ class FoldRanks:
         index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.inputs.group]
         order = order[np.argsort(index[order], kind="stable")]
         bounds = np.flatnonzero(np.diff(index[order])) + 1
-        if not len(bounds):  # one group alone cannot be kept together
+        if not len(bounds):  # one group alone cannot stay together
             return order, holdout
         return order, int(bounds[np.abs(bounds - holdout).argmin()])
 

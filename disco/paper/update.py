@@ -30,7 +30,7 @@ class Update:
 
     def __init__(self, network: nn.Module, optimizer: Adam, loss: Loss, norm_bound: float) -> None:
         self._network, self._optimizer, self._loss, self._norm_bound = network, optimizer, loss, norm_bound
-        self._most: int | None = None  # rows of a part, once memory was short
+        self._most: int | None = None  # rows of a chunk, once memory was short
         self._recorded: dict[tuple[torch.Size, ...], _Recorded | None] = {}
         self._stream: torch.cuda.Stream | None = None  # to record on; libraries keep memory for each stream
 
@@ -63,7 +63,7 @@ class Update:
         total = batch.noisy.shape[1]
         while True:
             rows = min(self._most or total, total)
-            self._network.zero_grad()  # what did not fit may have left a part of it
+            self._network.zero_grad()  # what did not fit may have left some gradients
             try:
                 return torch.stack([added(chunk) for chunk in divided(batch, rows)]).sum(dim=0)
             except torch.OutOfMemoryError:

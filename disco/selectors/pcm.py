@@ -162,7 +162,7 @@ def _scores(
         lost = _lost(inverse, slopes.reshape(child, columns))
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
-        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding errors are left
+        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding errors remain
             seen, unseen = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
             f /= variances(squares, seen, unseen, trees, int(seeds[child]))[:, None]
         statistics = _statistics(test_y[:, child], _residuals(f, test_basis), test_smooths[:, :end], test_inverse)
