@@ -55,7 +55,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
             graph = _searched(
                 options.algorithm,
                 arms,
-                [[], *([names.index(target) for target in targets] for targets in interventions.targets)],
+                [[], *([names.index(node) for node in nodes] for nodes in interventions.targets)],
             )
     except ModuleNotFoundError as error:
         raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error

@@ -47,9 +47,7 @@ class NodeCounts:
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values.astype(float)
-        self.distinct, self.times = (
-            values_or_times.astype(float) for values_or_times in np.unique(values, return_counts=True)
-        )
+        self.distinct, self.times = (array.astype(float) for array in np.unique(values, return_counts=True))
         self.mean = self.values.mean()
 
     def total(self, of: np.ndarray) -> float:
@@ -163,13 +161,11 @@ def assigned(
     return kinds
 
 
-def _read(name: str, description: Any) -> GLMFamily:  # noqa: ANN401
-    words: Sequence[Any] = [description] if isinstance(description, str) else description
+def _read(name: str, value: Any) -> GLMFamily:  # noqa: ANN401
+    words: Sequence[Any] = [value] if isinstance(value, str) else value
     is_known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
     if not is_known or len(words) != (1 if words[0] == POISSON else 2):
-        raise InputError(
-            f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {description!r}.'
-        )
+        raise InputError(f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {value!r}.')
     if words[0] == POISSON:
         return GLMFamily()
     parameter, is_binomial = words[1], words[0] == BINOMIAL

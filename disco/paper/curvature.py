@@ -97,10 +97,8 @@ class HeldOut:
             at = number, slice(len(sample))
             ranks[at], level[at] = fold.held_out[sample], dense_ranks(fold.held_out[sample])
             covariates[at], rows[at] = fold.held_out_inputs.covariates[sample], fold.rows[sample]
-        at_rows, covariates_there, valid = (
-            torch.as_tensor(values).to(device) for values in (ranks, covariates, rows >= 0)
-        )
-        return cls(at_rows, covariates_there, valid, torch.as_tensor(level), rows)
+        at_ranks, at_inputs, valid = (torch.as_tensor(values).to(device) for values in (ranks, covariates, rows >= 0))
+        return cls(at_ranks, at_inputs, valid, torch.as_tensor(level), rows)
 
     def at(self, rows: slice) -> States:
         """Some of the rows of every fold."""
@@ -119,7 +117,7 @@ class NetworkScores:
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork | None, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
-        self.covariate_count = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
+        self.offset = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
@@ -149,8 +147,8 @@ class NetworkScores:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
         current, first, second = (
             ranks[..., node],
-            self.covariate_count + node,
-            self.covariate_count + ranks.shape[-1] + node,
+            self.offset + node,
+            self.offset + ranks.shape[-1] + node,
         )
         change = self.joint.features.change(current, torch.minimum(current + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [first, second]])
@@ -210,18 +208,16 @@ class NetworkScores:
         ranks, first = rows.ranks, self._first(rows, remaining)
         at_once = ranks.shape[1] * len(self.log_sigma)
         group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
-        outputs = []
+        out = []
         for at in range(0, len(nodes), group):
             block = nodes[at : at + group]
-            outputs.append(self._self_shifted(self.joint.mlp, first.joint, ranks, block))
+            out.append(self._diagonal(self.joint.mlp, first.joint, ranks, block))
             if first.projection is not None:
-                outputs[-1] += self._self_shifted(self._correcting, first.projection, ranks, block).clamp(
-                    -self.clip, self.clip
-                )
-        entries = torch.cat(outputs, dim=-1)
-        return entries if first.linear is None else entries + self._self_shifted_linear(first.linear, ranks, nodes)
+                out[-1] += self._diagonal(self._correcting, first.projection, ranks, block).clamp(-self.clip, self.clip)
+        entries = torch.cat(out, dim=-1)
+        return entries if first.linear is None else entries + self._diagonal_linear(first.linear, ranks, nodes)
 
-    def _self_shifted(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _diagonal(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """The output of each node after a shift of the same node, (F, S, n, len(nodes)), in one pass."""
         shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
         hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
@@ -229,7 +225,7 @@ class NetworkScores:
         weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
-    def _self_shifted_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _diagonal_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         shifted = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
         return torch.cat(shifted, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 

@@ -105,10 +105,8 @@ class Fitted:
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)
         for name, network in networks.named.items():
-            state = {
-                key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")
-            }
-            network.load_state_dict(state)
+            data = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+            network.load_state_dict(data)
             network.to(device)
         return cls(counts, folds, networks, settings, learnt=rules_of(prepared, knowledge), adjustment=adjustment)
 

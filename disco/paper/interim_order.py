@@ -34,19 +34,17 @@ def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) 
     joint = copy.deepcopy(fitted.networks.joint)
     joint.load_state_dict(training.best, strict=False)
     rows = min(_ROWS, settings.evaluation_rows or _ROWS)
-    current = replace(fitted, networks=Networks(joint, None), settings=settings.replace(evaluation_rows=rows), sinks={})
+    fit = replace(fitted, networks=Networks(joint, None), settings=settings.replace(evaluation_rows=rows), sinks={})
 
     def evaluate(remaining: Sequence[int]) -> dict[tuple[str, str], Any]:
         check()
-        return current.sink_scores(remaining)
+        return fit.sink_scores(remaining)
 
     try:
-        current.begin(check)
+        fit.begin(check)
         steps = list(
-            remove_sinks(
-                evaluate, len(current.names), settings.criterion, settings.boundary, current.names, current.rules
-            )
+            remove_sinks(evaluate, len(fit.names), settings.criterion, settings.boundary, fit.names, fit.rules)
         )
     except ScoreUnavailable:
         return None
-    return Sketch([current.names[node] for node in order_of(steps)], ())
+    return Sketch([fit.names[node] for node in order_of(steps)], ())

@@ -59,15 +59,13 @@ class RankFeatures(nn.Module):
         moments = []
         for fold in folds:
             raw = _raw_features(torch.as_tensor(fold.train, dtype=torch.float64)[None], torch.tensor([fold.top]))
-            covariates = torch.as_tensor(fold.inputs.covariates, dtype=torch.float64)
+            inputs = torch.as_tensor(fold.inputs.covariates, dtype=torch.float64)
             mean, std = raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)
-            slopes = torch.zeros(1, covariates.shape[1], raw.shape[2])
-            if covariates.shape[1]:
-                centre = covariates.mean(0)
-                slopes = torch.linalg.lstsq(
-                    (covariates - centre)[None], raw - mean, rcond=1e-6, driver="gelsd"
-                ).solution
-                mean, residual = mean - centre @ slopes, raw - covariates @ slopes
+            slopes = torch.zeros(1, inputs.shape[1], raw.shape[2])
+            if inputs.shape[1]:
+                centre = inputs.mean(0)
+                slopes = torch.linalg.lstsq((inputs - centre)[None], raw - mean, rcond=1e-6, driver="gelsd").solution
+                mean, residual = mean - centre @ slopes, raw - inputs @ slopes
                 std = torch.maximum(residual.std(1, correction=0, keepdim=True), _LEAST_RESIDUAL * std)
             moments.append((mean, std, slopes))
         mean, std, slopes = (torch.cat(of_folds).float() for of_folds in zip(*moments, strict=True))

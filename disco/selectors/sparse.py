@@ -28,10 +28,8 @@ def other_rules(ocs: pd.DataFrame, settings: Settings, rule: str, edges: int) ->
     """
     if rule == "jackknife":
         return {}
-    edges_by_rule = {"lower": len(select(with_z(ocs, "iqr"), *LOWER))}
+    edge_counts = {"lower": len(select(with_z(ocs, "iqr"), *LOWER))}
     if "curvature" in ocs:
         folds = with_z(ocs, "jackknife")
-        edges_by_rule["jackknife"] = len(
-            select(folds, *own_thresholds(folds, settings.replace(parent_rule="jackknife")))
-        )
-    return {name: count for name, count in edges_by_rule.items() if count > edges}
+        edge_counts["jackknife"] = len(select(folds, *own_thresholds(folds, settings.replace(parent_rule="jackknife"))))
+    return {name: count for name, count in edge_counts.items() if count > edges}

@@ -67,10 +67,8 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
         value, pull, *_ = vjp(noise, rows)
         units = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)[list(leaves)]
         slopes = vmap(lambda unit: pull(unit.expand_as(rows))[0])(units).movedim(0, 1)  # (rows, leaves, nodes)
-        of_leaves = slopes[:, :, list(leaves)]
-        weights = torch.linalg.solve_ex(of_leaves, value[:, list(leaves), None])[
-            0
-        ]  # singular: infinite, and so no leaf
+        block = slopes[:, :, list(leaves)]
+        weights = torch.linalg.solve_ex(block, value[:, list(leaves), None])[0]  # singular: infinite, and so no leaf
         return value - (slopes * weights).sum(dim=1)
 
     return corrected
