@@ -125,18 +125,14 @@ class Reporter:
             self.step(stage, done, len(items), unit=unit)
 
     def check(self, completed: int = 0) -> None:
-        """Within a step, ask whether to continue, after `completed` further steps; FitStopped if the callback stops the
-        work.
-        """
+        """Within a step, ask the callback whether to continue, after `completed` further steps; else FitStopped."""
         if completed:
             done, total = self.done + completed, self.last.total
             self._note(self.last.stage, done, total, done / max(total, 1))
         self._ask()
 
     def waiting(self, stage: str, done: int, total: int, unit: str) -> Callable[[], None]:
-        """A check for a long step of a stage: it reports the stage again each second, so that the callback can stop the
-        work.
-        """
+        """A check for a long step of a stage: it reports the stage each second, so that the callback can stop it."""
         last = time.monotonic()
 
         def check() -> None:

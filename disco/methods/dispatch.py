@@ -37,9 +37,7 @@ def method(name: str) -> Method:
 
 
 def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """The options of a method, with some changed. InputError: an unknown method or option, or a value that is not
-    allowed.
-    """
+    """The options of a method, with some changed. InputError: unknown method or option, or an invalid value."""
     require_types(changes=(changes, Mapping | None))
     chosen = method(name)
     options = import_module(f"disco.methods.{chosen.module}").Options

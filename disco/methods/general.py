@@ -71,9 +71,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def standardised(table: pd.DataFrame, label: str) -> np.ndarray:
-    """log(1 + x) with mean 0 and variance 1, (rows, nodes). InputError, with the method's `label`: a column is
-    constant.
-    """
+    """log(1 + x) with mean 0 and variance 1, (rows, nodes). InputError, naming `label`: a column is constant."""
     logged = np.log1p(table.to_numpy(dtype=float))
     spread = logged.std(axis=0)
     if not spread.all():

@@ -57,9 +57,7 @@ class NodeCounts:
 
 @dataclass(frozen=True)
 class GLMFamily:
-    """The family poisson, nb or binomial, with its parameter: r of a negative binomial, M of a binomial; otherwise
-    unused.
-    """
+    """The family poisson, nb or binomial, with its parameter: r or M; unused for Poisson."""
 
     name: str = POISSON
     parameter: float = math.inf

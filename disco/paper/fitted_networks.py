@@ -174,8 +174,7 @@ class Fitted:
         return Variant(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
 
     def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
-        """The OCS of all candidate edges along a causal order: fold, parent, child, ocs, curvature, z (and marks, as in
-        `Variant`).
+        """The OCS of all candidate edges along a causal order, with the columns of `Variant.ocs`.
 
         Args:
             order: all columns, source first.
@@ -224,10 +223,9 @@ class Fitted:
         return self.sinks[key]
 
     def pair_scores(self, child: int, remaining: Sequence[int], removed: Sequence[int]) -> ocs.PairScores:
-        """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`, by node
-        number.
+        """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`.
 
-        `removed` are the nodes outside R, in the order of their removal.
+        `removed` are the nodes outside R, in the order of their removal. All nodes are numbers.
         """
         key = child, *removed
         if key not in self._pairs:

@@ -147,9 +147,7 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
 
 
 def _maximised(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
-    """The M step, from each candidate's probability `edge` of an edge and its expected signed value `signed` if it is
-    one.
-    """
+    """The M step, from each candidate's probability of an edge, `edge`, and its expected signed Z as an edge."""
     edges = float(edge.sum())
     without = len(z) - edges
     scale = min(1.0, math.sqrt((float((1 - edge) @ z**2) + _NULL_PAIRS) / (without + _NULL_PAIRS)))

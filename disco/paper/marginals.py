@@ -40,16 +40,14 @@ class Marginals:
         self._lock = RLock()  # a served fit is read by several threads
 
     def diagonal(self, removed: Sequence[int], nodes: Sequence[int]) -> Tensor:
-        """H_jj of some nodes after the removal of others, in their order, (F, n, len(nodes))."""
+        """H_jj of some nodes, after the removal of `removed`, in order, (F, n, len(nodes))."""
         with self._lock:
             self._advance(removed)
             at = [self._at[node] for node in nodes]
             return self._second[at, at].movedim(0, -1).contiguous()
 
     def off_diagonal(self, removed: Sequence[int], remaining: Sequence[int], node: int) -> Tensor:
-        """|H_ij| and H_ij for i = `node` and every remaining j, after the removal of others, in their order, (2, F, n,
-        |R|).
-        """
+        """|H_ij| and H_ij for i = `node` and every remaining j, after the removal of `removed`, in order, (2, F, n, |R|)."""
         with self._lock:
             self._advance(removed)
             row = self._second[self._at[node], [self._at[column] for column in remaining]]

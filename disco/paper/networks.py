@@ -180,9 +180,7 @@ class ProjectionNetwork(nn.Module):
         self.mlp = FoldedMLP(folds, covariate_count + 3 * nodes + 1, 2 * nodes, settings)
 
     def forward(self, ranks: Tensor, mask: Tensor, covariates: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, covariates (F, n, c), log σ (F, n) → log corrections (F, n,
-        d, 2).
-        """
+        """Ranks, mask of R as 0 and 1 (F, n, d), covariates (F, n, c), log σ (F, n) → log corrections (F, n, d, 2)."""
         masked = self.features(ranks, covariates) * mask.repeat(1, 1, 2)
         return self.mlp(torch.cat([covariates, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
 

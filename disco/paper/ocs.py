@@ -149,8 +149,7 @@ def robust_scale(values: np.ndarray) -> float:
 def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
-    From fold, parent, child, ocs, z and possibly `MARKS`: parent, child, ocs, z, frequency and `MARKS`, in the same
-    order.
+    Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
     """
     means_of_folds = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
     marks = [name for name in MARKS if name in ocs]
@@ -194,9 +193,7 @@ def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
 
 
 def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
-    """A selection of the table's rows without forbidden candidates and with required ones, by the column rule if
-    present.
-    """
+    """A selection of rows without forbidden candidates and with required ones, by the column rule if present."""
     if "rule" not in table:
         return selected
     return (selected & (table["rule"] != FORBIDDEN)) | (table["rule"] == REQUIRED)

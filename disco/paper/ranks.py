@@ -294,8 +294,7 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
     """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}, from 0.
 
-    Equal cuts leave levels empty. `of` are the rows that define the quantiles, (other rows, nodes); `counts` by
-    default.
+    Equal cuts leave levels empty. The rows `of`, (other rows, nodes), define the quantiles; by default `counts`.
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts if of is None else of, shares, axis=0)

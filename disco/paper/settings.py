@@ -31,9 +31,7 @@ _NORM = "Gradient norm at most", "Longer gradients are scaled down to this."
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one fit; checked at creation, immutable. InputError: a value has the wrong type or is out of
-    range.
-    """
+    """The settings of one fit; checked at creation, immutable. InputError: a value has a wrong type or range."""
 
     BY_SET: ClassVar = True  # without a flag
 
@@ -251,9 +249,7 @@ class Settings:
 
     @classmethod
     def of(cls, preset: str = "tuned", **changes: Any) -> "Settings":
-        """The settings of a preset, with some changed. InputError: an unknown preset or setting, or a value that is not
-        allowed.
-        """
+        """The settings of a preset, with some changed. InputError: unknown preset or setting, or an invalid value."""
         require("preset", preset, among(PRESETS))
         return cls.from_dict({**PRESETS[preset], **changes})
 

@@ -54,8 +54,7 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The F test of every candidate edge: parent, child, score (F), p_value, selected, in causal order of child,
-    parent.
+    """The F test of every candidate edge: parent, child, score (F), p_value, selected; in causal order.
 
     A predecessor in the span of covariates or earlier ones, such as a copy, is dropped: it has score 0 and p-value 1,
     and the earlier ones are tested without it. A node that is constant, or in the span of covariates, also has score 0

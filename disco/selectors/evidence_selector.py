@@ -34,8 +34,7 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The parents of every node among its predecessors: parent, child, score, selected, in causal order of child,
-    parent.
+    """Every candidate edge, selected or not: parent, child, score, selected; in causal order of child, then parent.
 
     The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate, estimated
     by its Rao statistic. It is NaN if the screen excludes the pair or a likelihood is not finite.

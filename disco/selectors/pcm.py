@@ -68,8 +68,7 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The PCM test of every candidate edge: parent, child, score (T), p_value, selected, in causal order of child,
-    parent.
+    """The PCM test of every candidate edge: parent, child, score (T), p_value, selected; in causal order.
 
     If T is undefined, score is 0 and p_value 1. This holds for a node that is constant on either half, both as a parent
     and as a child; for a predecessor in the span of earlier ones, such as a copy (they are tested without it); and for

@@ -114,9 +114,7 @@ def rows_of(
 
 
 def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None = None) -> None:
-    """Refuse before a fit any table that the selector would refuse after it, for some order, with the errors of
-    `candidates`.
-    """
+    """Refuse before a fit, as `candidates` does, any table that the selector would refuse after it, for some order."""
     rows, adjustment = rows_of(selector, table, settings, adjustment)
     if selector == "ocs":
         return
@@ -191,8 +189,7 @@ AGREEMENT = ("both", "one", "other", "neither")
 def compared(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """The candidates of two selectors along the same order, side by side; InputError if their pairs differ.
 
-    From parent, child, score, selected: parent, child, score_one, score_other, selected_by (one of `AGREEMENT`), rows
-    as in `first`.
+    Columns parent, child, score_one, score_other, selected_by (one of `AGREEMENT`); rows as in `first`.
     """
     names = ["parent", "child"]
     columns = [*names, "score", "selected"]

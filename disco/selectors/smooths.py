@@ -138,8 +138,7 @@ def normalised(values: np.ndarray) -> np.ndarray:
 
 
 def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The Cholesky factor L of a Gram matrix, and a mask of columns outside the span of earlier ones, (all, all) and
-    (all,).
+    """The Cholesky factor L of a Gram matrix, (all, all), and a mask of columns outside the span of earlier ones.
 
     The Gram matrix is that of columns of norm 1 or 0. A spanned column keeps its position, with the row and column of
     an identity matrix, so that it affects no other.

@@ -53,8 +53,7 @@ def train_joint(
     *,
     paired: bool = False,
 ) -> int:
-    """Train the joint network and return the epoch of its final state: the best validated, or the last without
-    validation.
+    """Train the joint network; returns the epoch of its final state, the best validated, or the last if none is.
 
     Args:
         values: standardised rows, (rows, nodes).
