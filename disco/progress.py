@@ -33,7 +33,7 @@ class Sketch(NamedTuple):
     decided: Sequence[tuple[Any, Any]] = ()
 
     def named(self, names: Sequence[str], contexts: int = 0) -> "Sketch":
-        """The same with names instead of numbers, without the first nodes, which are effects of contexts."""
+        """This sketch with names instead of numbers, without the first nodes, which are effects of contexts."""
         edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges if parent >= contexts]
         decided = [(names[parent], names[child]) for parent, child in self.decided if parent >= contexts]
         return Sketch([names[node] for node in self.order if node >= contexts], edges, decided)

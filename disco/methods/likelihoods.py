@@ -76,7 +76,7 @@ class GLMFamily:
         return self.parameter * expit(eta) if self.name == BINOMIAL else np.exp(eta)
 
     def within(self, mean: np.ndarray | float, margin: float) -> np.ndarray:
-        """Means clipped to the family's range: at least `least`, and at least that far below M."""
+        """Means clipped to the family's range: at least `margin`, and at least that far below M."""
         largest = self.parameter - margin if self.name == BINOMIAL else math.inf
         return np.clip(mean, margin, largest)
 

@@ -31,7 +31,7 @@ class ConditionalMeans(Protocol):
         """The means of a remaining node, (rows,)."""
 
     def condition_on(self, node: int) -> None:
-        """Put a node after those placed before it."""
+        """Place a node next."""
 
 
 class Deflated:

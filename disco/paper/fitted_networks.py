@@ -137,7 +137,7 @@ class Fitted:
 
     @property
     def curvature_bytes(self) -> int:
-        """The memory on its device that it keeps once curvature has been asked for."""
+        """The memory on its device that it occupies once curvature has been computed."""
         rows = self._held_out.ranks
         return 0 if self._marginals is None else rows.nelement() * rows.element_size() * len(self.names)
 
@@ -244,7 +244,7 @@ class Fitted:
         return self._marginals.diagonal(self._leaving.removed_before(remaining), nodes)
 
     def begin(self, check: Callable[[], None]) -> None:
-        """Compute what the scores of all nodes need, unless they are there; `check` is called in between."""
+        """Prepare the scores of all nodes, unless they exist; `check` is called in between."""
         if self._marginals is not None and tuple(range(len(self.names))) not in self.sinks:
             self._marginals.begin(check)
 

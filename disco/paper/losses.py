@@ -66,7 +66,7 @@ class Clean(NamedTuple):
     covariates: Tensor
 
     def take(self, rows: Tensor | slice) -> "Clean":
-        """Some of the rows."""
+        """A selection of rows."""
         return Clean(self.ranks[rows], self.covariates[rows])
 
 
@@ -79,7 +79,7 @@ def stacked(folds: Sequence[Batch]) -> Batch:
 
 
 def divided(batch: Batch, rows: int) -> list[Batch]:
-    """The parts of a batch, each of at most `rows` rows of every fold."""
+    """The chunks of a batch, each of at most `rows` rows of every fold."""
     return [type(batch)._make(values) for values in zip(*(value.split(rows, dim=1) for value in batch), strict=True)]
 
 

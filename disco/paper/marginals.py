@@ -47,7 +47,7 @@ class Marginals:
             return self._second[at, at].movedim(0, -1).contiguous()
 
     def off_diagonal(self, removed: Sequence[int], remaining: Sequence[int], node: int) -> Tensor:
-        """|H_ij| and H_ij for i = `node` and every remaining j, after the removal of `removed`, in order, (2, F, n, |R|)."""
+        """|H_ij| and H_ij for i = `node` and every remaining j, (2, F, n, |R|), `removed` as in `diagonal`."""
         with self._lock:
             self._advance(removed)
             row = self._second[self._at[node], [self._at[column] for column in remaining]]

@@ -38,14 +38,14 @@ class RowInputs(NamedTuple):
 
     @classmethod
     def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
-        """That of all rows of a table; without an adjustment there are no inputs and no groups."""
+        """The inputs of all rows of a table; empty, and without groups, if there is no adjustment."""
         if adjustment is None:
             return cls(np.zeros((rows, 0), np.float32), None)
         by_name = sorted(adjustment.covariates, key=lambda covariate: covariate.name)
         return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
 
     def take(self, rows: np.ndarray) -> "RowInputs":
-        """That of some rows, by number or by true and false."""
+        """The inputs of some rows, by number or mask."""
         return RowInputs(self.covariates[rows], None if self.group is None else self.group[rows])
 
 

@@ -101,7 +101,7 @@ class Training:
         return Update(self.network, self.optimizer, loss, norm_bound)
 
     def keep(self, indices: Sequence[int]) -> None:
-        """Choose the current parameters of the active folds at `positions`."""
+        """Choose the current parameters of the active folds at `indices`."""
         for name, value in self.network.named_parameters():
             for index in indices:
                 self.best[name][self.active[index]] = value.detach()[index]
@@ -123,7 +123,7 @@ class Training:
             self.drop(stopped)
 
     def drop(self, indices: Sequence[int]) -> None:
-        """Stop training the active folds at `positions`."""
+        """Stop training the active folds at `indices`."""
         active = [index for index in range(len(self.active)) if index not in indices]
         self.active = [self.active[index] for index in active]
         for parameter in self.network.parameters():
@@ -147,7 +147,7 @@ def keep_folds(network: nn.Module, folds: Sequence[int]) -> None:
 
 
 def cosine(step: int, length: int, start: float, end: float) -> float:
-    """The learning rate after `done` of `length` counts; constant after the last."""
+    """The learning rate after `step` of `length` counts; constant after the last."""
     return end + (start - end) * (1 + math.cos(math.pi * min(step, length) / length)) / 2
 
 
