@@ -117,8 +117,9 @@ def likeliest(
 def order(
     means: ConditionalMeans, score: Score, candidates: np.ndarray, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The nodes, sources first, and the score of each when it was placed; ties go to the first column.
+    """The nodes, sources first, and the score of each when it was placed.
 
+    The node with the smallest score is next; ties go to the first column. `means` starts without placed nodes.
     `candidates` is whether an edge [parent, child] is possible, (nodes, nodes). Placing a node changes only the scores
     of its candidate children.
     """
