@@ -14,8 +14,7 @@ DEVICES = ("auto", "cpu", "cuda")
 def choose_device(name: str = "auto") -> "torch.device":
     """The device of a name; `auto` is CUDA if there is a CUDA device, else the CPU.
 
-    Raises:
-        InputError: the name is unknown, or it is cuda and there is no CUDA device.
+    InputError: the name is unknown, or it is cuda and there is no CUDA device.
     """
     import torch
 

@@ -39,13 +39,11 @@ class DISCO:
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.paper.method.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
-        notes_: what in the table creates edges that no cause explains (`disco.table.artefacts`), and with experiments
-            which rows were used and which of their rules were not, as sentences.
+        notes_: patterns of the table that create edges without a cause (`disco.table.artefacts`), and with experiments
+            the rows used and the rules not used, as sentences.
         feature_names_in_, n_features_in_: the table's columns.
         rows_used_: number of rows used.
-        settings_: the `Settings`.
-        device_: the device of the networks.
-        fitted_: the `Fitted` networks.
+        settings_, device_, fitted_: the `Settings`, the device of the networks, the `Fitted` networks.
     """
 
     def __init__(self, preset: str = "tuned", device: str = "auto", **settings: Any) -> None:
@@ -84,8 +82,8 @@ class DISCO:
                 roles; or the adjustment made from them, if the table has counts only.
             knowledge: rules that order and edges obey.
             callback: receives every `Event`; returning False stops the fit.
-            checkpoint: a file that keeps the state of an unfinished fit; the fit resumes from it if it exists.
-            dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table.
+            checkpoint: a file for the state of an unfinished fit; the fit resumes from it if it exists.
+            dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply to this table.
 
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
@@ -94,17 +92,17 @@ class DISCO:
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)
-        given = prepare(table, roles, settings.folds)
-        looking = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small part of the time
-        notes = map(str, artefacts(given, aside=ignored(table, roles), dismissed=dismissed, callback=looking))
-        found = fit(given, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
-        self.notes_ = (*notes, *found.notes)
-        self.fitted_, self.settings_, self.device_ = found.fitted, settings, device
-        self.feature_names_in_ = np.asarray(found.fitted.table.columns, dtype=object)
-        self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), found.fitted.plan.used
-        self.order_, self.ccs_ = found.variant.order, found.variant.ccs
-        self.criteria_, self.ocs_ = found.variant.criteria, found.variant.ocs
-        self.edges_, self.candidates_, self.training_ = found.edges, found.candidates, found.training
+        prepared = prepare(table, roles, settings.folds)
+        relay = Reporter(callback, {"artefacts": 0.0, "fit": 1.0}).part("artefacts", "")  # a small share of the time
+        notes = map(str, artefacts(prepared, aside=ignored(table, roles), dismissed=dismissed, callback=relay))
+        result = fit(prepared, settings, device, knowledge=knowledge, callback=callback, checkpoint=checkpoint)
+        self.notes_ = (*notes, *result.notes)
+        self.fitted_, self.settings_, self.device_ = result.fitted, settings, device
+        self.feature_names_in_ = np.asarray(result.fitted.table.columns, dtype=object)
+        self.n_features_in_, self.rows_used_ = len(self.feature_names_in_), result.fitted.plan.used
+        self.order_, self.ccs_ = result.variant.order, result.variant.ccs
+        self.criteria_, self.ocs_ = result.variant.criteria, result.variant.ocs
+        self.edges_, self.candidates_, self.training_ = result.edges, result.candidates, result.training
         self.adjacency_ = graphs.adjacency(self.graph()).loc[self.feature_names_in_, self.feature_names_in_]
         return self
 
@@ -127,12 +125,10 @@ class DISCO:
         *,
         where: Mapping[str, Any] | None = None,
     ) -> "Effect":
-        """What happens to a node if others are set, in the DAG of `edges_`, which is taken for granted.
+        """The effect of setting some nodes on another, in the DAG of `edges_`, which is taken as given.
 
-        See `disco.effects.effect.effect`; a refinement's `effect` also has what is unsure of the graph in it.
-
-        Raises:
-            InputError: the question cannot be answered.
+        See `disco.effects.effect.effect`; a refinement's `effect` also includes the uncertainty of the graph.
+        InputError: the question cannot be answered.
         """
         from disco.effects.effect import effect
         from disco.effects.effect_question import among  # imports Numba, which a fit does not need

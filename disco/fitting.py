@@ -47,10 +47,7 @@ def fit(
     callback: Callback | None = None,
     checkpoint: Path | str | None = None,
 ) -> FitResult:
-    """Train the networks, find the order, select the parents.
-
-    Arguments and errors as `disco.DISCO.fit`.
-    """
+    """Train the networks, find the order, select the parents; arguments and errors as `disco.DISCO.fit`."""
     require_types(settings=(settings, Settings), device=(device, torch.device), knowledge=(knowledge, Knowledge | None))
     require_types(checkpoint=(checkpoint, Path | str | None))
     check_callback(callback)
@@ -78,7 +75,6 @@ def _fit(
     request: tuple[Settings, torch.device, Knowledge | None, Checkpoint],
     reporter: Reporter,
 ) -> FitResult:
-    """The fit of a checked table, divided into folds, in this process or a worker's."""
     settings, device, knowledge, store = request
     observed, note = without_interventions(prepared)
     rules = rules_of(prepared, knowledge)
@@ -105,11 +101,7 @@ def _fit(
 def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjustment: Adjustment | None = None) -> str:
     """A digest of everything that affects the networks; a checkpoint belongs to the fit with its digest.
 
-    Args:
-        table: counts, all rows.
-        rows: the row numbers for networks and order.
-        settings: of the fit.
-        adjustment: the adjustment of all rows.
+    `table` has the counts of all rows, and `rows` are the row numbers for networks and order.
     """
     chosen = {"preset": settings.preset, **fields.fingerprint(settings)}
     names_and_settings = json.dumps([sorted(table.columns), chosen], sort_keys=True)
@@ -123,7 +115,6 @@ def fingerprint(table: pd.DataFrame, rows: np.ndarray, settings: Settings, adjus
 
 
 def _work(plan: Plan, nodes: int) -> dict[str, float]:
-    """Floating-point operations by stage, for computing progress."""
     flops = stage_flops(plan, nodes)
     if plan.settings.selector != "ocs":
         splits = selection.forest_splits(plan, nodes)

@@ -20,7 +20,7 @@ ENOUGH = "enough"
 
 
 class Sketch(NamedTuple):
-    """The graph of a search that goes on; nodes by name, within a search by number.
+    """The graph of a running search; nodes by name, within a search by number.
 
     Attributes:
         order: all nodes, sources first.
@@ -33,7 +33,7 @@ class Sketch(NamedTuple):
     decided: Sequence[tuple[Any, Any]] = ()
 
     def named(self, names: Sequence[str], contexts: int = 0) -> "Sketch":
-        """The same with names instead of numbers, without the first nodes, which are effects of contexts."""
+        """This sketch with names instead of numbers, without the first nodes, which are effects of contexts."""
         edges = [(names[parent], names[child], nats) for parent, child, nats in self.edges if parent >= contexts]
         decided = [(names[parent], names[child]) for parent, child in self.decided if parent >= contexts]
         return Sketch([names[node] for node in self.order if node >= contexts], edges, decided)
@@ -47,15 +47,14 @@ class Event:
         stage: in a fit: artefacts, joint, projection, ordering, parents, and selector if it is not ocs; in a
             refinement: artefacts, screen, prior, search, evidence, bootstrap; in a model check: fit, simulate,
             held-out.
-        done, total: number of finished parts of the stage, and of all parts: epochs, removals, nodes, searches or
-            tables.
-        progress: estimated share of the whole work that is done, 0 to 1; it never decreases.
+        done, total: number of finished steps of the stage, and of all: epochs, removals, nodes, searches or tables.
+        progress: estimated finished share of the whole work, 0 to 1; it never decreases.
         message: the same in words; empty if the stage has none.
         train, validation: in training, one loss per fold; NaN if not computed.
         best_epoch: in training, each fold's best epoch so far; 0 before the first validation.
         start, sweep, score: in a search, the name of its start, the current sweep, and the score in nats.
-        graph: in a search, its graph after a sweep; then the best, once its strongest edges are judged; in a fit, now
-            and then, its order so far, without edges.
+        graph: in a search, its graph after a sweep, then the best, once its strongest edges are judged; in a fit, at
+            intervals, its order so far, without edges.
     """
 
     stage: str
@@ -92,10 +91,7 @@ class Reporter:
         seconds: time after which the work has enough; 0 without a limit.
 
     Attributes:
-        has_enough: whether searches should end with what they have.
-
-    Raises:
-        InputError: the callback is not a function.
+        has_enough: whether searches should end with their best result so far.
     """
 
     def __init__(
@@ -105,48 +101,38 @@ class Reporter:
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
         self.has_enough, self.until = False, time.monotonic() + seconds if seconds else None
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
-        self.done, self.unit = 0, ""  # of the last step, like `more`
-        self.more: dict[str, Any] = {}
+        self.done, self.unit = 0, ""  # of the last step, like `fields`
+        self.fields: dict[str, Any] = {}
 
     def step(
-        self, stage: str, done: int, total: int, share: float | None = None, *, unit: str = "", **more: Any
+        self, stage: str, done: int, total: int, share: float | None = None, *, unit: str = "", **fields: Any
     ) -> None:
-        """Report that `done` of `total` parts of a stage are done.
+        """Report that `done` of `total` steps of a stage are done; FitStopped if the callback stops the work.
 
         Args:
-            share: share of the stage that is done, 0 to 1; done / total unless given.
-            unit: the name of the parts, used in the message.
-            more: further fields of the event.
-
-        Raises:
-            FitStopped: the callback stopped the work.
+            share: finished share of the stage, 0 to 1; done / total by default.
+            unit: the name of the steps, used in the message.
+            fields: further fields of the event.
         """
-        self.done, self.unit, self.more = done, unit, more
+        self.done, self.unit, self.fields = done, unit, fields
         self._note(stage, done, total, done / max(total, 1) if share is None else share)
         self._ask()
 
     def each(self, stage: str, items: Sequence[T], unit: str) -> Iterator[T]:
-        """The items of a stage, one after the other; each is reported once the next one is asked for."""
+        """The items of a stage, one after the other; each is reported once the next one is requested."""
         for done, item in enumerate(items, start=1):
             yield item
             self.step(stage, done, len(items), unit=unit)
 
-    def check(self, more: int = 0) -> None:
-        """Within a step, ask whether to continue.
-
-        Args:
-            more: parts of the stage completed since the last report.
-
-        Raises:
-            FitStopped: the callback stopped the work.
-        """
-        if more:
-            done, total = self.done + more, self.last.total
+    def check(self, completed: int = 0) -> None:
+        """Within a step, ask the callback whether to continue, after `completed` further steps; else FitStopped."""
+        if completed:
+            done, total = self.done + completed, self.last.total
             self._note(self.last.stage, done, total, done / max(total, 1))
         self._ask()
 
     def waiting(self, stage: str, done: int, total: int, unit: str) -> Callable[[], None]:
-        """A check for a long part of a stage: it reports the stage anew each second, and so hears of a stop."""
+        """A check for a long step of a stage: it reports the stage each second, so that the callback can stop it."""
         last = time.monotonic()
 
         def check() -> None:
@@ -160,19 +146,15 @@ class Reporter:
     def part(self, stage: str, unit: str) -> Callback:
         """The callback for work that is one stage of this work; `unit` as in `step`."""
 
-        def heard(event: Event) -> bool:
-            self.done, self.unit, self.more = event.done, unit, {}
+        def pass_on(event: Event) -> bool:
+            self.done, self.unit, self.fields = event.done, unit, {}
             self._note(stage, event.done, event.total, event.progress)
             return self._continues()
 
-        return heard
+        return pass_on
 
     def relay(self, event: Event) -> None:
-        """Report an event of the same work from elsewhere.
-
-        Raises:
-            FitStopped: the callback stopped the work.
-        """
+        """Report an event of the same work from elsewhere; FitStopped if the callback stops the work."""
         self.last, self.done = replace(event, progress=max(event.progress, self.last.progress)), event.done
         self._ask()
 
@@ -184,10 +166,10 @@ class Reporter:
         if self.callback is None:
             return
         stages = list(self.weights)
-        before = sum(self.weights[name] for name in stages[: stages.index(stage)])
-        progress = (before + share * self.weights[stage]) / sum(self.weights.values())
+        earlier = sum(self.weights[name] for name in stages[: stages.index(stage)])
+        progress = (earlier + share * self.weights[stage]) / sum(self.weights.values())
         words = {"message": f"{stage}: {self.unit} {done} of {total}"} if self.unit else {}
-        self.last = Event(stage, done, total, min(max(progress, self.last.progress), 1.0), **{**words, **self.more})
+        self.last = Event(stage, done, total, min(max(progress, self.last.progress), 1.0), **{**words, **self.fields})
 
     def _continues(self) -> bool:
         answer = None if self.callback is None else self.callback(self.last)

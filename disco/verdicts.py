@@ -23,7 +23,7 @@ import pandas as pd
 from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE
 from disco.paper import jackknife
 from disco.paper.ocs import frequencies, passes
-from disco.paper.removals import places
+from disco.paper.removals import positions_of
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.refinement_result import Ends, ends
@@ -176,8 +176,8 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
     removed = chosen.set_index("node")["step"]
     step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
-    wanted = {end: step * len(names) + places(edges[end], names) for end in ("parent", "child")}
-    number = ccs["step"].to_numpy() * len(names) + places(ccs["node"], names)  # of step and node
+    wanted = {end: step * len(names) + positions_of(edges[end], names) for end in ("parent", "child")}
+    number = ccs["step"].to_numpy() * len(names) + positions_of(ccs["node"], names)  # of step and node
     is_wanted = np.zeros(number.max(initial=0) + 1, dtype=bool)
     is_wanted[[*wanted["parent"], *wanted["child"]]] = True
     few = ccs[["fold", "score"]].assign(number=number)[is_wanted[number]]

@@ -75,7 +75,7 @@ def test_recorded_updates_are_those_made_one_by_one(small_table, device, monkeyp
     )
     recorded = losses(small_table, device, settings=settings)
     assert 40 < len(recorded) < 200  # the joint network's folds have stopped, one after the other
-    monkeypatch.setattr(Update, "_replayed", Update._made)
+    monkeypatch.setattr(Update, "_replayed", Update._updated)
     close(losses(small_table, device, settings=settings), recorded, rtol=1e-5)
 
 

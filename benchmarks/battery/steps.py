@@ -251,7 +251,7 @@ def _selector(name: str) -> Callable[[World], None]:
             if not candidates["p_value"].between(0, 1).all():
                 raise Wrong("A p-value lies outside 0 to 1.")
         world.candidates[name] = candidates
-        selection.kept(candidates, name, 1.0)
+        selection.recut(candidates, name, 1.0)
         if "ocs" in world.candidates:
             selection.compared(candidates, world.candidates["ocs"])
 

@@ -24,20 +24,19 @@ _SECONDS = 0.2  # between two reported events
 
 
 class _Teller:
-    """The callback of the method: reports its events, a few per second at most."""
+    """The method's callback: writes its events, a few per second at most."""
 
     def __init__(self, handle: int) -> None:
-        self.handle, self.told = handle, 0.0
+        self.handle, self.written_at = handle, 0.0
 
     def __call__(self, event: "Event") -> bool:
-        now = time.monotonic()
-        if now - self.told >= _SECONDS:
-            self.told = now
-            self.say({name: getattr(event, name) for name in ("stage", "done", "total", "progress", "message")})
+        time_of_event = time.monotonic()
+        if time_of_event - self.written_at >= _SECONDS:
+            self.written_at = time_of_event
+            self.write({name: getattr(event, name) for name in ("stage", "done", "total", "progress", "message")})
         return True
 
-    def say(self, values: dict[str, Any]) -> None:
-        """Write one line; the caller reads while this process runs."""
+    def write(self, values: dict[str, Any]) -> None:
         data = (json.dumps(values) + "\n").encode()
         while data:
             data = data[os.write(self.handle, data) :]
@@ -52,14 +51,14 @@ def main() -> None:
     system.end_with_caller()
     system.first_to_go(1000)  # before the app
     try:
-        teller.say(_found(Path(sys.argv[1]), teller))
+        teller.write(_result(Path(sys.argv[1]), teller))
     except MemoryError:
-        teller.say({"error": "It ran out of memory: use fewer columns or rows."})
+        teller.write({"error": "It ran out of memory: use fewer columns or rows."})
     except BaseException as error:
-        teller.say({"error": _sentence(error)})
+        teller.write({"error": _sentence(error)})
 
 
-def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
+def _result(folder: Path, teller: _Teller) -> dict[str, Any]:
     import pandas as pd
 
     from disco.files import plain, read_json
@@ -85,7 +84,6 @@ def _found(folder: Path, teller: _Teller) -> dict[str, Any]:
 
 
 def _sentence(error: BaseException) -> str:
-    """What went wrong; the log has the traceback of unexpected errors."""
     from disco.errors import InputError, ScoreUnavailable
 
     if isinstance(error, InputError | ScoreUnavailable):

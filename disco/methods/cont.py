@@ -78,11 +78,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Ordered:
-    """An order, and the score of every remaining node at every removal.
+    """An order, sources first, and the score of every remaining node at every removal.
 
-    Attributes:
-        order: the names, sources first.
-        steps: step from 1, node, score (the CCS), chosen; one row per removal and remaining node.
+    `steps` has step (from 1), node, score (the CCS), chosen; one row per removal and remaining node.
     """
 
     order: list[str]
@@ -99,17 +97,17 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    given = Prepared(numbers)
-    check_rows(given)
+    prepared = Prepared(numbers)
+    check_rows(prepared)
     generator = torch.Generator().manual_seed(options.seed)
     values = torch.tensor(standardised(numbers), device=choose_device(options.device))
     joint = joint_network(values, options, generator, reporter)
     projection = project(joint, values, options, generator, reporter)
     compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
     ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
-    found = along(given, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
+    result = along(prepared, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
     notes = ("The table was transformed by log(1 + x).",) if options.logged else ()
-    return dataclasses.replace(found, notes=notes)
+    return dataclasses.replace(result, notes=notes)
 
 
 def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> NoiseNetwork:
@@ -140,7 +138,7 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         noise: (rows, nodes), mask=(nodes,) → the predicted noise at t = 0.05 in the mask's columns.
         table: in the units in which the CCS are compared.
         values: the same standardised, (rows, nodes).
-        seed: seed of the folds.
+        seed: of the folds.
         reporter: must have the stage ordering.
     """
     nodes = values.shape[1]
@@ -151,19 +149,21 @@ def order(noise: Callable[..., Tensor], table: pd.DataFrame, values: Tensor, see
         reporter.check()
     sigma = float(deviation(torch.tensor(EVALUATED)))
     units = sigma * table.to_numpy().var(axis=0)
-    left, removed, steps = list(range(nodes)), list[int](), []
-    while left:
+    remaining, removed, steps = list(range(nodes)), list[int](), []
+    while remaining:
         reporter.step("ordering", len(removed), nodes, unit="removal")
         mask = torch.zeros(nodes, device=values.device, dtype=values.dtype)
-        mask[left] = 1.0
-        slopes = diagonal(partial(noise, mask=mask), values, left, reporter.check).double().cpu().numpy()
+        mask[remaining] = 1.0
+        slopes = diagonal(partial(noise, mask=mask), values, remaining, reporter.check).double().cpu().numpy()
         scores = []
-        for k, j in enumerate(left):
+        for k, j in enumerate(remaining):
             scores.append(conditionals[j].variance(-slopes[:, k] / units[j]))
             reporter.check()
-        leaf = left[lowest(np.array(scores))]
-        steps += [(len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(left, scores, strict=True)]
-        left.remove(leaf)
+        leaf = remaining[lowest(np.array(scores))]
+        steps += [
+            (len(removed) + 1, table.columns[j], score, j == leaf) for j, score in zip(remaining, scores, strict=True)
+        ]
+        remaining.remove(leaf)
         removed.append(leaf)
     names = [table.columns[index] for index in removed[::-1]]
     return Ordered(names, pd.DataFrame(steps, columns=["step", "node", "score", "chosen"]))

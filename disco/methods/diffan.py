@@ -85,24 +85,24 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
     numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    given = Prepared(numbers)
-    check_rows(given)
+    prepared = Prepared(numbers)
+    check_rows(prepared)
     device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
     values = torch.tensor(standardised(numbers), device=device)
     network = NoiseNetwork(values.shape[1], generator, options.width).to(device)
     schedule = TrainingLength(
         options.epochs, options.batch, options.rate, options.holdout, options.least, options.patience, options.halved
     )
-    kept = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
+    epoch = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
     rows = chosen_rows(values, options.evaluated, generator)
     indices = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
     notes = (
-        f"The network of epoch {kept:,} was used, and variances computed on {len(rows):,} of {len(values):,} rows.",
+        f"The network of epoch {epoch:,} was used, and variances computed on {len(rows):,} of {len(values):,} rows.",
         *(["The table was transformed by log(1 + x)."] if options.logged else []),
     )
     names = [numbers.columns[index] for index in indices]
-    found = along(given, names, options.cutoff, callback=reporter.part("selector", "node"))
-    return dataclasses.replace(found, notes=notes)
+    result = along(prepared, names, options.cutoff, callback=reporter.part("selector", "node"))
+    return dataclasses.replace(result, notes=notes)
 
 
 def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporter) -> list[int]:
@@ -118,18 +118,18 @@ def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporte
     if removal == "greedy":
         ranks = np.stack([_variances(noise, rows, range(nodes), reporter).argsort().argsort() for noise in levels])
         return [int(index) for index in (-ranks.mean(axis=0)).argsort(kind="stable")]
-    left, removed = list(range(nodes)), list[int]()
-    while len(left) > 1:
+    remaining, removed = list(range(nodes)), list[int]()
+    while len(remaining) > 1:
         reporter.step("ordering", len(removed), nodes - 1, unit="removal")
         seen = rows.clone()
         if removal in ("masking", "both"):
             seen[:, removed] = 0.0
         forgotten = removed if removal in ("residue", "both") else []
-        votes = [lowest(_variances(noise, seen, left, reporter, forgotten)) for noise in levels]
-        leaf = left[winner(votes)]
-        left.remove(leaf)
+        votes = [lowest(_variances(noise, seen, remaining, reporter, forgotten)) for noise in levels]
+        leaf = remaining[winner(votes)]
+        remaining.remove(leaf)
         removed.append(leaf)
-    return [*left, *removed[::-1]]
+    return [*remaining, *removed[::-1]]
 
 
 def winner(votes: Sequence[int]) -> int:
@@ -158,21 +158,17 @@ def standardised(table: pd.DataFrame) -> np.ndarray:
 
 
 def logged(table: pd.DataFrame) -> pd.DataFrame:
-    """log(1 + x) of every column.
-
-    Raises:
-        InputError: a value is -1 or less.
-    """
+    """log(1 + x) of every column. InputError: a value is -1 or less."""
     for name, column in table.items():
         if (column <= -1).any():
             raise InputError(
                 f'Column "{name}" has a value of -1 or less, so log(1 + x) is undefined: set logged=False.'
             )
-    found = np.log1p(table)
-    for name, column in found.items():
+    logarithms = np.log1p(table)
+    for name, column in logarithms.items():
         if (column == column.iloc[0]).all():
             raise InputError(f'The logarithms of column "{name}" do not vary: use another unit, or leave it out.')
-    return found
+    return logarithms
 
 
 def chosen_rows(values: Tensor, count: int | None, generator: torch.Generator) -> Tensor:

@@ -27,11 +27,7 @@ _LEAST_ROWS = 12  # for counts, as for a fit of three folds
 
 
 def method(name: str) -> Method:
-    """The method with a name.
-
-    Raises:
-        InputError: it does not exist.
-    """
+    """The method with a name. InputError: it does not exist."""
     require_types(name=(name, str))
     if name not in METHODS:
         near = get_close_matches(name, METHODS, n=3)
@@ -41,20 +37,16 @@ def method(name: str) -> Method:
 
 
 def options_of(name: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """The options of a method, with some changed.
-
-    Raises:
-        InputError: there is no such method or option, or a value is not allowed.
-    """
+    """The options of a method, with some changed. InputError: unknown method or option, or an invalid value."""
     require_types(changes=(changes, Mapping | None))
     chosen = method(name)
     options = import_module(f"disco.methods.{chosen.module}").Options
-    known = [item.name for item in dataclasses.fields(options)]
-    given = {**chosen.changes, **(changes or {})}
-    unknown = sorted(set(given) - set(known))
+    names = [item.name for item in dataclasses.fields(options)]
+    values = {**chosen.changes, **(changes or {})}
+    unknown = sorted(set(values) - set(names))
     if unknown:
-        raise InputError(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
-    return options(**given)
+        raise InputError(f"{name} has no option {unknown[0]!r}; it has {', '.join(names) or 'none'}.")
+    return options(**values)
 
 
 def find(
@@ -73,11 +65,11 @@ def find(
         name: a key of `METHODS`.
         table: counts, or numbers if the method accepts them, and the columns with other roles.
         changes: options that differ from the method's defaults.
-        roles: roles of the columns that are not counts; a method that cannot use them says so in its notes.
+        roles: of the columns that are not counts; a method that cannot use them says so in its notes.
         knowledge: rules on order and edges; likewise.
         callback: receives the events; returning False stops.
-        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none; the notes name those of a table of
-            counts.
+        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply; the notes name the others in a
+            table of counts.
 
     Raises:
         InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
@@ -86,35 +78,35 @@ def find(
     require_types(knowledge=(knowledge, Knowledge | None))
     if not chosen.installed:
         raise InputError(f"{chosen.label} needs the package {chosen.package}: {INSTALL}.")
-    given, adjustment = _nodes(chosen, table, roles)
-    more: dict[str, Any] = {}
-    unused, aside = [], ignored(table, roles)
-    if isinstance(given, Prepared) and not chosen.interventions:
-        done = None if given.adjustment is None else given.adjustment.interventions
-        given, words = without_interventions(given)
-        if done is not None and len(given.counts) < len(aside):
-            aside = aside[done.arm == 0]
-        adjustment = given.adjustment
+    nodes, adjustment = _nodes(chosen, table, roles)
+    arguments: dict[str, Any] = {}
+    unused, ignored_columns = [], ignored(table, roles)
+    if isinstance(nodes, Prepared) and not chosen.interventions:
+        interventions = None if nodes.adjustment is None else nodes.adjustment.interventions
+        nodes, words = without_interventions(nodes)
+        if interventions is not None and len(nodes.counts) < len(ignored_columns):
+            ignored_columns = ignored_columns[interventions.arm == 0]
+        adjustment = nodes.adjustment
         unused += [f"{chosen.label} cannot use interventions. {words}"] if words else []
     if adjustment is not None and not chosen.roles and not adjustment.is_only_arms:
         unused.append(f"{chosen.label} cannot use roles: covariates, exposure and groups were ignored.")
     if chosen.knowledge:
-        more["knowledge"] = knowledge
+        arguments["knowledge"] = knowledge
     elif knowledge is not None:
         unused.append(f"{chosen.label} cannot use knowledge: tiers and rules were ignored.")
     began = time.perf_counter()
-    found = import_module(f"disco.methods.{chosen.module}").find(given, options, callback=callback, **more)
+    result = import_module(f"disco.methods.{chosen.module}").find(nodes, options, callback=callback, **arguments)
     seconds = time.perf_counter() - began
-    looking = Reporter(callback, {"method": 1.0, "artefacts": 0.0}).part("artefacts", "")  # a small part of the time
-    is_of_counts = isinstance(given, Prepared)
-    told = artefacts(given, aside=aside, dismissed=dismissed, callback=looking) if is_of_counts else ()
-    sentences = tuple(Note(str(one), one.kind) for one in told)
+    relay = Reporter(callback, {"method": 1.0, "artefacts": 0.0}).part("artefacts", "")  # a small share of the time
+    is_of_counts = isinstance(nodes, Prepared)
+    patterns = artefacts(nodes, aside=ignored_columns, dismissed=dismissed, callback=relay) if is_of_counts else ()
+    sentences = tuple(Note(str(artefact), artefact.kind) for artefact in patterns)
     return dataclasses.replace(
-        found,
+        result,
         method=chosen.label,
         choices=dataclasses.asdict(options),
         seconds=seconds,
-        notes=(*sentences, *found.notes, *unused),
+        notes=(*sentences, *result.notes, *unused),
         artefacts=sentences,
     )
 
@@ -128,7 +120,7 @@ def _nodes(chosen: Method, table: pd.DataFrame | np.ndarray, roles: Given | None
     if roles is None and is_continuous(table) and (column := no_counts(table)) is not None:
         able = ", ".join(name for name, method in METHODS.items() if method.numbers)
         raise InputError(f'{chosen.label} needs counts, and column "{column}" has other numbers: use {able}.')
-    given = prepare(table, roles)
-    if (rows := len(given.counts)) < _LEAST_ROWS:
+    prepared = prepare(table, roles)
+    if (rows := len(prepared.counts)) < _LEAST_ROWS:
         raise InputError(f"{chosen.label} needs at least {_LEAST_ROWS} rows; the table has {rows}.")
-    return given, given.adjustment
+    return prepared, prepared.adjustment

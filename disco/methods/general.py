@@ -51,8 +51,7 @@ class Options:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The algorithm's result. It cannot be stopped while it runs: the callback is called before and after.
 
-    Raises:
-        InputError: the table lacks counts, a column is constant, a package is missing, or the algorithm fails.
+    InputError: the table lacks counts, a column is constant, a package is missing, or the algorithm fails.
     """
     label, counts = _LABELS[options.algorithm], prepare(table).counts
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
@@ -61,8 +60,8 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     reporter.step("search", 0, 1)
     with _repeatable(options.seed):
         try:
-            found = _linear if options.algorithm == "lingam" else _class
-            result = found(values, counts, options)
+            algorithm = _linear if options.algorithm == "lingam" else _class
+            result = algorithm(values, counts, options)
         except ModuleNotFoundError as error:
             raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
         except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
@@ -72,11 +71,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 
 
 def standardised(table: pd.DataFrame, label: str) -> np.ndarray:
-    """log(1 + x) with mean 0 and variance 1, (rows, nodes).
-
-    Raises:
-        InputError: a column is constant; `label` names the method in the message.
-    """
+    """log(1 + x) with mean 0 and variance 1, (rows, nodes). InputError, naming `label`: a column is constant."""
     logged = np.log1p(table.to_numpy(dtype=float))
     spread = logged.std(axis=0)
     if not spread.all():
@@ -112,7 +107,6 @@ def _repeatable(seed: int) -> Iterator[None]:
 
 
 def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> GraphResult:
-    """The class of graphs, by one of four algorithms."""
     graph = _searched(values, options)
     names = list(table.columns)
     directed, undirected = read(graph)

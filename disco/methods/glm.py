@@ -34,8 +34,6 @@ def maximised(
     """The coefficients of highest penalised likelihood, (P,), from a start.
 
     Args:
-        family: the node's family.
-        counts: the node's counts.
         design: X, ones first, (n, P).
         theta: start of θ, (P,).
         tolerance: largest predicted gain of the last step, in nats.
@@ -92,7 +90,7 @@ def _penalised(
     return step, float(gradient @ step - step @ curvature @ step / 2 - penalty * (_size(moved) - _size(theta)))
 
 
-def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray, least: float) -> np.ndarray:
+def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.ndarray, tolerance: float) -> np.ndarray:
     """The minimum of ½ θᵀ G θ − θᵀ c + Λ Σ_{k ≥ 1} |θ_k|, from a start.
 
     Coordinate descent finds the nonzero coefficients; given their signs, a linear system yields the minimum.
@@ -103,15 +101,15 @@ def _quadratic(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.n
     for cycle in range(_CYCLES):
         largest = 0.0
         for k in range(len(theta)):
-            wanted = rest[k] + diagonal[k] * theta[k]
+            coefficient = rest[k] + diagonal[k] * theta[k]
             if k:
-                wanted = np.sign(wanted) * max(abs(wanted) - penalty, 0.0)
-            change = wanted / diagonal[k] - theta[k]
+                coefficient = np.sign(coefficient) * max(abs(coefficient) - penalty, 0.0)
+            change = coefficient / diagonal[k] - theta[k]
             if change:
                 theta[k] += change
                 rest -= change * gram[k]
                 largest = max(largest, diagonal[k] * change**2)
-        if largest <= least:
+        if largest <= tolerance:
             break
         if cycle % _SOLVE == 1 and (solved := _with_signs(gram, target, penalty, theta)) is not None:
             return solved
@@ -122,10 +120,10 @@ def _with_signs(gram: np.ndarray, target: np.ndarray, penalty: float, theta: np.
     """The minimum if it has the signs of these coefficients, else None."""
     signs = np.sign(theta)
     signs[0] = 0.0
-    kept = np.flatnonzero(theta)
-    found = np.zeros_like(theta)
-    found[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], (target - penalty * signs)[kept])
-    slope = np.abs(target - gram @ found)
-    slope[kept] = 0.0
-    same = (np.sign(found[1:]) == signs[1:]).all() and slope.max() <= penalty * (1 + 1e-6)
-    return found if same else None
+    nonzero = np.flatnonzero(theta)
+    solution = np.zeros_like(theta)
+    solution[nonzero] = np.linalg.solve(gram[np.ix_(nonzero, nonzero)], (target - penalty * signs)[nonzero])
+    slope = np.abs(target - gram @ solution)
+    slope[nonzero] = 0.0
+    same = (np.sign(solution[1:]) == signs[1:]).all() and slope.max() <= penalty * (1 + 1e-6)
+    return solution if same else None

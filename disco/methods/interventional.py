@@ -38,22 +38,25 @@ class Options:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The class of graphs. It cannot be stopped while it runs: the callback is called before and after.
 
-    Raises:
-        InputError: the table lacks counts or arms, a column is constant, a package is missing, or the algorithm fails.
+    InputError: the table lacks counts or arms, a column is constant, a package is missing, or the algorithm fails.
     """
-    label, given = _LABELS[options.algorithm], prepare(table)
-    done = None if given.adjustment is None else given.adjustment.interventions
-    if done is None:
+    label, prepared = _LABELS[options.algorithm], prepare(table)
+    interventions = None if prepared.adjustment is None else prepared.adjustment.interventions
+    if interventions is None:
         raise InputError(f"{label} compares arms of an experiment: give a column the role intervention.")
-    names = list(given.counts.columns)
+    names = list(prepared.counts.columns)
     reporter = Reporter(callback, {"search": 1.0}, f"{label} was stopped.")
-    values = standardised(given.counts, label)
-    arms = [values[done.arm == arm] for arm in range(len(done.arms) + 1)]
+    values = standardised(prepared.counts, label)
+    arms = [values[interventions.arm == arm] for arm in range(len(interventions.arms) + 1)]
     reporter.step("search", 0, 1)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph = _searched(options.algorithm, arms, [[], *([names.index(one) for one in to] for to in done.targets)])
+            graph = _searched(
+                options.algorithm,
+                arms,
+                [[], *([names.index(node) for node in nodes] for nodes in interventions.targets)],
+            )
     except ModuleNotFoundError as error:
         raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
     except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
@@ -69,10 +72,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 def _searched(algorithm: str, arms: list[np.ndarray], targets: list[list[int]]) -> np.ndarray:
     """The class, (nodes, nodes): [i, j] and not [j, i] is i → j, both are an open direction.
 
-    Args:
-        algorithm: gies or gnies.
-        arms: the rows of the controls, then of every arm, (rows, nodes).
-        targets: the nodes that each of them sets.
+    `arms` are the rows of the controls, then of every arm, (rows, nodes); `targets` the nodes that each of them sets.
     """
     if algorithm == "gies":
         import gies

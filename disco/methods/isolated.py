@@ -34,7 +34,7 @@ from disco.table.roles import Roles
 _MODULE = "disco.methods.alone"
 _TICK = 0.1  # seconds between two checks of the process
 _THREADS = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "NUMEXPR")}
-_MOST_LOG = 1 << 20  # largest size of a kept log, in bytes
+_MOST_LOG = 1 << 20  # largest size of a stored log, in bytes
 
 
 class OutOfTime(InputError):
@@ -52,11 +52,9 @@ def find_apart(
     log: Path | None = None,
     callback: Callback | None = None,
 ) -> GraphResult:
-    """Run a method in a separate process.
+    """Run a method in a separate process; arguments as for `disco.methods.find`.
 
     Args:
-        name, table, changes, knowledge: as for `disco.methods.find`.
-        roles: the roles of columns that are not counts.
         limit: seconds after which it is ended; None for no limit.
         log: a file for the last megabyte of its output and the traceback of an unexpected error.
         callback: receives the events, and the latest one again several times per second; returning False stops at once.
@@ -68,27 +66,27 @@ def find_apart(
     with tempfile.TemporaryDirectory(prefix="disco-") as inside, _logged(Path(inside) / "log.txt", log) as output:
         folder = Path(inside)
         table.to_parquet(folder / "table.parquet", index=False)
-        asked = {
+        request = {
             "method": name,
             "changes": dict(changes or {}),
             "roles": None if roles is None else roles.to_dict(),
             "knowledge": None if knowledge is None else knowledge.to_dict(),
         }
-        write_json(folder / "request.json", asked, durable=False)
+        write_json(folder / "request.json", request, durable=False)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}  # stdin closes when this process ends
         with started(_MODULE, inside, environment=_THREADS, stderr=output, **pipes) as process:
             ended = _watched(process, _name(name), limit, callback)
         nodes = names_of(table) if roles is None else names_of(roles.counts(table))
         try:
-            found = read(folder, nodes, COMPARED_ORDER, COMPARED_EDGES, COMPARED_SCORES)
+            result = read(folder, nodes, COMPARED_ORDER, COMPARED_EDGES, COMPARED_SCORES)
         except InputError as error:
             raise InputError(f"The result of {_name(name)} cannot be read: {error}.") from None
-    return replace(found, seconds=ended["seconds"], notes=tuple(ended["notes"]))
+    return replace(result, seconds=ended["seconds"], notes=tuple(ended["notes"]))
 
 
 @contextlib.contextmanager
 def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
-    """A file for the process's output; its end is then kept as `log`, which may be anything before."""
+    """A file for the process's output, whose end is then stored as `log`."""
     try:
         with open(path, "wb") as output:
             yield output
@@ -100,7 +98,6 @@ def _logged(path: Path, log: Path | None) -> Iterator[BinaryIO]:
 
 
 def _name(name: str) -> str:
-    """A method's label at the beginning of a sentence."""
     label = method(name).label
     return label[:1].upper() + label[1:]
 
@@ -138,7 +135,6 @@ def _read(process: subprocess.Popen, lines: "queue.SimpleQueue[bytes]") -> None:
 
 
 def _why_dead(process: subprocess.Popen, label: str) -> str:
-    """A sentence on a process that ended without a report."""
     ended = status(process)
     if ended is None:
         return f"{label} closed its output before it ended; its log may say why."

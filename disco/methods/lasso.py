@@ -27,12 +27,8 @@ _WIDEST = 40.0  # largest |η|
 
 
 class Penalty(NamedTuple):
-    """The choice of λ.
-
-    Attributes:
-        rule: min or 1se.
-        folds: number of folds of the cross-validation.
-        seed: seed of the division into folds, which is the same for every node.
+    """The choice of λ: the rule min or 1se, the number of folds of the cross-validation, and the seed of their
+    division, which is the same for every node.
     """
 
     rule: str
@@ -52,31 +48,27 @@ def edges(
     penalty: Penalty,
     reporter: Reporter,
 ) -> pd.DataFrame:
-    """All candidate edges along an order.
+    """All candidate edges along an order: parent, child, score (absolute coefficient; 0 without an edge) and selected.
 
     Args:
         counts: (rows, nodes), no column constant.
         order: the names of the columns, sources first.
         kinds: the family of every column, in the table's order.
-        scale: scale of the features, raw or log1p.
-        penalty: the choice of λ.
+        scale: of the features, raw or log1p.
         reporter: must have the stage "parents".
-
-    Returns:
-        parent, child, score (absolute coefficient; 0 if not kept) and selected.
     """
     values = counts.to_numpy(dtype=float)
     columns, regress = features(values, scale), regression(len(counts), penalty, reporter.check)
     index = {name: k for k, name in enumerate(counts.columns)}
-    found = []
+    rows = []
     for step, child in enumerate(order[1:], start=1):
-        before, own = [index[name] for name in order[:step]], index[child]
-        design = np.column_stack([np.ones(len(counts)), columns[:, before]])
-        theta, _ = regress(design, values[:, own], kinds[own], None)
+        predecessors, node = [index[name] for name in order[:step]], index[child]
+        design = np.column_stack([np.ones(len(counts)), columns[:, predecessors]])
+        theta, _ = regress(design, values[:, node], kinds[node], None)
         sizes = np.abs(theta[1:]).tolist()
-        found += [(parent, child, size, size > 0) for parent, size in zip(order[:step], sizes, strict=True)]
+        rows += [(parent, child, size, size > 0) for parent, size in zip(order[:step], sizes, strict=True)]
         reporter.step("parents", step, len(order) - 1, unit="node")
-    return pd.DataFrame(found, columns=["parent", "child", "score", "selected"])
+    return pd.DataFrame(rows, columns=["parent", "child", "score", "selected"])
 
 
 def regression(rows: int, penalty: Penalty, check: Callable[[], None]) -> Regression:
@@ -100,8 +92,7 @@ def chosen(
     Args:
         design: ones, then standardised features, (rows, 1 + features).
         count: the node's counts, (rows,).
-        family: its family.
-        fold: fold of every row, from 0, (rows,).
+        fold: of every row, from 0, (rows,).
         rule: min or 1se.
         check: called before every step of every λ; may stop.
     """
@@ -109,8 +100,8 @@ def chosen(
         return _start(design, NodeCounts(count), family)
     lambdas = _lambdas(design, NodeCounts(count), family)
     losses = []
-    for part in range(fold.max() + 1):
-        train, test = fold != part, fold == part
+    for number in range(fold.max() + 1):
+        train, test = fold != number, fold == number
         thetas = path(design[train], count[train], family, lambdas, check)
         eta = _eta(design[test], thetas.T)
         losses.append(family.loss(eta, count[test, None]).mean(axis=0))
@@ -132,11 +123,11 @@ def path(
     condition of a minimum, |slope| ≤ λ, and added if they violate it.
     """
     rows, counts = len(count), NodeCounts(count)
-    theta, found = _start(design, counts, family), []
-    slope, before = _slope(design, counts, family, theta), lambdas[0]
+    theta, coefficients = _start(design, counts, family), []
+    slope, previous = _slope(design, counts, family, theta), lambdas[0]
     for penalty in lambdas:
         check()
-        strong = (theta != 0) | (slope >= 2 * penalty - before)
+        strong = (theta != 0) | (slope >= 2 * penalty - previous)
         strong[0] = True
         while True:
             theta[strong] = maximised(
@@ -153,19 +144,17 @@ def path(
             if not broken.any():
                 break
             strong |= broken
-        before = penalty
-        found.append(theta.copy())
-    return np.array(found)
+        previous = penalty
+        coefficients.append(theta.copy())
+    return np.array(coefficients)
 
 
 def _lambdas(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
-    """A decreasing path from the smallest λ at which no feature enters."""
     first = _slope(design, counts, family, _start(design, counts, family))[1:].max()
     return max(first * (1 + _ABOVE), 1e-12) * np.geomspace(1.0, _RANGE, _LAMBDAS)
 
 
 def _start(design: np.ndarray, counts: NodeCounts, family: GLMFamily) -> np.ndarray:
-    """The fit with the intercept alone."""
     return np.r_[family.begin(counts), np.zeros(design.shape[1] - 1)]
 
 

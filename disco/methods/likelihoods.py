@@ -43,15 +43,11 @@ class Slopes:
 
 
 class NodeCounts:
-    """A node's counts and their distinct values, so that sums of gamma functions need few calls.
-
-    Args:
-        values: whole numbers from 0, (n,).
-    """
+    """A node's counts, (n,), and their distinct values, so that sums of gamma functions need few calls."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.values = values.astype(float)
-        self.distinct, self.times = (part.astype(float) for part in np.unique(values, return_counts=True))
+        self.distinct, self.times = (array.astype(float) for array in np.unique(values, return_counts=True))
         self.mean = self.values.mean()
 
     def total(self, of: np.ndarray) -> float:
@@ -61,12 +57,7 @@ class NodeCounts:
 
 @dataclass(frozen=True)
 class GLMFamily:
-    """One family with its parameter.
-
-    Attributes:
-        name: poisson, nb or binomial.
-        parameter: r of a negative binomial, M of a binomial; otherwise unused.
-    """
+    """The family poisson, nb or binomial, with its parameter: r or M; unused for Poisson."""
 
     name: str = POISSON
     parameter: float = math.inf
@@ -84,10 +75,10 @@ class GLMFamily:
         """The mean at η."""
         return self.parameter * expit(eta) if self.name == BINOMIAL else np.exp(eta)
 
-    def within(self, mean: np.ndarray | float, least: float) -> np.ndarray:
-        """Means clipped to the family's range: at least `least`, and at least that far below M."""
-        most = self.parameter - least if self.name == BINOMIAL else math.inf
-        return np.clip(mean, least, most)
+    def within(self, mean: np.ndarray | float, margin: float) -> np.ndarray:
+        """Means clipped to the family's range: at least `margin`, and at least that far below M."""
+        largest = self.parameter - margin if self.name == BINOMIAL else math.inf
+        return np.clip(mean, margin, largest)
 
     def loss(self, eta: np.ndarray, count: np.ndarray) -> np.ndarray:
         """−log-likelihood of each count up to a constant in η, shaped as `eta`."""
@@ -120,8 +111,8 @@ def _poisson(counts: NodeCounts, eta: np.ndarray) -> Slopes:
 def _binomial(counts: NodeCounts, eta: np.ndarray, trials: float) -> Slopes:
     u = counts.distinct
     p = expit(eta)
-    ways = counts.total(gammaln(trials + 1) - gammaln(u + 1) - gammaln(trials - u + 1))
-    value = counts.values @ eta - trials * np.logaddexp(0, eta).sum() + ways
+    log_choices = counts.total(gammaln(trials + 1) - gammaln(u + 1) - gammaln(trials - u + 1))
+    value = counts.values @ eta - trials * np.logaddexp(0, eta).sum() + log_choices
     return Slopes(float(value), counts.values - trials * p, trials * p * (1 - p))
 
 
@@ -135,50 +126,49 @@ def _negative_binomial(counts: NodeCounts, eta: np.ndarray, r: float) -> Slopes:
 
 
 def assigned(
-    counts: pd.DataFrame, family: str, size: float, trials: int | None, given: Mapping[str, Any] | None = None
+    counts: pd.DataFrame, family: str, size: float, trials: int | None, families: Mapping[str, Any] | None = None
 ) -> list[GLMFamily]:
     """The family of every column, in order.
 
     Args:
         counts: (rows, nodes).
-        family: family of the columns that `given` does not name.
+        family: of the columns that `families` does not name.
         size: r of a negative binomial.
         trials: M of a binomial; None is each column's largest count.
-        given: column → "poisson", ("nb", r) or ("binomial", M), as lists or tuples.
+        families: column → "poisson", ("nb", r) or ("binomial", M), as lists or tuples.
 
     Raises:
-        InputError: `given` has an unknown column or family, r is not above 0, or M is below a count.
+        InputError: `families` has an unknown column or family, r is not above 0, or M is below a count.
     """
-    given = {} if given is None else given
-    if unknown := [name for name in given if name not in counts.columns]:
+    families = {} if families is None else families
+    if unknown := [name for name in families if name not in counts.columns]:
         raise InputError(f'A family is given for "{unknown[0]}", which is not a column of the table.')
     parameter = {NEGATIVE_BINOMIAL: size, BINOMIAL: trials or math.nan}.get(family, math.inf)
-    found = []
+    kinds = []
     for name, column in counts.items():
-        one = _read(str(name), given[name]) if name in given else GLMFamily(family, parameter)
-        if one.name == BINOMIAL:
+        kind = _read(str(name), families[name]) if name in families else GLMFamily(family, parameter)
+        if kind.name == BINOMIAL:
             largest = int(column.max())
-            if one.parameter < largest:
+            if kind.parameter < largest:
                 raise InputError(
-                    f'A binomial of {one.parameter:g} trials cannot fit "{name}", with largest count {largest:,}: '
+                    f'A binomial of {kind.parameter:g} trials cannot fit "{name}", with largest count {largest:,}: '
                     "give it more trials."
                 )
-            one = GLMFamily(BINOMIAL, float(largest if math.isnan(one.parameter) else one.parameter))
-        found.append(one)
-    return found
+            kind = GLMFamily(BINOMIAL, float(largest if math.isnan(kind.parameter) else kind.parameter))
+        kinds.append(kind)
+    return kinds
 
 
-def _read(name: str, given: Any) -> GLMFamily:  # noqa: ANN401
-    """The family from its description for one column."""
-    words: Sequence[Any] = [given] if isinstance(given, str) else given
-    known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
-    if not known or len(words) != (1 if words[0] == POISSON else 2):
-        raise InputError(f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {given!r}.')
+def _read(name: str, value: Any) -> GLMFamily:  # noqa: ANN401
+    words: Sequence[Any] = [value] if isinstance(value, str) else value
+    is_known = isinstance(words, Sequence) and len(words) > 0 and words[0] in FAMILIES
+    if not is_known or len(words) != (1 if words[0] == POISSON else 2):
+        raise InputError(f'The family of "{name}" must be "poisson", ["nb", r] or ["binomial", M]; got {value!r}.')
     if words[0] == POISSON:
         return GLMFamily()
-    parameter, whole = words[1], words[0] == BINOMIAL
-    if not is_number(parameter) or not 0 < parameter < math.inf or (whole and not is_whole(parameter)):
-        kind = "whole number" if whole else "finite number"
+    parameter, is_binomial = words[1], words[0] == BINOMIAL
+    if not is_number(parameter) or not 0 < parameter < math.inf or (is_binomial and not is_whole(parameter)):
+        kind = "whole number" if is_binomial else "finite number"
         raise InputError(f'The {words[0]} of "{name}" needs a {kind} above 0; got {parameter!r}.')
     return GLMFamily(words[0], float(parameter))
 
@@ -186,8 +176,7 @@ def _read(name: str, given: Any) -> GLMFamily:  # noqa: ANN401
 def usable(table: Table, method: str) -> pd.DataFrame:
     """The table's counts, for a method that compares moments.
 
-    Raises:
-        InputError: it does not contain counts that vary, or has too few rows for its columns.
+    InputError: it does not contain counts that vary, or has too few rows for its columns.
     """
     counts = prepare(table).counts
     logs = np.log1p(counts.to_numpy(dtype=float))
@@ -204,10 +193,6 @@ def usable(table: Table, method: str) -> pd.DataFrame:
 
 
 def features(counts: np.ndarray, scale: str) -> np.ndarray:
-    """The standardised counts, or logarithms of 1 + counts, in which η is linear, (rows, nodes).
-
-    Args:
-        scale: raw or log1p.
-    """
+    """Standardised counts (`scale` raw) or logarithms of 1 + counts (log1p), in which η is linear, (rows, nodes)."""
     values = np.log1p(counts) if scale == "log1p" else counts.astype(float)
     return (values - values.mean(axis=0)) / values.std(axis=0)

@@ -30,16 +30,14 @@ class ConditionalMeans(Protocol):
     def of(self, node: int) -> np.ndarray:
         """The means of a remaining node, (rows,)."""
 
-    def place(self, node: int) -> None:
-        """Put a node after those placed before it."""
+    def condition_on(self, node: int) -> None:
+        """Place a node next."""
 
 
 class Deflated:
     """Means by least squares on all placed nodes: each is projected out of the residuals of all others.
 
-    Args:
-        counts: (rows, nodes), floats.
-        kinds: the family of every node; fitted means are clipped to its range.
+    `counts` are floats, (rows, nodes); fitted means are clipped to the range of the node's family.
     """
 
     def __init__(self, counts: np.ndarray, kinds: Sequence[GLMFamily]) -> None:
@@ -51,12 +49,12 @@ class Deflated:
         """The means of a remaining node, (rows,)."""
         return self.kinds[node].within(self.counts[node] - self.residual[node], LEAST)
 
-    def place(self, node: int) -> None:
+    def condition_on(self, node: int) -> None:
         """Project it out of all residuals, including its own; nodes in the span of others leave nothing."""
-        own = self.residual[node].copy()
-        squared = own @ own
+        direction = self.residual[node].copy()
+        squared = direction @ direction
         if squared > SPANNED * self.norms[node]:
-            self.residual -= np.outer(self.residual @ own / squared, own)
+            self.residual -= np.outer(self.residual @ direction / squared, direction)
 
 
 class Regressed:
@@ -64,7 +62,6 @@ class Regressed:
 
     Args:
         counts: (rows, nodes), floats.
-        kinds: the family of every node.
         candidates: [parent, child], whether an edge is possible, (nodes, nodes).
         columns: each node's regressor, (rows, nodes).
         regress: (ones and columns (rows, 1 + columns), counts (rows,), family, the node's coefficients with fewer
@@ -81,22 +78,22 @@ class Regressed:
     ) -> None:
         self.counts, self.kinds, self.candidates, self.regress = counts, kinds, candidates, regress
         self.columns = columns
-        self.before: list[list[int]] = [[] for _ in kinds]
+        self.predecessors: list[list[int]] = [[] for _ in kinds]
         self.starts: list[np.ndarray | None] = [None for _ in kinds]
 
     def of(self, node: int) -> np.ndarray:
         """The means of a remaining node, (rows,)."""
-        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.before[node]]])
+        design = np.column_stack([np.ones(len(self.counts)), self.columns[:, self.predecessors[node]]])
         start = self.starts[node]
         if start is not None:
             start = np.append(start, np.zeros(design.shape[1] - len(start)))
         self.starts[node], mean = self.regress(design, self.counts[:, node], self.kinds[node], start)
         return mean
 
-    def place(self, node: int) -> None:
+    def condition_on(self, node: int) -> None:
         """Add a node to the regressors of the nodes whose candidate parent it is."""
-        for other in np.flatnonzero(self.candidates[node]):
-            self.before[other].append(node)
+        for child in np.flatnonzero(self.candidates[node]):
+            self.predecessors[child].append(node)
 
 
 def least_squares(
@@ -122,24 +119,22 @@ def order(
 ) -> tuple[list[int], list[float]]:
     """The nodes, sources first, and the score of each when it was placed.
 
-    Args:
-        means: without placed nodes.
-        score: smallest for the next node; ties go to the first column.
-        candidates: [parent, child], whether an edge is possible, (nodes, nodes). Placing a node changes only the
-            scores of its candidate children.
+    The node with the smallest score is next; ties go to the first column. `means` starts without placed nodes.
+    `candidates` is whether an edge [parent, child] is possible, (nodes, nodes). Placing a node changes only the scores
+    of its candidate children.
     """
     nodes = len(candidates)
-    left, found, kept = np.ones(nodes, dtype=bool), [], []
-    scores, due = np.full(nodes, np.inf), left.copy()
+    is_remaining, placed, values = np.ones(nodes, dtype=bool), [], []
+    scores, due = np.full(nodes, np.inf), is_remaining.copy()
     for step in range(nodes):
-        for node in np.flatnonzero(due & left).tolist():
+        for node in np.flatnonzero(due & is_remaining).tolist():
             scores[node] = score(node, means.of(node))
             reporter.check()
-        chosen = int(np.where(left, scores, np.inf).argmin())
-        found.append(chosen)
-        kept.append(float(scores[chosen]))
-        left[chosen] = False
-        means.place(chosen)
+        chosen = int(np.where(is_remaining, scores, np.inf).argmin())
+        placed.append(chosen)
+        values.append(float(scores[chosen]))
+        is_remaining[chosen] = False
+        means.condition_on(chosen)
         due = candidates[chosen]
         reporter.step("order", step + 1, nodes, unit="node")
-    return found, kept
+    return placed, values

@@ -86,7 +86,7 @@ def ratio(moment: np.ndarray, expected: np.ndarray, weights: np.ndarray | None =
     Args:
         moment: X (X − 1) in every row, or its expectation, (rows,).
         expected: f(μ) in every row, (rows,).
-        weights: weights of the rows, (rows,); equal unless given.
+        weights: of the rows, (rows,); equal by default.
     """
     return float(np.average(moment, weights=weights) / np.average(expected, weights=weights))
 
@@ -118,9 +118,8 @@ def _rates(b: float, largest: float) -> Callable[[np.ndarray], np.ndarray]:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order by moment ratios, and parents along it.
 
-    Raises:
-        InputError: the table does not contain counts that vary, the family does not fit a column, there are too few
-            rows, or the package for the skeleton is not installed.
+    InputError: the table does not contain counts that vary, the family does not fit a column, there are too few rows,
+    or the package for the skeleton is not installed.
     """
     counts = usable(table, "MRS")
     check_rows(Prepared(counts))
@@ -135,10 +134,10 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     index = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(index), tests["child"].map(index)]]
-    kept = tests if options.parents == "skeleton" else tests[tests["selected"]]
+    selected = tests if options.parents == "skeleton" else tests[tests["selected"]]
     return GraphResult.of(
         list(counts.columns),
-        kept[["parent", "child"]].itertuples(index=False, name=None),
+        selected[["parent", "child"]].itertuples(index=False, name=None),
         order=names,
         scores=tests.drop(columns="selected").reset_index(drop=True),
         notes=tuple(_notes(options, ratios, int(candidates.sum()) // 2)),
@@ -157,7 +156,6 @@ def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:
 def _ordered(
     counts: pd.DataFrame, kinds: list[GLMFamily], candidates: np.ndarray, options: Options, reporter: Reporter
 ) -> tuple[list[int], list[float]]:
-    """The indices of the columns, sources first, and the score of each when it was placed."""
     values = counts.to_numpy(dtype=float)
     if options.skeleton == "none" and options.means == "linear":
         means: Deflated | Regressed = Deflated(values, kinds)
@@ -166,7 +164,7 @@ def _ordered(
         columns = features(values, "raw" if linear else options.features)
         means = Regressed(values, kinds, candidates, columns, least_squares if linear else likeliest)
     parameters = [options.b if options.family == HYPER_POISSON else kind.parameter for kind in kinds]
-    functions = {given: second_moment(options.family, given, 10 * values.max()) for given in set(parameters)}
+    functions = {value: second_moment(options.family, value, 10 * values.max()) for value in set(parameters)}
 
     def score(node: int, mean: np.ndarray) -> float:
         count = values[:, node]
@@ -176,7 +174,6 @@ def _ordered(
 
 
 def _notes(options: Options, ratios: list[float], pairs: int) -> list[str]:
-    """The assumptions, and whether the table agrees."""
     parameter = {
         POISSON: "",
         NEGATIVE_BINOMIAL: f" of size {options.size:g}",

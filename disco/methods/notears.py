@@ -49,10 +49,8 @@ class Options:
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """Edges by NOTEARS-MLP, made acyclic, and an order of them; an edge's score is its weight.
 
-    While it runs, torch's default type in this process is double.
-
-    Raises:
-        InputError: a column is constant, the time limit was reached, or gCastle failed.
+    While it runs, torch's default type in this process is double. InputError: a column is constant, the time limit was
+    reached, or gCastle failed.
     """
     counts = prepare(table).counts
     names = list(counts.columns)
@@ -60,17 +58,17 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     weights = _weights(standardised(counts, "NOTEARS"), options, reporter)
     if not np.isfinite(weights).all():
         raise InputError("NOTEARS found no finite weights for this table.")
-    kept, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), reporter.check)
+    without_cycles, dropped = acyclic(np.where(weights > options.threshold, weights, 0.0), reporter.check)
     scored = [(names[i], names[j], weights[i, j]) for i, j in np.argwhere(weights > 0)]
-    edges = [(names[i], names[j]) for i, j in np.argwhere(kept > 0)]
+    edges = [(names[i], names[j]) for i, j in np.argwhere(without_cycles > 0)]
     notes = []
     if dropped:
-        said = ", ".join(f'"{names[i]}" → "{names[j]}"' for i, j in dropped[:_NAMED])
-        more = f" and {len(dropped) - _NAMED} more" if len(dropped) > _NAMED else ""
+        removed = ", ".join(f'"{names[i]}" → "{names[j]}"' for i, j in dropped[:_NAMED])
+        rest = f" and {len(dropped) - _NAMED} more" if len(dropped) > _NAMED else ""
         notes.append(
-            f"The edges had cycles. The weakest edge on any cycle was removed until none was left: {said}{more}."
+            f"The edges had cycles. The weakest edge on any cycle was removed until none was left: {removed}{rest}."
         )
-    graph = nx.from_numpy_array(kept, create_using=nx.DiGraph)
+    graph = nx.from_numpy_array(without_cycles, create_using=nx.DiGraph)
     order = [names[node] for node in nx.lexicographical_topological_sort(graph)]
     scores = pd.DataFrame(scored, columns=["parent", "child", "score"]).astype({"score": float})
     return GraphResult.of(names, edges, order=order, scores=scores, notes=tuple(notes))
@@ -79,19 +77,16 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
 def acyclic(weights: np.ndarray, check: Callable[[], None] = lambda: None) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Weights without cycles, and the removed edges: repeatedly the weakest on any cycle, the first of equals.
 
-    One pass from the weakest edge up is enough, since removals never put an edge on a cycle.
-
-    Args:
-        weights: [parent, child], 0 without an edge, (nodes, nodes).
-        check: called before every edge; may stop.
+    One pass from the weakest edge up is enough, since removals never put an edge on a cycle. `weights` is [parent,
+    child], 0 without an edge, (nodes, nodes); `check` is called before every edge and may stop.
     """
-    left, dropped = weights.copy(), list[tuple[int, int]]()
+    remaining, dropped = weights.copy(), list[tuple[int, int]]()
     for _, i, j in sorted((weights[i, j], int(i), int(j)) for i, j in np.argwhere(weights > 0)):
         check()
-        if _reaches(left > 0, j, i):
-            left[i, j] = 0.0
+        if _reaches(remaining > 0, j, i):
+            remaining[i, j] = 0.0
             dropped.append((i, j))
-    return left, dropped
+    return remaining, dropped
 
 
 def _reaches(joined: np.ndarray, start: int, end: int) -> bool:
@@ -105,7 +100,6 @@ def _reaches(joined: np.ndarray, start: int, end: int) -> bool:
 
 
 def _weights(values: np.ndarray, options: Options, reporter: Reporter) -> np.ndarray:
-    """The weights [parent, child], (nodes, nodes)."""
     from torch.nn.modules.module import register_module_forward_pre_hook
 
     began = time.monotonic()
@@ -140,7 +134,7 @@ def _contained(seed: int) -> Iterator[None]:
     """Torch seeded and in double precision; gCastle's changes to torch, numpy and the root logger are undone."""
     import torch
 
-    before, silent = torch.get_default_dtype(), logging.NullHandler()
+    previous, silent = torch.get_default_dtype(), logging.NullHandler()
     logging.getLogger().addHandler(silent)  # gCastle adds none if there is one
     with np.printoptions(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -148,5 +142,5 @@ def _contained(seed: int) -> Iterator[None]:
         try:
             yield
         finally:
-            torch.set_default_dtype(before)
+            torch.set_default_dtype(previous)
             logging.getLogger().removeHandler(silent)

@@ -85,7 +85,7 @@ def overdispersion(
         square: (X − μ)² in every row, or its expectation, (rows,).
         beta: the family's β.
         criterion: difference or ratio.
-        weights: weights of the rows, (rows,); equal unless given.
+        weights: of the rows, (rows,); equal by default.
     """
     spread = 1 + beta * mean
     if criterion == "ratio":
@@ -96,8 +96,7 @@ def overdispersion(
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
     """The order by overdispersion scores, and parents along it.
 
-    Raises:
-        InputError: the table lacks counts that vary, a family does not fit a column, or there are too few rows.
+    InputError: the table lacks counts that vary, a family does not fit a column, or there are too few rows.
     """
     counts = usable(table, "ODS")
     kinds = assigned(counts, options.family, options.size, options.trials, options.families)
@@ -111,10 +110,10 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
         tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     else:
         tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
-    kept = tests.loc[tests["selected"], ["parent", "child"]]
+    selected = tests.loc[tests["selected"], ["parent", "child"]]
     return GraphResult.of(
         list(counts.columns),
-        kept.itertuples(index=False, name=None),
+        selected.itertuples(index=False, name=None),
         order=names,
         scores=tests.drop(columns="selected"),
         notes=tuple(_notes(kinds, options, ratios)),
@@ -142,8 +141,8 @@ def ordered(
             return float(ratios[node])
         return overdispersion(mean, square, beta, criterion="difference")
 
-    found, _ = order(means, score, every, reporter)
-    return found, [float(ratios[node]) for node in found]
+    positions, _ = order(means, score, every, reporter)
+    return positions, [float(ratios[node]) for node in positions]
 
 
 def _penalty(options: Options) -> lasso.Penalty:
@@ -151,7 +150,6 @@ def _penalty(options: Options) -> lasso.Penalty:
 
 
 def _notes(kinds: list[GLMFamily], options: Options, ratios: list[float]) -> list[str]:
-    """The assumptions, and whether the table agrees."""
     means = {"linear": "least squares", "glm": "regressions", "lasso": "cross-validated L1 regressions"}[options.means]
     if options.means != "linear":
         means = f"{means} with a link on {options.features} counts"
@@ -159,19 +157,19 @@ def _notes(kinds: list[GLMFamily], options: Options, ratios: list[float]) -> lis
     if options.parents == "lasso":
         parents = f"L1 regressions on {options.features} counts, by the rule {options.rule} of {options.folds} folds"
     return [
-        f"Assumed families: {_told(kinds)}; means by {means}; parents by {parents}.",
+        f"Assumed families: {_in_words(kinds)}; means by {means}; parents by {parents}.",
         "The theory needs the right family. Given the nodes before it, a node then has 1 times the variance of its "
         f"family. Here it has {min(ratios):.2f} to {max(ratios):.2f} times as much.",
     ]
 
 
-def _told(kinds: list[GLMFamily]) -> str:
+def _in_words(kinds: list[GLMFamily]) -> str:
     """The families with their parameters and numbers of nodes: "poisson for 2 nodes, nb of size 6 for 3"."""
     words: list[str] = []
     for name in dict.fromkeys(kind.name for kind in kinds):
-        own = [kind.parameter for kind in kinds if kind.name == name]
-        least, most = f"{min(own):g}", f"{max(own):g}"
-        span = least if least == most else f"{least} to {most}"
+        parameters = [kind.parameter for kind in kinds if kind.name == name]
+        low, high = f"{min(parameters):g}", f"{max(parameters):g}"
+        span = low if low == high else f"{low} to {high}"
         of = {"poisson": "", "nb": f" of size {span}", "binomial": f" of {span} trials"}[name]
-        words.append(f"{name}{of} for {len(own)} nodes" if not words else f"{name}{of} for {len(own)}")
+        words.append(f"{name}{of} for {len(parameters)} nodes" if not words else f"{name}{of} for {len(parameters)}")
     return ", ".join(words).replace(" for 1 nodes", " for 1 node")

@@ -14,40 +14,35 @@ EXAMPLE = "ods-nb.size=3"
 
 
 def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Each method with the options written for it.
+    """Each method with the options written for it, one METHOD.OPTION=VALUE per line; lists and mappings as JSON.
 
-    Args:
-        names: keys of `disco.methods.METHODS`.
-        lines: one METHOD.OPTION=VALUE each; lists and mappings as JSON.
-
-    Raises:
-        InputError: there is no such method or option, a value is not allowed, or a line cannot be read.
+    `names` are keys of `disco.methods.METHODS`. InputError: there is no such method or option, a value is not allowed,
+    or a line cannot be read.
     """
-    found: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for name in found:
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for name in chosen:
         method(name)  # refuses an unknown name
     for line in lines:
         where, equals, value = line.partition("=")
-        name, dot, option = (part.strip() for part in where.partition("."))
+        name, dot, option = (word.strip() for word in where.partition("."))
         if not (equals and dot and option):
             raise InputError(f"Write an option as METHOD.OPTION=VALUE, such as {EXAMPLE}; got {line!r}.")
-        if name not in found:
+        if name not in chosen:
             raise InputError(f"The option {where.strip()} is for the method {name}, which is not chosen.")
-        if option in found[name]:
+        if option in chosen[name]:
             raise InputError(f"The option {where.strip()} is given twice.")
-        found[name][option] = _value(name, option, value.strip())
-    for name, options in found.items():
+        chosen[name][option] = _value(name, option, value.strip())
+    for name, options in chosen.items():
         _check(name, options)
-    return found
+    return chosen
 
 
 def _check(name: str, options: dict[str, Any]) -> None:
-    """Refuse invalid options, with a message that names the method."""
     try:
         options_of(name, options)
     except InputError as error:
-        said = str(error)
-        raise InputError(said if said.startswith(name) else f"{name}: {said}") from error
+        message = str(error)
+        raise InputError(message if message.startswith(name) else f"{name}: {message}") from error
 
 
 def in_words(value: Any) -> str:
@@ -58,7 +53,7 @@ def in_words(value: Any) -> str:
 
 
 def _value(name: str, option: str, text: str) -> Any:
-    """A text as the value of an option: as JSON or a number, unless the option is a word; else it stays a text."""
+    """A text as JSON or a number, unless the option is a word; else the text itself."""
     options = import_module(f"disco.methods.{method(name).module}").Options
     if any(item.name == option and item.type is str for item in dataclasses.fields(options)):
         return text

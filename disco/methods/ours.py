@@ -70,12 +70,12 @@ def find(
         InputError: the table, a setting or the knowledge cannot be used.
         ScoreUnavailable: a node or edge has no admissible observation.
     """
-    found = _fitted if options.by == "networks" else _refined
-    return found(prepare(table), options, knowledge, callback)
+    method = _fitted if options.by == "networks" else _refined
+    return method(prepare(table), options, knowledge, callback)
 
 
 def _fitted(
-    given: Prepared,
+    prepared: Prepared,
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
@@ -85,29 +85,29 @@ def _fitted(
         chosen["projection"] = "network"
     model = DISCO(options.preset, options.device, **{**chosen, **options.settings})
     if options.projection == "amortised":
-        model.fit(given, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
+        model.fit(prepared, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
         order, candidates, edges = model.order_, model.ocs_, model.edges_
     else:
         reporter = Reporter(callback, {"fit": 1.0, "ordering": _FURTHER, "parents": 0.1})
-        model.fit(given, knowledge=knowledge, callback=reporter.part("fit", "epoch"), dismissed=ARTEFACTS)
+        model.fit(prepared, knowledge=knowledge, callback=reporter.part("fit", "epoch"), dismissed=ARTEFACTS)
         fitted = model.fitted_
         order = stagewise(fitted, options.projection, callback=reporter.part("ordering", "epoch")).order
         candidates = fitted.candidates(order, fitted.settings.boundary, reporter.part("parents", "node"))
         edges = ocs.select(candidates, *ocs.own_thresholds(candidates, fitted.settings))
     scores = candidates.groupby(["parent", "child"], sort=False)["z"].mean().rename("score").reset_index()
-    names = list(given.counts.columns)
+    names = list(prepared.counts.columns)
     pairs = zip(edges["parent"], edges["child"], strict=True)
     return GraphResult.of(names, pairs, order=order, scores=scores, notes=model.notes_)
 
 
 def _refined(
-    given: Prepared,
+    prepared: Prepared,
     options: Options,
     knowledge: Knowledge | None,
     callback: Callback | None,
 ) -> GraphResult:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
-    found = refine(given, choice, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
-    scores = found.edges[["parent", "child"]].assign(score=found.edges["gain_nats"])
-    names, parts = list(given.counts.columns), (found.found.directed, found.found.undirected)
-    return GraphResult.of(names, parts[0], undirected=parts[1], order=found.order, scores=scores, notes=found.notes)
+    refined = refine(prepared, choice, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)
+    scores = refined.edges[["parent", "child"]].assign(score=refined.edges["gain_nats"])
+    names, edges = list(prepared.counts.columns), (refined.found.directed, refined.found.undirected)
+    return GraphResult.of(names, edges[0], undirected=edges[1], order=refined.order, scores=scores, notes=refined.notes)

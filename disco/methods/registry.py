@@ -24,16 +24,15 @@ class Method:
 
     Attributes:
         label: its name in figures and tables.
-        about: what it assumes and does, in one or two sentences.
-        module: its module in `disco.methods`.
+        about: its assumptions and procedure, in one or two sentences.
+        module: in `disco.methods`.
         changes: its options that differ from the module's defaults.
-        seconds: about its time on one core, from the numbers of rows and nodes.
+        seconds: approximate time on one core, from the numbers of rows and nodes.
         roles: whether it adjusts for covariates, exposure and groups.
         knowledge: whether it obeys tiers, required and forbidden edges.
         interventions: whether it uses the arms of an experiment.
         numbers: whether it accepts any finite numbers, not only counts.
-        package: an additional package that it needs; `INSTALL` installs it.
-        imports: the package's import name.
+        package: an additional package that it needs, imported as `imports`; `INSTALL` installs it.
     """
 
     label: str
@@ -76,12 +75,10 @@ _GROUP_OF = {
 
 
 def _ods(rows: int, nodes: int) -> float:
-    """Approximate seconds of ODS with means by least squares."""
     return 0.05 + 2e-8 * rows * nodes**2
 
 
 def _mrs(rows: int, nodes: int) -> float:
-    """Approximate seconds of MRS with a skeleton from partial correlations."""
     return 0.05 + 2e-8 * rows * nodes**2
 
 
@@ -95,33 +92,30 @@ _CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causalle
 
 
 def _of_arms(package: str) -> dict[str, Any]:
-    """What the two methods of `disco.methods.interventional` share; their packages have their names."""
-    more = {"interventions": True, "package": package, "imports": package}
-    return {"module": "interventional", "changes": {"algorithm": package}, **more}
+    """The fields that both methods of `disco.methods.interventional` share; their packages have their names."""
+    fields = {"interventions": True, "package": package, "imports": package}
+    return {"module": "interventional", "changes": {"algorithm": package}, **fields}
 
 
 def _stagewise(rows: int, nodes: int) -> float:
-    """Approximate seconds of a fit whose projection network is trained further after every removal."""
     return _OURS["seconds"](rows, nodes) + 0.001 * rows * nodes
 
 
 def _refined(rows: int, nodes: int) -> float:
-    """Approximate seconds of a refinement at the pace of a usual core; three seconds load the likelihood.
-
-    A column has about an eighth of the others as parents, and 6 at most; fewer in wide tables, which are often sparse.
+    """Approximate seconds at the pace of a usual core; three seconds load the likelihood. A column has about an eighth
+    of the others as parents, and 6 at most; fewer in wide tables, which are often sparse.
     """
     parents = min((nodes - 1) / 2, 0.5 + nodes / 8, 6, 6 * (60 / nodes) ** 0.5)
     return 3 + 2.5 * duration.of_searches(nodes * parents, nodes, rows)
 
 
 def _weights(nodes: int) -> float:
-    """Approximate number of weights of DiffAN's network."""
     narrow, wide = max(128, 3 * nodes), max(1024, 5 * nodes)
     return 2 * nodes * narrow + 2 * narrow * wide + wide**2
 
 
 def _trained(rows: int, nodes: int, epochs: int) -> float:
-    """Approximate seconds of its training, at 90 ms for 1,000 rows of 30 nodes."""
+    """Approximate seconds, at 90 ms for 1,000 rows of 30 nodes."""
     return 7e-11 * rows * epochs * _weights(nodes)
 
 

@@ -36,8 +36,8 @@ def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> 
         return ~np.eye(counts.shape[1], dtype=bool)
     if how == "partial":
         return _partial(counts.to_numpy(dtype=float))
-    found = find(how, counts, callback=callback).adjacency(counts.columns).to_numpy() == 1
-    return found | found.T
+    matrix = find(how, counts, callback=callback).adjacency(counts.columns).to_numpy() == 1
+    return matrix | matrix.T
 
 
 def _partial(counts: np.ndarray) -> np.ndarray:

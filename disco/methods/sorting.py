@@ -28,26 +28,18 @@ class Options:
 
 
 def find(table: Table, options: Options, *, callback: Callback | None = None) -> GraphResult:
-    """The sorted order, and parents by CAM.
-
-    Raises:
-        InputError: the table does not contain counts, or there are too few rows for CAM.
-    """
-    given = prepare(table)
-    check_rows(given)
-    return along(given, _SORTS[options.by](given), options.cutoff, callback=callback)
+    """The sorted order, and parents by CAM. InputError: the table lacks counts, or has too few rows for CAM."""
+    prepared = prepare(table)
+    check_rows(prepared)
+    return along(prepared, _SORTS[options.by](prepared), options.cutoff, callback=callback)
 
 
-def check_rows(given: Prepared) -> None:
-    """Refuse a table with too few rows for CAM along any order, before anything is computed.
-
-    Raises:
-        InputError: there are too few.
-    """
-    rows, adjustment = len(given.counts), given.adjustment
-    sizes = smooths.in_order(given, list(given.counts.columns), cam.COLUMNS, adjustment)[1]
-    beside = smooths.spanning(smooths.beside_nodes(adjustment, rows)).shape[1]
-    needed = int(sizes.sum() - sizes.min()) + beside + 2
+def check_rows(prepared: Prepared) -> None:
+    """Refuse a table with too few rows for CAM along any order, before anything is computed."""
+    rows, adjustment = len(prepared.counts), prepared.adjustment
+    sizes = smooths.in_order(prepared, list(prepared.counts.columns), cam.COLUMNS, adjustment)[1]
+    extra = smooths.spanning(smooths.adjustment_columns(adjustment, rows)).shape[1]
+    needed = int(sizes.sum() - sizes.min()) + extra + 2
     if rows < needed:
         raise InputError(
             f"CAM regresses each column on smooths of all columns before it, for which {rows:,} rows are "
@@ -55,13 +47,13 @@ def check_rows(given: Prepared) -> None:
         )
 
 
-def along(given: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> GraphResult:
+def along(prepared: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> GraphResult:
     """An order with the parents that CAM selects along it."""
-    tests = cam.edges(given, order, cutoff=cutoff, adjustment=given.adjustment, callback=callback)
-    kept = tests.loc[tests["selected"], ["parent", "child"]]
+    tests = cam.edges(prepared, order, cutoff=cutoff, adjustment=prepared.adjustment, callback=callback)
+    selected = tests.loc[tests["selected"], ["parent", "child"]]
     return GraphResult.of(
-        list(given.counts.columns),
-        kept.itertuples(index=False, name=None),
+        list(prepared.counts.columns),
+        selected.itertuples(index=False, name=None),
         order=order,
         scores=tests.drop(columns="selected"),
     )

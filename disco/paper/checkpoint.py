@@ -27,32 +27,24 @@ _FORMAT = 1
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Write tensors and a JSON text to one safetensors file, atomically.
-
-    Raises:
-        InputError: the file cannot be written; the previous one is kept.
-    """
-    whole = path.with_name(path.name + ".part")
+    """Write tensors and a JSON text to one safetensors file, atomically. InputError leaves the previous file."""
+    partial = path.with_name(path.name + ".part")
     packed = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     try:
-        whole.unlink(missing_ok=True)  # it may not be a regular file
-        save_file(packed, whole, metadata={"json": json.dumps(meta)})
-        with open(whole, "rb") as file:
+        partial.unlink(missing_ok=True)  # it may not be a regular file
+        save_file(packed, partial, metadata={"json": json.dumps(meta)})
+        with open(partial, "rb") as file:
             os.fsync(file.fileno())
-        os.replace(whole, path)
+        os.replace(partial, path)
     except (OSError, SafetensorError) as error:
         with contextlib.suppress(OSError):
-            whole.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
         words = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be written ({words}): free some space or give write access.") from error
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and JSON from `save_tensors`, on the CPU.
-
-    Raises:
-        InputError: it is not such a file.
-    """
+    """The tensors and JSON from `save_tensors`, on the CPU. InputError: it is not such a file."""
     try:
         check_regular(path)
         with safe_open(path, framework="pt") as file:
@@ -66,7 +58,6 @@ class Checkpoint:
     """The checkpoint file of one fit. Without a path, nothing is written.
 
     Args:
-        path: the file's path.
         fingerprint: identifies the fit: a digest of table and settings.
         every: seconds between writes.
 
@@ -94,31 +85,27 @@ class Checkpoint:
             check_place("checkpoint", path)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process, where it has no file: the state of an earlier attempt."""
+        """The state of an earlier attempt, for another process, which has no file."""
         return {**self.__dict__, "path": None, "under_way": None}
 
     def watching(self, callback: Callback | None) -> Callback:
         """A callback that also writes the current stage, at intervals and before a stop."""
 
-        def told(event: Event) -> bool:
+        def report(event: Event) -> bool:
             goes_on = callback is None or callback(event) is not False
             is_due = time.monotonic() - self._written >= self.every
             if self.path is not None and self.under_way is not None and (is_due or not goes_on):
                 self.write(*self.under_way())
             return goes_on
 
-        return told
+        return report
 
     def keep(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         """Add the state of a finished stage to all later writes."""
         self.tensors, self.meta = {**self.tensors, **tensors}, {**self.meta, **meta}
 
     def write(self, tensors: dict[str, Tensor], meta: dict[str, Any] | None = None) -> None:
-        """Replace the file by the kept state and that of the current stage.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
+        """Replace the file by the stored state and that of the current stage. InputError: it cannot be written."""
         if self.path is not None:
             belongs = {"fingerprint": self.fingerprint, "format": _FORMAT}
             save_tensors(self.path, {**self.tensors, **tensors}, {**self.meta, **(meta or {}), **belongs})
@@ -132,16 +119,12 @@ def pack_training(stage: str, training: Training) -> tuple[dict[str, Tensor], di
         tensors[f"{stage}.now.{name}"] = parameter
         for key, value in training.optimizer.state[parameter].items():
             tensors[f"{stage}.adam.{key}.{name}"] = value
-    kept = ("active", "best_loss", "best_epoch", "waited", "epoch")
-    return tensors, {stage: {name: getattr(training, name) for name in kept}}
+    names = ("active", "best_loss", "best_epoch", "waited", "epoch")
+    return tensors, {stage: {name: getattr(training, name) for name in names}}
 
 
 def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Restore a newly started stage to the state from `pack_training`.
-
-    Raises:
-        InputError: the state is damaged, or from other networks.
-    """
+    """Restore a newly started stage to the state from `pack_training`. InputError: damaged, or of other networks."""
     try:
         for name, value in meta[stage].items():
             setattr(training, name, type(getattr(training, name))(value))
@@ -158,7 +141,6 @@ def unpack_training(stage: str, training: Training, tensors: dict[str, Tensor], 
 
 
 def _unpack_optimizer(prefix: str, name: str, parameter: Tensor, training: Training, tensors: dict) -> None:
-    """The optimiser's state of one parameter."""
     for key in [key for key in tensors if key.startswith(prefix) and key.endswith("." + name)]:
         state = key.removeprefix(prefix).removesuffix("." + name)
         device = parameter.device if state != "step" or parameter.is_cuda else torch.device("cpu")

@@ -34,16 +34,12 @@ def fold_onto_grid(walk: Tensor, top: int) -> Tensor:
 
 
 def corrupt(ranks: Tensor, sigma: Tensor, top: int, generator: torch.Generator) -> Tensor:
-    """Draw x ~ q_σ(· | x_0), independently for each coordinate.
+    """Draw x ~ q_σ(· | x_0), independently for each coordinate: integers, (rows, nodes).
 
     Args:
-        ranks: x_0, integers in {0, …, top}, (rows, nodes).
-        sigma: noise level of each row, (rows,).
+        ranks: x_0, integers in {0, …, top}, (rows, nodes); `generator` is on their device.
+        sigma: (rows,).
         top: the grid bound K.
-        generator: the random stream, on the device of `ranks`.
-
-    Returns:
-        Corrupted ranks, integers, (rows, nodes).
     """
     rate = sigma[:, None].expand(ranks.shape)
     steps = torch.poisson(rate, generator) - torch.poisson(rate, generator)
@@ -83,13 +79,9 @@ def image_sums(sigma: Tensor, top: int) -> Tensor:
 
 
 def log_kernel(to: Tensor, start: Tensor, sums: Tensor, top: int) -> Tensor:
-    """log q_σ(y | x_0), (rows, nodes); y may be any integer of the grid.
+    """log q_σ(y | x_0), (rows, nodes), for any y = `to` and x_0 = `start` in {0, …, top}, (rows, nodes).
 
-    Args:
-        to: y, (rows, nodes).
-        start: x_0, (rows, nodes).
-        sums: `image_sums` of each row's noise level, (rows, length).
-        top: the grid bound K.
+    `sums` is `image_sums` of each row's noise level, (rows, length).
     """
     last = sums.shape[1] - 1
     direct = (to - start).abs()
@@ -100,17 +92,10 @@ def log_kernel(to: Tensor, start: Tensor, sums: Tensor, top: int) -> Tensor:
 
 
 def log_ratios(noisy: Tensor, start: Tensor, sigma: Tensor, top: int) -> Tensor:
-    """log ρ = log q_σ(x ± 1 | x_0) − log q_σ(x | x_0) (paper, Denoising objective).
+    """log ρ = log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (rows, nodes, 2): down, up (paper, *Denoising objective*).
 
-    Args:
-        noisy: x, (rows, nodes).
-        start: x_0, (rows, nodes).
-        sigma: (rows,).
-        top: the grid bound K.
-
-    Returns:
-        (rows, nodes, 2): downward, upward. An entry whose neighbour is outside the grid is meaningless; see
-        `neighbour_mask`.
+    x = `noisy` and x_0 = `start` are (rows, nodes), `sigma` is (rows,). An entry whose neighbour is outside the grid
+    {0, …, top} is meaningless; see `neighbour_mask`.
     """
     sums = image_sums(sigma, top)
     here = log_kernel(noisy, start, sums, top)

@@ -10,10 +10,10 @@ curvature score (OCS) averages |H_ij| (Eq. empirical-ocs). A shift past K stays 
 row, `admissible` only rows whose shifts stay inside the grid (*Curvature Estimation*).
 
 With an adjustment, ℓ and the curvature are those of the conditional law given the row's covariates and exposure. A
-sink's curvature still depends on its own value alone: the given numbers shift its canonical parameter, as its parents
-do.
+sink's curvature still depends on its own value alone: covariates and exposure shift its canonical parameter, as its
+parents do.
 
-Axes: F folds, S noise levels, n held-out rows, d nodes, c given numbers.
+Axes: F folds, S noise levels, n held-out rows, d nodes, c covariates.
 """
 
 import math
@@ -58,15 +58,10 @@ class ConcreteScores(Protocol):
 
 
 class States(NamedTuple):
-    """Rows at which curvature is evaluated.
-
-    Attributes:
-        ranks: (F, n, d) float.
-        given: the adjustment's numbers at those rows, (F, n, c).
-    """
+    """Rows at which curvature is evaluated: `ranks` (F, n, d) float, `covariates` (F, n, c)."""
 
     ranks: Tensor
-    given: Tensor
+    covariates: Tensor
 
 
 @dataclass(frozen=True)
@@ -75,14 +70,14 @@ class HeldOut:
 
     Attributes:
         ranks: (F, n, d) float.
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
         valid: mask of rows that are not padding, (F, n).
         level: each entry's number among its column's distinct held-out ranks, (F, n, d), on the CPU.
         rows: row numbers among the rows divided into folds, (F, n); padding −1.
     """
 
     ranks: Tensor
-    given: Tensor
+    covariates: Tensor
     valid: Tensor
     level: Tensor
     rows: np.ndarray
@@ -90,24 +85,24 @@ class HeldOut:
     @classmethod
     def of(cls, folds: Sequence[FoldRanks], settings: Settings, device: torch.device | str = "cpu") -> "HeldOut":
         """The held-out rows, or a random sample of `plan.most_evaluated` of them in each fold."""
-        nodes, inputs = folds[0].train.shape[1], folds[0].beside.given.shape[1]
-        most, chosen = most_evaluated(settings, nodes), []
+        nodes, inputs = folds[0].train.shape[1], folds[0].inputs.covariates.shape[1]
+        limit, chosen = most_evaluated(settings, nodes), []
         for number, fold in enumerate(folds):
             rows = np.random.default_rng([settings.seed, 3, number]).permutation(len(fold.rows))
-            chosen.append(np.sort(rows[:most]))
-        shape = (len(folds), max(len(part) for part in chosen))
+            chosen.append(np.sort(rows[:limit]))
+        shape = (len(folds), max(len(sample) for sample in chosen))
         ranks, level = np.zeros((*shape, nodes), np.float32), np.zeros((*shape, nodes), np.int64)
-        given, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
-        for number, (fold, part) in enumerate(zip(folds, chosen, strict=True)):
-            at = number, slice(len(part))
-            ranks[at], level[at] = fold.held_out[part], dense_ranks(fold.held_out[part])
-            given[at], rows[at] = fold.held_out_beside.given[part], fold.rows[part]
-        at_rows, given_there, valid = (torch.as_tensor(values).to(device) for values in (ranks, given, rows >= 0))
-        return cls(at_rows, given_there, valid, torch.as_tensor(level), rows)
+        covariates, rows = np.zeros((*shape, inputs), np.float32), np.full(shape, -1)
+        for number, (fold, sample) in enumerate(zip(folds, chosen, strict=True)):
+            at = number, slice(len(sample))
+            ranks[at], level[at] = fold.held_out[sample], dense_ranks(fold.held_out[sample])
+            covariates[at], rows[at] = fold.held_out_inputs.covariates[sample], fold.rows[sample]
+        at_ranks, at_inputs, valid = (torch.as_tensor(values).to(device) for values in (ranks, covariates, rows >= 0))
+        return cls(at_ranks, at_inputs, valid, torch.as_tensor(level), rows)
 
-    def part(self, rows: slice) -> States:
+    def at(self, rows: slice) -> States:
         """Some of the rows of every fold."""
-        return States(self.ranks[:, rows], self.given[:, rows])
+        return States(self.ranks[:, rows], self.covariates[:, rows])
 
 
 class NetworkScores:
@@ -122,13 +117,13 @@ class NetworkScores:
     def __init__(self, joint: JointNetwork, projection: ProjectionNetwork | None, settings: Settings) -> None:
         self.joint, self.projection, self.clip = joint, projection, settings.log_clip
         self.top = joint.features.top
-        self.given = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
+        self.offset = joint.mlp.weights[0].shape[1] - joint.features.mean.shape[-1] - 1  # c
         levels = np.geomspace(settings.noise_min, settings.noise_max, settings.noise_levels)
         self.log_sigma = torch.tensor(np.log(levels), dtype=torch.float32, device=self.top.device)
 
     def _first(self, rows: States, remaining: Sequence[int]) -> "_First":
         """The outputs of the input layers without the noise level's terms; a shift changes them by a rank-1 term."""
-        ranks, given = rows
+        ranks, covariates = rows
         joint, projection = self.joint, self.projection
         corrected = None
         if projection is None:
@@ -139,9 +134,9 @@ class NetworkScores:
             mask[list(remaining)] = 1.0
             mask = mask.expand_as(ranks)
             filled = projection.filled(ranks, mask)
-            masked = torch.cat([given, joint.features(ranks, given) * mask.repeat(1, 1, 2), mask], dim=-1)
+            masked = torch.cat([covariates, joint.features(ranks, covariates) * mask.repeat(1, 1, 2), mask], dim=-1)
             corrected = torch.baddbmm(projection.mlp.biases[0], masked, projection.mlp.weights[0][:, :-1])
-        inputs = torch.cat([given, joint.features(filled, given)], dim=-1)
+        inputs = torch.cat([covariates, joint.features(filled, covariates)], dim=-1)
         return _First(
             torch.baddbmm(joint.mlp.biases[0], inputs, joint.mlp.weights[0][:, :-1]),
             corrected,
@@ -150,15 +145,19 @@ class NetworkScores:
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
-        before, first, second = ranks[..., node], self.given + node, self.given + ranks.shape[-1] + node
-        change = self.joint.features.change(before, torch.minimum(before + 1, self.top[:, None]), node)
+        current, first, second = (
+            ranks[..., node],
+            self.offset + node,
+            self.offset + ranks.shape[-1] + node,
+        )
+        change = self.joint.features.change(current, torch.minimum(current + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [first, second]])
 
     def _hidden(self, mlp: FoldedMLP, first: Tensor) -> Tensor:
         """The last hidden activations at every noise level, (F, S, n, H)."""
         noise = self.log_sigma[:, None, None] * mlp.weights[0][:, None, -1:]
-        whole = first[:, None] + noise
-        return mlp.hidden(whole.flatten(1, 2)).unflatten(1, whole.shape[1:3])
+        activation = first[:, None] + noise
+        return mlp.hidden(activation.flatten(1, 2)).unflatten(1, activation.shape[1:3])
 
     def _entries(self, first: "_First", nodes: Sequence[int]) -> Tensor:
         columns = [2 * node + UP for node in nodes]
@@ -177,18 +176,15 @@ class NetworkScores:
 
     @property
     def _correcting(self) -> FoldedMLP:
-        """The projection network's layers, used only if there is one."""
         assert self.projection is not None
         return self.projection.mlp
 
     @property
     def _skip(self) -> Tensor:
-        """The skip connection's weights, used only if there is one."""
         assert self.joint.skip is not None
         return self.joint.skip
 
     def _linear_noise(self, columns: list[int]) -> Tensor:
-        """The noise level's contribution through the skip connection, (F, S, 1, len(columns))."""
         return self.log_sigma[:, None, None] * self._skip[:, None, -1:, columns]
 
     def entries(self, rows: States, remaining: Sequence[int]) -> Tensor:
@@ -212,16 +208,16 @@ class NetworkScores:
         ranks, first = rows.ranks, self._first(rows, remaining)
         at_once = ranks.shape[1] * len(self.log_sigma)
         group = max(1, ROWS_AT_ONCE[ranks.device.type] // at_once)
-        parts = []
+        out = []
         for at in range(0, len(nodes), group):
-            some = nodes[at : at + group]
-            parts.append(self._own(self.joint.mlp, first.joint, ranks, some))
+            block = nodes[at : at + group]
+            out.append(self._diagonal(self.joint.mlp, first.joint, ranks, block))
             if first.projection is not None:
-                parts[-1] += self._own(self._correcting, first.projection, ranks, some).clamp(-self.clip, self.clip)
-        found = torch.cat(parts, dim=-1)
-        return found if first.linear is None else found + self._own_linear(first.linear, ranks, nodes)
+                out[-1] += self._diagonal(self._correcting, first.projection, ranks, block).clamp(-self.clip, self.clip)
+        entries = torch.cat(out, dim=-1)
+        return entries if first.linear is None else entries + self._diagonal_linear(first.linear, ranks, nodes)
 
-    def _own(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+    def _diagonal(self, mlp: FoldedMLP, first: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
         """The output of each node after a shift of the same node, (F, S, n, len(nodes)), in one pass."""
         shifted = torch.stack([self._shift(first, mlp.weights[0], ranks, node) for node in nodes], dim=1)
         hidden = self._hidden(mlp, shifted.flatten(1, 2)).unflatten(2, shifted.shape[1:3])  # (F, S, nodes, n, H)
@@ -229,18 +225,16 @@ class NetworkScores:
         weight = mlp.weights[-1][..., columns].transpose(1, 2)[:, None, :, :, None]
         return (hidden @ weight).squeeze(-1).transpose(2, 3) + mlp.biases[-1][:, None, :, columns]
 
-    def _own_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
-        """The skip connection's part of `_own`, (F, S, n, len(nodes))."""
-        own = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
-        return torch.cat(own, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
+    def _diagonal_linear(self, linear: Tensor, ranks: Tensor, nodes: Sequence[int]) -> Tensor:
+        shifted = [self._shift(linear[..., [node]], self._skip[..., [2 * node + UP]], ranks, node) for node in nodes]
+        return torch.cat(shifted, dim=-1)[:, None] + self._linear_noise([2 * node + UP for node in nodes])
 
 
 class _First(NamedTuple):
     """The outputs of the input layers at some rows.
 
-    Attributes:
-        joint, projection: pre-activations of the first hidden layer, (F, n, H); None without a projection network.
-        linear: the skip connection's upward outputs, (F, n, d), or None.
+    `joint` and `projection` are pre-activations of the first hidden layer, (F, n, H); `linear` is the skip connection's
+    upward outputs, (F, n, d). None without that network or connection.
     """
 
     joint: Tensor
@@ -251,8 +245,7 @@ class _First(NamedTuple):
 def by_parts(held_out: HeldOut, levels: int, evaluate: Callable[[slice], None]) -> None:
     """Evaluate slices of the held-out rows; a GPU that runs out of memory gets smaller ones from then on.
 
-    Raises:
-        InputError: its memory is too small for one row.
+    InputError: its memory is too small for one row.
     """
     device, start = held_out.ranks.device.type, 0
     while start < held_out.ranks.shape[1]:
@@ -283,38 +276,35 @@ def diagonal(
     scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], nodes: Sequence[int], levels: int
 ) -> Tensor:
     """Ĥ_{j,R} of some nodes of R at every held-out row, averaged over the noise levels, (F, n, len(nodes))."""
-    place = {node: index for index, node in enumerate(remaining)}
-    indices = [place[node] for node in nodes]
-    parts = list[Tensor]()
+    position = {node: index for index, node in enumerate(remaining)}
+    indices = [position[node] for node in nodes]
+    curvatures = list[Tensor]()
 
-    def evaluate(part: slice) -> None:
-        rows = held_out.part(part)
-        before = scores.entries(rows, remaining)[..., indices]
-        parts.append((scores.own_entries_after(rows, remaining, nodes) - before).mean(dim=1))
+    def evaluate(chunk: slice) -> None:
+        rows = held_out.at(chunk)
+        unshifted = scores.entries(rows, remaining)[..., indices]
+        curvatures.append((scores.own_entries_after(rows, remaining, nodes) - unshifted).mean(dim=1))
 
     by_parts(held_out, levels, evaluate)
-    return torch.cat(parts, dim=1)
+    return torch.cat(curvatures, dim=1)
 
 
 @full_float32()
 def off_diagonal(scores: ConcreteScores, held_out: HeldOut, remaining: Sequence[int], node: int, levels: int) -> Tensor:
     """|Ĥ_{ij,R}| and Ĥ_{ij,R} for i = `node` and every j ∈ R at every held-out row, averaged over the noise levels.
 
-    By the commuting-difference identity, one batch shifted in coordinate i suffices for all j.
-
-    Returns:
-        (2, F, n, |R|).
+    Shape (2, F, n, |R|). By the commuting-difference identity, one batch shifted in coordinate i suffices for all j.
     """
-    parts = list[Tensor]()
+    curvatures = list[Tensor]()
 
-    def evaluate(part: slice) -> None:
-        rows = held_out.part(part)
-        after, before = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
-        change = after - before
-        parts.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
+    def evaluate(chunk: slice) -> None:
+        rows = held_out.at(chunk)
+        shifted, unshifted = scores.entries_after(rows, remaining, node), scores.entries(rows, remaining)
+        change = shifted - unshifted
+        curvatures.append(torch.stack([change.abs().mean(dim=1), change.mean(dim=1)]))
 
     by_parts(held_out, levels, evaluate)
-    return torch.cat(parts, dim=2)
+    return torch.cat(curvatures, dim=2)
 
 
 def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, boundary: str) -> Tensor:
@@ -326,13 +316,12 @@ def counted(held_out: HeldOut, top: Tensor, nodes: Sequence[int], steps: int, bo
 
 
 def conditional_variance(curvature: Tensor, level: Tensor, included: Tensor, min_rows: int) -> Tensor:
-    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` rows.
+    """The CCS of every node (Eq. cond-var-score), (F, nodes); NaN if no level has `min_rows` = n_min ≥ 2 rows.
 
     Args:
         curvature: Ĥ_j at every row, (F, n, nodes).
         level: each row's level of x_j, (F, n, nodes), from 0.
         included: mask of the used rows, (F, n, nodes).
-        min_rows: n_min ≥ 2.
     """
     folds, rows, nodes = curvature.shape
     levels = int(level.max()) + 1
@@ -356,14 +345,9 @@ def plain_variance(curvature: Tensor, included: Tensor) -> Tensor:
 def sink_scores(
     curvature: Tensor, top: Tensor, held_out: HeldOut, remaining: Sequence[int], settings: Settings
 ) -> dict[tuple[str, str], np.ndarray]:
-    """The score of every remaining node by each criterion with each boundary.
+    """The score of every remaining node: (criterion, boundary) → (F, |R|) float64; NaN where unavailable.
 
-    Args:
-        curvature: Ĥ_jj of every node of R at the held-out rows, (F, n, |R|).
-        top: K of each fold, (F,).
-
-    Returns:
-        (criterion, boundary) → (F, |R|) float64; NaN where a score is unavailable.
+    `curvature` is Ĥ_jj of every node of R at the held-out rows, (F, n, |R|), and `top` is K of each fold, (F,).
     """
     # Grouped on the CPU, so that a fit is reproducible to the last bit: a GPU sums groups in varying order.
     curvature = curvature.cpu()
@@ -382,12 +366,8 @@ def off_diagonal_scores(
 ) -> dict[tuple[str, str], np.ndarray]:
     """OCS_{j→i} of i = `node` and every other j ∈ R (Eq. empirical-ocs), and the mean of the signed curvature.
 
-    Args:
-        values: |Ĥ_ij| and Ĥ_ij of every j ∈ R at the held-out rows, (2, F, n, |R|).
-        top: K of each fold, (F,).
-
-    Returns:
-        ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
+    `values` are |Ĥ_ij| and Ĥ_ij of every j ∈ R at the held-out rows, (2, F, n, |R|), and `top` is K of each fold, (F,).
+    Returns ("ocs" or "curvature", boundary) → (F, |R|) float64, NaN at i itself and where no row is admissible.
     """
     values = values.double()
     index = list(remaining).index(node)

@@ -46,10 +46,9 @@ STOPPED = "Stopped in the {stage} stage after {unit} {done} of {total}."
 
 @dataclass(frozen=True)
 class Variant:
-    """A causal order and its scores, for one criterion and boundary.
+    """A causal order, sources first, and its scores, for one criterion and boundary.
 
     Attributes:
-        order: node names, source first.
         ccs: step, remaining, node, fold, score, chosen.
         criteria: step, node, fold, and one score per criterion and boundary; NaN where unavailable.
         ocs: fold, parent, child, ocs, curvature (mean without absolute value), z; with knowledge or experiments also
@@ -69,11 +68,9 @@ class Fitted:
     Attributes:
         table: counts, all rows and columns.
         folds: the used rows, divided into cross-fitting folds.
-        networks: of the settings, all folds in one batch.
-        settings: the fit's settings.
         sinks: the scores of the remaining sets evaluated so far; more are added as orders are recovered.
-        told: the rules that orders and edges obey, of knowledge and of experiments, by `names`; None without any.
-        adjustment: the adjustment of the table's rows.
+        learnt: the rules of knowledge and experiments that orders and edges obey, by `names`; None without any.
+        adjustment: of all rows of the table.
     """
 
     table: pd.DataFrame
@@ -81,7 +78,7 @@ class Fitted:
     networks: Networks
     settings: Settings
     sinks: SinkScores = field(default_factory=dict, repr=False)
-    told: Learnt | None = None
+    learnt: Learnt | None = None
     adjustment: Adjustment | None = None
     _pairs: dict[tuple[int, ...], ocs.PairScores] = field(default_factory=dict, init=False, repr=False)
 
@@ -101,21 +98,20 @@ class Fitted:
             InputError: the table cannot be used, or the knowledge names other columns or is contradictory.
             KeyError, ValueError, IndexError, RuntimeError: the tensors are not those of such a fit.
         """
-        whole = prepare(table, adjustment, settings.folds)
-        given, _ = without_interventions(whole)
-        counts, adjustment = given.counts, given.adjustment
+        prepared = prepare(table, adjustment, settings.folds)
+        observational, _ = without_interventions(prepared)
+        counts, adjustment = observational.counts, observational.adjustment
         of_row = None if settings.folds_by == "counts" else tensors["fold_of_row"].numpy()
         folds = Folds.of(by_name(counts), settings, of_row, adjustment)
         networks = new_networks(folds.ranks, settings)
         for name, network in networks.named.items():
-            own = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
-            network.load_state_dict(own)
+            data = {key.removeprefix(f"{name}."): value for key, value in tensors.items() if key.startswith(f"{name}.")}
+            network.load_state_dict(data)
             network.to(device)
-        return cls(counts, folds, networks, settings, told=rules_of(whole, knowledge), adjustment=adjustment)
+        return cls(counts, folds, networks, settings, learnt=rules_of(prepared, knowledge), adjustment=adjustment)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process: without what can be computed again."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.init} | {"_pairs": {}}
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.init} | {"_pairs": {}}
 
     def tensors(self) -> dict[str, Tensor]:
         """The networks and the fold of every row, unless folds are of counts: all that `restore` needs beside table
@@ -137,11 +133,11 @@ class Fitted:
     @property
     def rules(self) -> Resolved | None:
         """The rules that orders and edges obey, by `names`."""
-        return None if self.told is None else self.told.rules
+        return None if self.learnt is None else self.learnt.rules
 
     @property
     def curvature_bytes(self) -> int:
-        """The memory on its device that it keeps once curvature has been asked for."""
+        """The memory on its device that it occupies once curvature has been computed."""
         rows = self._held_out.ranks
         return 0 if self._marginals is None else rows.nelement() * rows.element_size() * len(self.names)
 
@@ -164,8 +160,8 @@ class Fitted:
             InputError: there is no such boundary or criterion.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
-        own = self.settings
-        chosen = own.replace(boundary=boundary or own.boundary, criterion=criterion or own.criterion)
+        settings = self.settings
+        chosen = settings.replace(boundary=boundary or settings.boundary, criterion=criterion or settings.criterion)
         flops = stage_flops(self.plan, len(self.names))
         reporter = Reporter(callback, {stage: flops[stage] for stage in ("ordering", "parents")}, STOPPED)
         return self.variant(chosen.criterion, chosen.boundary, reporter)
@@ -178,15 +174,12 @@ class Fitted:
         return Variant(order, ccs, criteria_frame(steps, self.names), self._candidates(order, boundary, reporter))
 
     def candidates(self, order: Sequence[str], boundary: str, callback: Callback | None = None) -> pd.DataFrame:
-        """The OCS of all candidate edges along a causal order.
+        """The OCS of all candidate edges along a causal order, with the columns of `Variant.ocs`.
 
         Args:
             order: all columns, source first.
             boundary: clipped or admissible.
             callback: receives an event after every child; returning False stops.
-
-        Returns:
-            Columns fold, parent, child, ocs, curvature, z and, with rules, rule and source, as in `Variant`.
 
         Raises:
             ScoreUnavailable: an edge has no admissible observation.
@@ -194,23 +187,22 @@ class Fitted:
         return self._candidates(order, boundary, Reporter(callback, {"parents": 1.0}, STOPPED))
 
     def _candidates(self, order: Sequence[str], boundary: str, reporter: Reporter) -> pd.DataFrame:
-        found, mean, last = {}, {}, len(order) - 1
+        scores, mean, last = {}, {}, len(order) - 1
         if self._parents_marginals is not None and (self.names.index(order[-1]),) not in self._pairs:
             self._parents_marginals.begin(reporter.waiting("parents", 0, last, "node"))
         walk = ocs.candidate_scores(self.pair_scores, [self.names.index(name) for name in order])
-        for done, (number, values) in enumerate(walk, start=1):
+        for step, (number, values) in enumerate(walk, start=1):
             child = self.names[number]
-            ocs.check_available(values["ocs", boundary], child, order[: len(order) - done], boundary)
-            found[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
-            reporter.step("parents", done, last, unit="node")
-        table = ocs.tidy(found, mean, order, self.settings.parent_rule)
-        return table if self.told is None else self.told.marked(table, self.names)
+            ocs.check_available(values["ocs", boundary], child, order[: len(order) - step], boundary)
+            scores[child], mean[child] = values["ocs", boundary], values["curvature", boundary]
+            reporter.step("parents", step, last, unit="node")
+        table = ocs.tidy(scores, mean, order, self.settings.parent_rule)
+        return table if self.learnt is None else self.learnt.marked(table, self.names)
 
     def curvature(self, node: str, remaining: Sequence[str]) -> pd.DataFrame:
         """A node's diagonal curvature within a remaining set at the held-out rows, averaged over noise levels.
 
-        Returns:
-            Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
+        Columns fold (from 1), row (of the table, from 1), rank, curvature, admissible.
         """
         numbers, at = sorted(self.names.index(name) for name in remaining), self.names.index(node)
         rows = self._held_out
@@ -230,20 +222,18 @@ class Fitted:
             self.sinks[key] = sink_scores(curvature, self._scores.top, self._held_out, key, self.settings)
         return self.sinks[key]
 
-    def pair_scores(self, child: int, remaining: Sequence[int], left: Sequence[int]) -> ocs.PairScores:
+    def pair_scores(self, child: int, remaining: Sequence[int], removed: Sequence[int]) -> ocs.PairScores:
         """Scores of a child with every other node of R, from `disco.paper.curvature.off_diagonal_scores`.
 
-        Args:
-            child, remaining: node numbers.
-            left: the other nodes, in the order in which they leave.
+        `removed` are the nodes outside R, in the order of their removal. All nodes are numbers.
         """
-        key = child, *left
+        key = child, *removed
         if key not in self._pairs:
             held_out, marginals = self._parents_held_out, self._parents_marginals
             if marginals is None:
                 values = off_diagonal(self._scores, held_out, remaining, child, self.settings.noise_levels)
             else:
-                values = marginals.off_diagonal(left, remaining, child)
+                values = marginals.off_diagonal(removed, remaining, child)
             self._pairs[key] = off_diagonal_scores(values, self._scores.top, held_out, remaining, child)
         return self._pairs[key]
 
@@ -251,10 +241,10 @@ class Fitted:
         """Ĥ_jj of some nodes of R at the held-out rows, (F, n, len(nodes))."""
         if self._marginals is None:
             return diagonal(self._scores, self._held_out, remaining, nodes, self.settings.noise_levels)
-        return self._marginals.diagonal(self._leaving.before(remaining), nodes)
+        return self._marginals.diagonal(self._leaving.removed_before(remaining), nodes)
 
     def begin(self, check: Callable[[], None]) -> None:
-        """Compute what the scores of all nodes need, unless they are there; `check` is called in between."""
+        """Prepare the scores of all nodes, unless they exist; `check` is called in between."""
         if self._marginals is not None and tuple(range(len(self.names))) not in self.sinks:
             self._marginals.begin(check)
 
@@ -264,8 +254,8 @@ class Fitted:
         for step in remove_sinks(self.sink_scores, nodes, criterion, boundary, self.names, self.rules):
             steps.append(step)
             # The cost of a step is proportional to the nodes it evaluates.
-            left = len(step.remaining) - 1
-            share = 1 - left * (left + 1) / (nodes * (nodes + 1))
+            remaining = len(step.remaining) - 1
+            share = 1 - remaining * (remaining + 1) / (nodes * (nodes + 1))
             reporter.step("ordering", len(steps), nodes - 1, share, unit="step")
         return steps
 
@@ -275,40 +265,39 @@ class Fitted:
 
     @cached_property
     def _marginals(self) -> Marginals | None:
-        """The marginals at the rows that determine the order; None with a projection network."""
+        """At the rows that determine the order; None with a projection network."""
         if self.networks.projection is not None:
             return None
         return Marginals(self._scores, self._held_out, self.settings.noise_levels)
 
     @cached_property
     def _leaving(self) -> Leaving:
-        """The order in which nodes leave the marginals."""
         return Leaving(len(self.names), lambda there: self.sink_scores(there)["ccs", "clipped"].mean(0))
 
     @cached_property
     def _parents_marginals(self) -> Marginals | None:
-        """Those at the rows that determine the parents."""
+        """At the rows that determine the parents."""
         if self._marginals is None or self._parents_held_out is self._held_out:
             return self._marginals
         return Marginals(self._scores, self._parents_held_out, self.settings.noise_levels)
 
     @cached_property
     def _held_out(self) -> HeldOut:
-        """The rows whose curvature determines the order."""
+        """At the rows that determine the order."""
         return HeldOut.of(self.folds.ranks, self.settings, self.device)
 
     @cached_property
     def _parents_held_out(self) -> HeldOut:
-        """The rows whose curvature determines the parents."""
+        """At the rows that determine the parents."""
         if self.folds.parent_ranks is self.folds.ranks:
             return self._held_out
         return HeldOut.of(self.folds.parent_ranks, self.settings, self.device)
 
 
-def rules_of(whole: Prepared, knowledge: Knowledge | None) -> Learnt:
+def rules_of(prepared: Prepared, knowledge: Knowledge | None) -> Learnt:
     """The rules of knowledge and of a table's experiments, by the names of its columns in order."""
-    names = sorted(whole.counts.columns)
-    return learnt_of(whole, names, None if knowledge is None else knowledge.resolve(names))
+    names = sorted(prepared.counts.columns)
+    return learnt_of(prepared, names, None if knowledge is None else knowledge.resolve(names))
 
 
 def by_name(table: pd.DataFrame) -> np.ndarray:

@@ -28,24 +28,23 @@ def is_due(fitted: Fitted, training: Training) -> bool:
 def order_so_far(fitted: Fitted, training: Training, check: Callable[[], None]) -> Sketch | None:
     """The order by each fold's best joint network so far, without edges; None if a node has no score.
 
-    Args:
-        fitted: the fit, whose joint network is not used.
-        training: the state of its joint network.
-        check: called in between, for a stop.
+    The best networks are those of `training`, not of `fitted`. `check` is called in between and may stop.
     """
-    own = fitted.settings
+    settings = fitted.settings
     joint = copy.deepcopy(fitted.networks.joint)
     joint.load_state_dict(training.best, strict=False)
-    rows = min(_ROWS, own.evaluation_rows or _ROWS)
-    now = replace(fitted, networks=Networks(joint, None), settings=own.replace(evaluation_rows=rows), sinks={})
+    rows = min(_ROWS, settings.evaluation_rows or _ROWS)
+    fit = replace(fitted, networks=Networks(joint, None), settings=settings.replace(evaluation_rows=rows), sinks={})
 
     def evaluate(remaining: Sequence[int]) -> dict[tuple[str, str], Any]:
         check()
-        return now.sink_scores(remaining)
+        return fit.sink_scores(remaining)
 
     try:
-        now.begin(check)
-        steps = list(remove_sinks(evaluate, len(now.names), own.criterion, own.boundary, now.names, now.rules))
+        fit.begin(check)
+        steps = list(
+            remove_sinks(evaluate, len(fit.names), settings.criterion, settings.boundary, fit.names, fit.rules)
+        )
     except ScoreUnavailable:
         return None
-    return Sketch([now.names[node] for node in order_of(steps)], ())
+    return Sketch([fit.names[node] for node in order_of(steps)], ())

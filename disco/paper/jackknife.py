@@ -47,8 +47,7 @@ _ITERATIONS, _PRECISION = 500, 1e-9
 def z_scores(ocs: pd.DataFrame) -> pd.Series:
     """Z of every candidate edge, with the same value in all folds, aligned with `ocs`.
 
-    Args:
-        ocs: columns fold, parent, child, curvature (mean over held-out rows).
+    `ocs` has the columns fold, parent, child, curvature (mean over held-out rows).
     """
     pairs = ocs.groupby(["parent", "child"], sort=False, observed=True)["curvature"]
     mean, folds = pairs.transform("mean"), pairs.transform("size")
@@ -83,14 +82,13 @@ class TwoGroups(NamedTuple):
 
 
 def two_groups(z: np.ndarray) -> TwoGroups:
-    """The mixture with the highest posterior density, by EM from several starts; null = 1 unless it beats one group.
+    """The mixture with the highest posterior density for `z`, one value per candidate edge, at least one.
 
-    Args:
-        z: one value per candidate edge, at least one.
+    By EM from several starts; null = 1 unless it beats one group.
     """
     z = np.minimum(z, _LARGE)
     groups = max((_climb(z, start) for start in _STARTS), key=lambda pair: pair[0])[1]
-    alone = _given(z, np.zeros(len(z)), z)._replace(null=1.0)
+    alone = _maximised(z, np.zeros(len(z)), z)._replace(null=1.0)
     gain = np.logaddexp(*_logs(groups, z)).sum() - _logs(alone, z)[0].sum()
     gain += _log_prior_of_scale(groups.scale) - _log_prior_of_scale(alone.scale)
     return groups if gain >= _LEAST_GAIN else alone
@@ -103,8 +101,8 @@ def threshold(z: np.ndarray, fdr: float, groups: TwoGroups | None = None) -> flo
 
     Args:
         z: one value per candidate edge.
-        fdr: the rate, in (0, 1].
-        groups: from `two_groups`, if they are known.
+        fdr: in (0, 1].
+        groups: from `two_groups`, if already fitted.
     """
     groups = groups or two_groups(z)
     return math.ceil(100 * z.max()) / 100 if groups.null == 1 else crossing(groups, fdr)
@@ -128,9 +126,7 @@ def crossing(groups: TwoGroups, fdr: float) -> float:
 def expected_false(groups: TwoGroups, z: np.ndarray, tau_z: float) -> tuple[float, int]:
     """The expected number of candidates without an edge above a threshold, and the number of all above it.
 
-    Args:
-        groups: fitted to `z`.
-        z: one value per candidate edge.
+    `groups` is fitted to `z`, one value per candidate edge.
     """
     return groups.false(tau_z) * len(z), int((z > tau_z).sum())
 
@@ -139,7 +135,7 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
     """EM from a split at a quantile; returns the final log posterior density and the mixture."""
     edge, signed, reached = np.where(z > np.quantile(z, start), 0.95, 0.05), z, -math.inf
     for _ in range(_ITERATIONS):
-        groups = _given(z, edge, signed)
+        groups = _maximised(z, edge, signed)
         log_null, log_edge = _logs(groups, z)
         both = np.logaddexp(log_null, log_edge)
         edge, signed = np.exp(log_edge - both), z * np.tanh(z * groups.mean / groups.spread**2)
@@ -150,20 +146,14 @@ def _climb(z: np.ndarray, start: float) -> tuple[float, TwoGroups]:
     return posterior, groups
 
 
-def _given(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
-    """The M step: the mixture with the highest posterior density.
-
-    Args:
-        z: one value per candidate edge.
-        edge: the probability that each is an edge.
-        signed: the expected signed value of each, if it is an edge.
-    """
+def _maximised(z: np.ndarray, edge: np.ndarray, signed: np.ndarray) -> TwoGroups:
+    """The M step, from each candidate's probability of an edge, `edge`, and its expected signed Z as an edge."""
     edges = float(edge.sum())
     without = len(z) - edges
     scale = min(1.0, math.sqrt((float((1 - edge) @ z**2) + _NULL_PAIRS) / (without + _NULL_PAIRS)))
     mean = max(float(edge @ signed) / max(edges, _TINY), 2 * scale)
-    apart = float(edge @ (z**2 - 2 * mean * signed + mean**2))
-    square = (apart + _EDGE_PAIRS * (mean / 3) ** 2) / (edges + _EDGE_PAIRS)
+    squares = float(edge @ (z**2 - 2 * mean * signed + mean**2))
+    square = (squares + _EDGE_PAIRS * (mean / 3) ** 2) / (edges + _EDGE_PAIRS)
     null = (without + _NULL_PRIOR) / (len(z) + _NULL_PRIOR + _EDGE_PRIOR)
     return TwoGroups(null, scale, mean, max(math.sqrt(square), scale))
 

@@ -6,10 +6,10 @@ Joint loss (paper, *Denoising Score-Entropy Objective*, R = V): for t ~ U(ε_t, 
 
 averaged over the batch. Projection loss (*Score-Entropy Training*): for log σ uniform and a random R, ℓ_SE
 between the correction e^c and s_θ(x) / s_θ(x_R, fill), averaged over the neighbours of j ∈ R, plus the same
-on R = V, where the target correction is 1. Each is a sum over a batch's rows, so it can be computed in parts, which
-must know the whole batch: it has the divisor.
+on R = V, where the target correction is 1. Each is a sum over a batch's rows, so it can be computed in chunks,
+with the divisor of the whole batch.
 
-The adjustment's numbers at a row, (c,), accompany every noisy draw of that row unchanged.
+Covariates and exposure of a row, (c,), accompany every noisy draw of that row unchanged.
 """
 
 import math
@@ -32,15 +32,15 @@ class JointBatch(NamedTuple):
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
-        sigma: noise levels, (F, n).
+        sigma: (F, n).
         target: log q_σ(x ± 1 | x_0) − log q_σ(x | x_0), (F, n, d, 2).
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
     """
 
     noisy: Tensor
     sigma: Tensor
     target: Tensor
-    given: Tensor
+    covariates: Tensor
 
 
 class ProjectionBatch(NamedTuple):
@@ -48,31 +48,26 @@ class ProjectionBatch(NamedTuple):
 
     Attributes:
         noisy: x ~ q_σ(· | x_0), (F, n, d).
-        sigma: noise levels, (F, n).
+        sigma: (F, n).
         mask: remaining sets as 0 and 1, (F, n, d).
-        given: the adjustment's numbers at those rows, (F, n, c).
+        covariates: covariates and exposure at those rows, (F, n, c).
     """
 
     noisy: Tensor
     sigma: Tensor
     mask: Tensor
-    given: Tensor
+    covariates: Tensor
 
 
 class Clean(NamedTuple):
-    """Rows before their corruption.
-
-    Attributes:
-        ranks: x_0, (n, d).
-        given: the adjustment's numbers at those rows, (n, c).
-    """
+    """Rows before their corruption: `ranks` x_0, (n, d), and `covariates`, (n, c)."""
 
     ranks: Tensor
-    given: Tensor
+    covariates: Tensor
 
     def take(self, rows: Tensor | slice) -> "Clean":
-        """Some of the rows."""
-        return Clean(self.ranks[rows], self.given[rows])
+        """A selection of rows."""
+        return Clean(self.ranks[rows], self.covariates[rows])
 
 
 Batch = JointBatch | ProjectionBatch
@@ -80,11 +75,11 @@ Batch = JointBatch | ProjectionBatch
 
 def stacked(folds: Sequence[Batch]) -> Batch:
     """Stack one batch per fold, without a fold axis, into one batch."""
-    return type(folds[0])._make(torch.stack(parts) for parts in zip(*folds, strict=True))
+    return type(folds[0])._make(torch.stack(tensors) for tensors in zip(*folds, strict=True))
 
 
 def divided(batch: Batch, rows: int) -> list[Batch]:
-    """The parts of a batch, each of at most `rows` rows of every fold."""
+    """The chunks of a batch, each of at most `rows` rows of every fold."""
     return [type(batch)._make(values) for values in zip(*(value.split(rows, dim=1) for value in batch), strict=True)]
 
 
@@ -98,7 +93,7 @@ def draw_joint(rows: Clean, top: int, settings: Settings, generator: torch.Gener
     time = settings.time_min + (1 - settings.time_min) * uniform
     sigma = sigma_at(time, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
-    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top), rows.given)
+    return JointBatch(noisy.float(), sigma, log_ratios(noisy, ranks, sigma, top), rows.covariates)
 
 
 def draw_projection(rows: Clean, top: int, settings: Settings, generator: torch.Generator) -> ProjectionBatch:
@@ -108,7 +103,7 @@ def draw_projection(rows: Clean, top: int, settings: Settings, generator: torch.
     sigma = sigma_at(uniform, settings.sigma_min, settings.sigma_max)
     noisy = corrupt(ranks, sigma, top, generator)
     mask = draw_masks(ranks, settings.full_set_probability, generator)
-    return ProjectionBatch(noisy.float(), sigma, mask, rows.given)
+    return ProjectionBatch(noisy.float(), sigma, mask, rows.covariates)
 
 
 def draw_masks(like: Tensor, full_set_probability: float, generator: torch.Generator) -> Tensor:
@@ -136,29 +131,27 @@ def epoch_batches(
 
     Args:
         draw: `draw_joint` or `draw_projection`.
-        rows: each fold's rows.
-        tops: each fold's grid bound K.
-        keys: each fold's random stream.
+        rows, tops, keys: each fold's rows, grid bound K and random stream.
         visited: rows per fold; at most the size of the smallest fold.
     """
     device, nodes, size = rows[0].ranks.device, rows[0].ranks.shape[1], settings.batch_size
     generators = [stream(device, *key) for key in keys]
     orders = [
-        torch.randperm(len(part.ranks), generator=generator, device=device)
-        for part, generator in zip(rows, generators, strict=True)
+        torch.randperm(len(clean.ranks), generator=generator, device=device)
+        for clean, generator in zip(rows, generators, strict=True)
     ]
     # The block's size must not depend on the number of folds in the batch; otherwise a fold's draws would.
     block = size * max(1, BLOCK_ENTRIES // (size * nodes))
     for start in range(0, visited, block):
         stop = min(start + block, visited)
-        whole = stacked(
+        block_batch = stacked(
             [
-                draw(part.take(order[start:stop]), top, settings, generator)
-                for part, order, top, generator in zip(rows, orders, tops, generators, strict=True)
+                draw(clean.take(order[start:stop]), top, settings, generator)
+                for clean, order, top, generator in zip(rows, orders, tops, generators, strict=True)
             ]
         )
         for first in range(0, stop - start, size):
-            yield type(whole)._make(value[:, first : first + size] for value in whole)
+            yield type(block_batch)._make(value[:, first : first + size] for value in block_batch)
 
 
 def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
@@ -167,30 +160,30 @@ def score_entropy(log_prediction: Tensor, log_target: Tensor) -> Tensor:
     return torch.exp(log_prediction) - target + target * (log_target - log_prediction)
 
 
-def joint_losses(network: JointNetwork, batch: JointBatch, whole: JointBatch, settings: Settings) -> Tensor:
-    """What a part of a batch adds to the joint loss of every fold, (F,): all of it where `batch` is `whole`."""
-    predicted = network(batch.noisy, batch.given, batch.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
-    inside = neighbour_mask(batch.noisy, network.features.top[:, None, None])
-    entries = torch.where(inside, score_entropy(predicted, batch.target), 0.0)
-    sigma_rate = batch.sigma * math.log(settings.sigma_max / settings.sigma_min)
-    return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1) * (batch.noisy.shape[1] / whole.noisy.shape[1])
+def joint_losses(network: JointNetwork, chunk: JointBatch, batch: JointBatch, settings: Settings) -> Tensor:
+    """A chunk's contribution to the joint loss of every fold, (F,): the whole loss if `chunk` is `batch`."""
+    predicted = network(chunk.noisy, chunk.covariates, chunk.sigma.log()).clamp_max(_LOG_RATIO_BOUND)
+    inside = neighbour_mask(chunk.noisy, network.features.top[:, None, None])
+    entries = torch.where(inside, score_entropy(predicted, chunk.target), 0.0)
+    sigma_rate = chunk.sigma * math.log(settings.sigma_max / settings.sigma_min)
+    return (entries.sum(dim=(2, 3)) * sigma_rate).mean(dim=1) * (chunk.noisy.shape[1] / batch.noisy.shape[1])
 
 
 def projection_losses(
-    network: ProjectionNetwork, batch: ProjectionBatch, whole: ProjectionBatch, joint: JointNetwork, settings: Settings
+    network: ProjectionNetwork, chunk: ProjectionBatch, batch: ProjectionBatch, joint: JointNetwork, settings: Settings
 ) -> Tensor:
-    """What a part of a batch adds to the projection loss of every fold, including the full-set term, (F,)."""
-    clip, rows = settings.log_clip, batch.noisy.shape[1]
-    log_sigma, given = batch.sigma.log().repeat(1, 2), batch.given.repeat(1, 2, 1)
+    """A chunk's contribution to the projection loss of every fold, including the full-set term, (F,)."""
+    clip, rows = settings.log_clip, chunk.noisy.shape[1]
+    log_sigma, covariates = chunk.sigma.log().repeat(1, 2), chunk.covariates.repeat(1, 2, 1)
     with torch.no_grad():
-        filled = network.filled(batch.noisy, batch.mask)
-        both = joint(torch.cat([batch.noisy, filled], dim=1), given, log_sigma)
+        filled = network.filled(chunk.noisy, chunk.mask)
+        both = joint(torch.cat([chunk.noisy, filled], dim=1), covariates, log_sigma)
         target = (both[:, :rows] - both[:, rows:]).clamp(-clip, clip)
     # The same pass also evaluates the full set: the same rows with a mask of ones.
-    masks = torch.cat([batch.mask, torch.ones_like(batch.mask)], dim=1)
-    correction = network(batch.noisy.repeat(1, 2, 1), masks, given, log_sigma).clamp(-clip, clip)
-    inside, remaining = _included(network, batch)
-    all_inside, all_remaining = _included(network, whole)
+    masks = torch.cat([chunk.mask, torch.ones_like(chunk.mask)], dim=1)
+    correction = network(chunk.noisy.repeat(1, 2, 1), masks, covariates, log_sigma).clamp(-clip, clip)
+    inside, remaining = _included(network, chunk)
+    all_inside, all_remaining = _included(network, batch)
     masked = _added(score_entropy(correction[:, :rows], target), remaining, all_remaining)
     full = _added(score_entropy(correction[:, rows:], torch.zeros_like(target)), inside, all_inside)
     return masked + settings.full_set_weight * full
@@ -198,24 +191,22 @@ def projection_losses(
 
 def masked_losses(
     network: ProjectionNetwork,
+    chunk: ProjectionBatch,
     batch: ProjectionBatch,
-    whole: ProjectionBatch,
     joint: JointNetwork,
     larger: Tensor,
     settings: Settings,
 ) -> Tensor:
-    """What a part of a batch adds to the projection loss of every fold without the full-set term, (F,).
+    """A chunk's contribution to the projection loss of every fold without the full-set term, (F,).
 
-    Args:
-        whole: the batch.
-        larger: log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
+    `larger` is the log concrete score of a set that contains each row's R, (F, n, d, 2), without gradient.
     """
-    clip, log_sigma = settings.log_clip, batch.sigma.log()
+    clip, log_sigma = settings.log_clip, chunk.sigma.log()
     with torch.no_grad():
-        baseline = joint(network.filled(batch.noisy, batch.mask), batch.given, log_sigma)
+        baseline = joint(network.filled(chunk.noisy, chunk.mask), chunk.covariates, log_sigma)
         target = (larger - baseline).clamp(-clip, clip)
-    correction = network(batch.noisy, batch.mask, batch.given, log_sigma).clamp(-clip, clip)
-    (_, remaining), (_, all_remaining) = _included(network, batch), _included(network, whole)
+    correction = network(chunk.noisy, chunk.mask, chunk.covariates, log_sigma).clamp(-clip, clip)
+    (_, remaining), (_, all_remaining) = _included(network, chunk), _included(network, batch)
     return _added(score_entropy(correction, target), remaining, all_remaining)
 
 
@@ -225,7 +216,7 @@ def _included(network: ProjectionNetwork, batch: ProjectionBatch) -> tuple[Tenso
     return inside, inside & (batch.mask[..., None] > 0)
 
 
-def _added(entries: Tensor, included: Tensor, whole: Tensor) -> Tensor:
-    """What a part's entries add to the mean over the included entries of the whole batch, (F,)."""
+def _added(entries: Tensor, included: Tensor, of_batch: Tensor) -> Tensor:
+    """A chunk's contribution to the mean over the included entries of the batch, (F,)."""
     total = torch.where(included, entries, 0.0).sum(dim=(1, 2, 3))
-    return total / whole.sum(dim=(1, 2, 3)).clamp_min(1)
+    return total / of_batch.sum(dim=(1, 2, 3)).clamp_min(1)

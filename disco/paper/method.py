@@ -29,12 +29,11 @@ from disco.table.adjustment import Adjustment
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """What accompanies the method on its way.
+    """The context of the method.
 
     Attributes:
-        device: of the networks.
         rules: of knowledge and experiments, by the names of the columns in order.
-        reporter: tells progress, and hears of a stop.
+        reporter: reports progress and receives a stop.
         checkpoint: the state of an earlier attempt, and of this one.
     """
 
@@ -49,7 +48,6 @@ class FitResult:
     """All results of a fit.
 
     Attributes:
-        fitted: the networks.
         variant: order and scores, with the criterion and boundary of the settings.
         edges: the selected edges: parent, child, ocs, z, frequency; score and p_value with a selector other than ocs,
             rule with knowledge or experiments, and source with experiments.
@@ -72,9 +70,8 @@ def disco(
     """The networks, the order and the edges of a table.
 
     Args:
-        counts: all rows, (rows, nodes).
+        counts: all rows, (rows, nodes); `adjustment` is theirs.
         folds: the ranks of the rows used, in folds (paper, *Rank transform*).
-        adjustment: of all rows.
 
     Raises:
         InputError: training diverged.
@@ -94,7 +91,7 @@ def disco(
 
 
 def _train(fitted: Fitted, context: FitContext) -> dict[str, Any]:
-    """Train the joint network, and with a projection network that one on its scores; a summary of each stage."""
+    """Train the joint network, then on its scores the projection network, if any; a summary of each stage."""
     plan, networks = fitted.plan, fitted.networks
     rows = TrainingRows(fitted.folds.ranks, plan, context.device)
     epochs: dict[str, Callable[[Training], Iterable[Epoch]]] = {
@@ -115,7 +112,6 @@ def _stage(
     context: FitContext,
     epochs: Callable[[Training], Iterable[Epoch]],
 ) -> Training:
-    """Run or resume one training stage; the chosen parameters end in `network`."""
     checkpoint, reporter, state = context.checkpoint, context.reporter, Training.start(copy.deepcopy(network))
     if name in checkpoint.meta:
         unpack_training(name, state, checkpoint.tensors, checkpoint.meta)

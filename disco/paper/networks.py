@@ -9,7 +9,7 @@ With an adjustment, both also receive its c numbers at the row: covariates and e
 never removed, so the scores are those of the counts' conditional law given them.
 
 The first axis of every parameter and buffer is the fold, so folds never mix, and dropping or reading one is indexing.
-Axes: F folds, n rows, d nodes, c given numbers, H width.
+Axes: F folds, n rows, d nodes, c covariates, H width.
 """
 
 import math
@@ -24,7 +24,7 @@ from disco.paper.ranks import FoldRanks
 from disco.paper.settings import Settings
 
 _STD_FLOOR = 1e-4
-_LEAST_LEFT = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's
+_LEAST_RESIDUAL = 0.05  # smallest standard deviation given the adjustment, as a share of the feature's
 DOWN, UP = 0, 1  # the last axis of every log-ratio tensor
 
 
@@ -37,8 +37,8 @@ def stream(device: torch.device | str, *key: int) -> torch.Generator:
 class RankFeatures(nn.Module):
     """Value features [x / K, log(1 + x) / log(1 + K)], standardised with the moments of the training split.
 
-    With given numbers z, the mean is the least-squares fit, mean + z slopes. So a covariate's effects on two nodes do
-    not correlate their features, which a briefly trained network would mistake for an effect.
+    With covariates z, the mean is the least-squares fit, mean + z slopes. So a covariate's effects on two nodes do not
+    correlate their features, which a briefly trained network would mistake for an effect.
     """
 
     top: Tensor
@@ -59,27 +59,27 @@ class RankFeatures(nn.Module):
         moments = []
         for fold in folds:
             raw = _raw_features(torch.as_tensor(fold.train, dtype=torch.float64)[None], torch.tensor([fold.top]))
-            given = torch.as_tensor(fold.beside.given, dtype=torch.float64)
+            inputs = torch.as_tensor(fold.inputs.covariates, dtype=torch.float64)
             mean, std = raw.mean(1, keepdim=True), raw.std(1, correction=0, keepdim=True)
-            slopes = torch.zeros(1, given.shape[1], raw.shape[2])
-            if given.shape[1]:
-                centre = given.mean(0)
-                slopes = torch.linalg.lstsq((given - centre)[None], raw - mean, rcond=1e-6, driver="gelsd").solution
-                mean, left = mean - centre @ slopes, raw - given @ slopes
-                std = torch.maximum(left.std(1, correction=0, keepdim=True), _LEAST_LEFT * std)
+            slopes = torch.zeros(1, inputs.shape[1], raw.shape[2])
+            if inputs.shape[1]:
+                centre = inputs.mean(0)
+                slopes = torch.linalg.lstsq((inputs - centre)[None], raw - mean, rcond=1e-6, driver="gelsd").solution
+                mean, residual = mean - centre @ slopes, raw - inputs @ slopes
+                std = torch.maximum(residual.std(1, correction=0, keepdim=True), _LEAST_RESIDUAL * std)
             moments.append((mean, std, slopes))
-        mean, std, slopes = (torch.cat(parts).float() for parts in zip(*moments, strict=True))
+        mean, std, slopes = (torch.cat(of_folds).float() for of_folds in zip(*moments, strict=True))
         return cls(torch.tensor([float(fold.top) for fold in folds]), mean, std.clamp_min(_STD_FLOOR), slopes)
 
-    def forward(self, ranks: Tensor, given: Tensor) -> Tensor:
-        """Ranks (F, n, d) and given numbers (F, n, c) → features (F, n, 2 d)."""
-        mean = torch.baddbmm(self.mean, given, self.slopes) if given.shape[-1] else self.mean
+    def forward(self, ranks: Tensor, covariates: Tensor) -> Tensor:
+        """Ranks (F, n, d) and covariates (F, n, c) → features (F, n, 2 d)."""
+        mean = torch.baddbmm(self.mean, covariates, self.slopes) if covariates.shape[-1] else self.mean
         return (_raw_features(ranks, self.top) - mean) / self.std
 
-    def change(self, before: Tensor, after: Tensor, node: int) -> Tensor:
-        """The change of one node's two features between ranks `before` and `after`, both (F, n) → (F, n, 2)."""
+    def change(self, first: Tensor, second: Tensor, node: int) -> Tensor:
+        """The change of one node's two features between ranks `first` and `second`, both (F, n) → (F, n, 2)."""
         nodes = self.mean.shape[-1] // 2
-        difference = _raw_features(after[..., None], self.top) - _raw_features(before[..., None], self.top)
+        difference = _raw_features(second[..., None], self.top) - _raw_features(first[..., None], self.top)
         return difference / self.std[..., [node, nodes + node]]
 
 
@@ -99,19 +99,19 @@ class FoldedMLP(nn.Module):
         self.biases = nn.ParameterList([nn.Parameter(torch.zeros(folds, 1, out)) for _, out in pairs])
 
     @torch.no_grad()
-    def initialise(self, seed: int, key: int, given: int, given_key: int) -> "FoldedMLP":
+    def initialise(self, seed: int, key: int, covariate_count: int, covariate_key: int) -> "FoldedMLP":
         """Draw weights and biases uniformly in ±1/√inputs; fold f uses the stream (seed, key, f).
 
-        The first `given` inputs are not counted in the bound and have their own stream, (seed, given_key, f), so that
-        all other weights do not depend on the adjustment.
+        The first `covariate_count` inputs are not counted in the bound and have their own stream, (seed, covariate_key,
+        f), so that all other weights do not depend on the adjustment.
         """
         for fold in range(self.weights[0].shape[0]):
-            generator, of_given = stream("cpu", seed, key, fold), stream("cpu", seed, given_key, fold)
+            generator, of_covariates = stream("cpu", seed, key, fold), stream("cpu", seed, covariate_key, fold)
             for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-                own = given if number == 0 else 0
-                bound = 1 / math.sqrt(weight.shape[1] - own)
-                weight[fold, own:].uniform_(-bound, bound, generator=generator)
-                weight[fold, :own].uniform_(-bound, bound, generator=of_given)
+                first = covariate_count if number == 0 else 0
+                bound = 1 / math.sqrt(weight.shape[1] - first)
+                weight[fold, first:].uniform_(-bound, bound, generator=generator)
+                weight[fold, :first].uniform_(-bound, bound, generator=of_covariates)
                 bias[fold].uniform_(-bound, bound, generator=generator)
         return self
 
@@ -125,17 +125,15 @@ class FoldedMLP(nn.Module):
         return self._layers(inputs, range(len(self.weights)))
 
     def _layers(self, value: Tensor, numbers: range) -> Tensor:
-        """Consecutive layers with SiLU between them."""
-        weights, biases = ([part[number] for number in numbers] for part in (self.weights, self.biases))
+        weights, biases = ([parameters[number] for number in numbers] for parameters in (self.weights, self.biases))
         if value.is_cuda:
             return _chain(torch.baddbmm, value, weights, biases)
         # On a CPU the product of one fold uses all cores; three folds in a batch divide unevenly among two cores.
-        of_folds = [zip(*(layer.unbind() for layer in part), strict=True) for part in (weights, biases)]
-        return torch.stack([_chain(torch.addmm, *own) for own in zip(value.unbind(), *of_folds, strict=True)])
+        of_folds = [zip(*(layer.unbind() for layer in parameters), strict=True) for parameters in (weights, biases)]
+        return torch.stack([_chain(torch.addmm, *fold) for fold in zip(value.unbind(), *of_folds, strict=True)])
 
 
 def _chain(product: Callable, value: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
-    """Affine maps with SiLU between them."""
     for index, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
         value = product(bias, nn.functional.silu(value) if index else value, weight)
     return value
@@ -150,18 +148,18 @@ class JointNetwork(nn.Module):
 
     skip: nn.Parameter | None
 
-    def __init__(self, features: RankFeatures, given: int, settings: Settings) -> None:
+    def __init__(self, features: RankFeatures, covariate_count: int, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
-        inputs = given + 2 * nodes + 1
+        inputs = covariate_count + 2 * nodes + 1
         self.features = features
         self.mlp = FoldedMLP(folds, inputs, 2 * nodes, settings)
         skip = nn.Parameter(torch.zeros(folds, inputs, 2 * nodes)) if settings.skip_connection else None
         self.register_parameter("skip", skip)
 
-    def forward(self, ranks: Tensor, given: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), given numbers (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
-        inputs = torch.cat([given, self.features(ranks, given), log_sigma[..., None]], dim=-1)
+    def forward(self, ranks: Tensor, covariates: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks (F, n, d), covariates (F, n, c) and log σ (F, n) → log ratios (F, n, d, 2)."""
+        inputs = torch.cat([covariates, self.features(ranks, covariates), log_sigma[..., None]], dim=-1)
         out = self.mlp(inputs) if self.skip is None else torch.baddbmm(self.mlp(inputs), inputs, self.skip)
         return out.unflatten(-1, (-1, 2))
 
@@ -174,21 +172,17 @@ class ProjectionNetwork(nn.Module):
 
     fill: Tensor
 
-    def __init__(self, features: RankFeatures, fill: Tensor, given: int, settings: Settings) -> None:
+    def __init__(self, features: RankFeatures, fill: Tensor, covariate_count: int, settings: Settings) -> None:
         super().__init__()
         folds, nodes = features.mean.shape[0], features.mean.shape[-1] // 2
         self.features = features
         self.register_buffer("fill", fill)  # (F, d)
-        self.mlp = FoldedMLP(folds, given + 3 * nodes + 1, 2 * nodes, settings)
+        self.mlp = FoldedMLP(folds, covariate_count + 3 * nodes + 1, 2 * nodes, settings)
 
-    def forward(self, ranks: Tensor, mask: Tensor, given: Tensor, log_sigma: Tensor) -> Tensor:
-        """Ranks (F, n, d), mask of R (F, n, d) as 0 and 1, given numbers (F, n, c) and log σ (F, n).
-
-        Returns:
-            Log corrections, (F, n, d, 2).
-        """
-        masked = self.features(ranks, given) * mask.repeat(1, 1, 2)
-        return self.mlp(torch.cat([given, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
+    def forward(self, ranks: Tensor, mask: Tensor, covariates: Tensor, log_sigma: Tensor) -> Tensor:
+        """Ranks, mask of R as 0 and 1 (F, n, d), covariates (F, n, c), log σ (F, n) → log corrections (F, n, d, 2)."""
+        masked = self.features(ranks, covariates) * mask.repeat(1, 1, 2)
+        return self.mlp(torch.cat([covariates, masked, mask, log_sigma[..., None]], dim=-1)).unflatten(-1, (-1, 2))
 
     def filled(self, ranks: Tensor, mask: Tensor) -> Tensor:
         """The ranks, with removed coordinates replaced by the fill, (F, n, d)."""
@@ -203,21 +197,21 @@ class Networks(NamedTuple):
 
     @property
     def named(self) -> dict[str, JointNetwork | ProjectionNetwork]:
-        """Those that there are, by name."""
+        """The networks that exist, by name."""
         return {name: network for name, network in self._asdict().items() if network is not None}
 
 
 def new_networks(folds: Sequence[FoldRanks], settings: Settings) -> Networks:
     """Newly initialised networks. Those of fold f depend only on the seed, f, its ranks and the architecture."""
-    given = folds[0].beside.given.shape[1]
-    joint = JointNetwork(RankFeatures.fitted(folds), given, settings)
-    joint.mlp.initialise(settings.seed, 10, given, 13)
+    covariate_count = folds[0].inputs.covariates.shape[1]
+    joint = JointNetwork(RankFeatures.fitted(folds), covariate_count, settings)
+    joint.mlp.initialise(settings.seed, 10, covariate_count, 13)
     if "projection" not in settings.networks:
         return Networks(joint, None)
     rows = [
         int(np.random.default_rng([settings.seed, 12, f]).integers(len(fold.train))) for f, fold in enumerate(folds)
     ]
     fill = torch.as_tensor(np.stack([fold.train[row] for fold, row in zip(folds, rows, strict=True)]))
-    projection = ProjectionNetwork(RankFeatures.fitted(folds), fill.float(), given, settings)
-    projection.mlp.initialise(settings.seed, 11, given, 14)
+    projection = ProjectionNetwork(RankFeatures.fitted(folds), fill.float(), covariate_count, settings)
+    projection.mlp.initialise(settings.seed, 11, covariate_count, 14)
     return Networks(joint, projection)

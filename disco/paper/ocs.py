@@ -39,25 +39,23 @@ def candidate_scores(
 ) -> Iterator[tuple[int, PairScores]]:
     """OCS and mean curvature of all predecessors of a node, for every node but the source, from the last to the second.
 
+    Yields the child and its scores, (folds, predecessors) each, predecessors in causal order.
+
     Args:
         evaluate: (child, R ascending, all other nodes, the last of the order first) → its scores, as from
             `disco.paper.curvature.off_diagonal_scores`.
         order: node numbers, source first.
-
-    Yields:
-        The child and its scores, (folds, predecessors) each, predecessors in causal order.
     """
     for index in range(len(order) - 1, 0, -1):
         child, remaining = order[index], sorted(order[: index + 1])
-        columns, left = np.searchsorted(remaining, order[:index]), list(order[:index:-1])
-        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, left).items()}
+        columns, removed = np.searchsorted(remaining, order[:index]), list(order[:index:-1])
+        yield child, {which: values[:, columns] for which, values in evaluate(child, remaining, removed).items()}
 
 
 def check_available(values: np.ndarray, child: str, predecessors: Sequence[str], boundary: str) -> None:
     """Refuse a candidate whose OCS is undefined for lack of held-out rows.
 
-    Raises:
-        ScoreUnavailable: there is one; the message names the edge and the fold.
+    ScoreUnavailable names the edge and the fold.
     """
     missing = np.argwhere(np.isnan(values))
     if len(missing):
@@ -69,42 +67,37 @@ def check_available(values: np.ndarray, child: str, predecessors: Sequence[str],
 
 
 def tidy(
-    found: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
+    scores: dict[str, np.ndarray], curvature: dict[str, np.ndarray], order: Sequence[str], rule: str = "iqr"
 ) -> pd.DataFrame:
-    """One frame of all candidates, with scores and Z.
+    """One frame of all candidates: fold (from 1), parent, child, ocs, curvature, z.
 
     Args:
-        found: the OCS, child → (folds, predecessors), predecessors in causal order.
+        scores: the OCS, child → (folds, predecessors), predecessors in causal order.
         curvature: the mean curvature, in the same form.
         order: node names, source first.
         rule: definition of Z: iqr or jackknife.
-
-    Returns:
-        Columns fold (from 1), parent, child, ocs, curvature, z.
     """
-    folds = next(iter(found.values())).shape[0]
-    parts = [
+    folds = next(iter(scores.values())).shape[0]
+    frames = [
         pd.DataFrame(
             {
                 "fold": fold + 1,
                 "parent": list(order[:index]),
                 "child": child,
-                "ocs": found[child][fold],
+                "ocs": scores[child][fold],
                 "curvature": curvature[child][fold],
             }
         )
         for fold in range(folds)
         for index, child in enumerate(order[1:], start=1)
     ]
-    return with_z(pd.concat(parts, ignore_index=True), rule)
+    return with_z(pd.concat(frames, ignore_index=True), rule)
 
 
 def with_z(ocs: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """The candidates with a column z, by one of the two rules.
+    """The candidates with a column z, by the rule iqr or jackknife.
 
-    Args:
-        ocs: columns fold, parent, child, ocs, curvature; a fold's children in causal order.
-        rule: iqr or jackknife.
+    `ocs` has the columns fold, parent, child, ocs, curvature; a fold's children in causal order.
     """
     if rule == "jackknife":
         return ocs.assign(z=jackknife.z_scores(ocs))
@@ -121,8 +114,7 @@ def own_thresholds(
 
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
-        settings: of the fit.
-        groups: with the jackknife, those of the candidates' Z, if they are known.
+        groups: with the jackknife, those of the candidates' Z, if already fitted.
     """
     if settings.parent_rule == "jackknife":
         return jackknife.threshold(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), settings.fdr, groups), settings.pi_min
@@ -130,11 +122,7 @@ def own_thresholds(
 
 
 def standardise(candidates: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Z of each child's candidates within one fold.
-
-    Args:
-        candidates: the OCS of the candidates, one array per child.
-    """
+    """Z of each child's candidates within one fold, from their OCS, one array per child."""
     several = [values for values in candidates if len(values) > 1]
     scales = [robust_scale(values) for values in several]
     # If no child has two candidates, the scale comes from all candidates of the fold together.
@@ -161,16 +149,12 @@ def robust_scale(values: np.ndarray) -> float:
 def frequencies(ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
     """One row per candidate edge: means over folds, and the selection frequency Π(τ_Z).
 
-    Args:
-        ocs: columns fold, parent, child, ocs, z, and possibly `MARKS`.
-
-    Returns:
-        Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
+    Columns parent, child, ocs, z, frequency, and `MARKS` if present, in the order of `ocs`.
     """
-    found = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
+    means_of_folds = _over_folds(ocs, {"ocs": ocs["ocs"], "z": ocs["z"], "frequency": (ocs["z"] > tau_z).astype(float)})
     marks = [name for name in MARKS if name in ocs]
     first = ocs.drop_duplicates(["parent", "child"]) if marks else ocs
-    return found.assign(**{name: first[name].to_numpy() for name in marks})
+    return means_of_folds.assign(**{name: first[name].to_numpy() for name in marks})
 
 
 def means(ocs: pd.DataFrame) -> pd.DataFrame:
@@ -180,18 +164,17 @@ def means(ocs: pd.DataFrame) -> pd.DataFrame:
 
 def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame:
     """The mean over folds of every candidate: columns parent, child and those of `values`, in the order of `ocs`."""
-    ends, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
+    pairs, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
     each = int((fold == fold[:1]).sum())
-    first = ends.iloc[:each]
-    is_by_fold = each > 0 and len(ends) % each == 0 and all(_repeats(ends[name], each) for name in ends)
+    first = pairs.iloc[:each]
+    is_by_fold = each > 0 and len(pairs) % each == 0 and all(_repeats(pairs[name], each) for name in pairs)
     if is_by_fold:  # as a fit writes them, so that no pair has to be looked for
         columns = {name: column.to_numpy().reshape(-1, each).mean(0) for name, column in values.items()}
         return first.reset_index(drop=True).assign(**columns)
-    return ends.assign(**values).groupby([*ends], sort=False, observed=True).mean().reset_index()
+    return pairs.assign(**values).groupby([*pairs], sort=False, observed=True).mean().reset_index()
 
 
 def _repeats(column: pd.Series, each: int) -> bool:
-    """Whether every `each` rows have the same words as those before."""
     return bool((column.array[each:] == column.array[:-each]).all())
 
 
@@ -205,20 +188,12 @@ def reaches(frequency: float | pd.Series, pi_min: float) -> bool | pd.Series:
 
 
 def passes(table: pd.DataFrame, pi_min: float) -> pd.Series:
-    """Whether each candidate is an edge: it reaches π_min and is not forbidden by knowledge, or is required.
-
-    Args:
-        table: columns frequency and possibly rule.
-    """
+    """Whether each candidate is an edge: its frequency reaches π_min and no rule forbids it, or a rule requires it."""
     return allowed(reaches(table["frequency"], pi_min), table)
 
 
 def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
-    """A selection of candidates without forbidden ones and with required ones, by the column rule if present.
-
-    Args:
-        selected: mask of the table's rows.
-    """
+    """A selection of rows without forbidden candidates and with required ones, by the column rule if present."""
     if "rule" not in table:
         return selected
     return (selected & (table["rule"] != FORBIDDEN)) | (table["rule"] == REQUIRED)
@@ -227,8 +202,8 @@ def allowed(selected: pd.Series, table: pd.DataFrame) -> pd.Series:
 def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     """The edges that pass both thresholds, largest OCS first: the columns of `frequencies`."""
     edges = frequencies(ocs, tau_z)
-    kept = edges[passes(edges, pi_min)]
-    return kept.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
+    selected = edges[passes(edges, pi_min)]
+    return selected.sort_values("ocs", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def sensitivity(ocs: pd.DataFrame, taus: Sequence[float]) -> pd.DataFrame:

@@ -16,7 +16,6 @@ def _weights(inputs: int, outputs: int, settings: Settings) -> int:
 
 
 def _networks(nodes: int, settings: Settings) -> tuple[int, int]:
-    """Weights of one fold's joint and projection network, 0 without one."""
     joint, projection = (_weights(k * nodes + 1, 2 * nodes, settings) for k in (2, 3))
     projection = projection if "projection" in settings.networks else 0
     return joint + settings.skip_connection * (2 * nodes + 1) * 2 * nodes, projection
@@ -43,7 +42,6 @@ def stage_flops(plan: Plan, nodes: int) -> dict[str, float]:
 
 
 def _evaluated(plan: Plan, nodes: int) -> int:
-    """Held-out rows of a fold at which curvature is evaluated."""
     return min(plan.evaluated, most_evaluated(plan.settings, nodes) or plan.evaluated)
 
 
@@ -72,12 +70,11 @@ def peak_bytes(plan: Plan, nodes: int, device: str = "cpu") -> int:
 def check_memory(plan: Plan, nodes: int, device: str) -> None:
     """Refuse a fit that needs more memory than is free on its device (cpu or cuda).
 
-    Raises:
-        InputError: it needs more; says how many columns would fit.
+    The InputError says how many columns would fit.
     """
     cluster.check_memory(
         f"A fit of {plan.rows:,} rows × {nodes:,} columns",
-        lambda some: peak_bytes(plan, some, device),
+        lambda columns: peak_bytes(plan, columns, device),
         nodes,
         device,
         "fewer rows (max_rows)",

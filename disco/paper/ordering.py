@@ -30,7 +30,6 @@ class Removal:
     Attributes:
         remaining: R before the removal, ascending node numbers.
         scores: (criterion, boundary) → (folds, |R|).
-        sink: the node removed.
     """
 
     remaining: tuple[int, ...]
@@ -54,10 +53,9 @@ def remove_sinks(
 
     Args:
         evaluate: R → the scores of all remaining nodes.
-        nodes: the number of nodes, |V|.
         criterion, boundary: the deciding score.
         names: column names, for error messages.
-        rules: rules that the order obeys; numbered like the nodes.
+        rules: numbered like the nodes.
 
     Raises:
         ScoreUnavailable: a remaining node has no repeated admissible level in some fold.
@@ -79,41 +77,40 @@ def remove_sinks(
 
 
 class Leaving:
-    """The nodes outside a remaining set, in the order in which they leave: always the one with the smallest score.
+    """The nodes outside a remaining set, in the order of their removal: always the one with the smallest score.
 
-    So the curvature of a set does not depend on the variant that reaches it. Sets that come one after the other leave
-    out nearly the same nodes, so what is common to two paths is not looked up again.
+    So the curvature of a set does not depend on the variant that reaches it. Successive sets exclude nearly the same
+    nodes, so the common start of two paths is not evaluated again.
 
     Args:
-        nodes: the number of nodes, |V|.
-        scores: remaining nodes, ascending → their scores, NaN where unavailable; those leave last.
+        nodes: |V|.
+        scores: remaining nodes, ascending → their scores, NaN where unavailable; those are removed last.
     """
 
     def __init__(self, nodes: int, scores: Callable[[list[int]], np.ndarray]) -> None:
         self._scores, self._nodes = scores, np.arange(nodes)
-        self._left: list[int] = []  # the last path
-        self._before = np.empty((nodes, nodes))  # the scores before each of them left, infinite once a node has left
+        self._removed: list[int] = []  # the last path
+        self._before = np.empty((nodes, nodes))  # the scores before each removal, infinite for removed nodes
         self._lock = RLock()  # a served fit is read by several threads
 
-    def before(self, remaining: Sequence[int]) -> list[int]:
-        """The nodes that leave before only `remaining` are there."""
-        others = np.setdiff1d(self._nodes, remaining)
+    def removed_before(self, remaining: Sequence[int]) -> list[int]:
+        """The nodes whose removal leaves `remaining`."""
+        outside = np.setdiff1d(self._nodes, remaining)
         with self._lock:
-            left = self._left
-            common = min(len(left), len(others))
-            is_same = others[self._before[:common, others].argmin(1)] == left[:common] if common else np.empty(0)
-            del left[int(is_same.cumprod().sum()) :]
-            for at in range(len(left), len(others)):
-                there = np.setdiff1d(self._nodes, left)
+            removed = self._removed
+            common = min(len(removed), len(outside))
+            is_same = outside[self._before[:common, outside].argmin(1)] == removed[:common] if common else np.empty(0)
+            del removed[int(is_same.cumprod().sum()) :]
+            for at in range(len(removed), len(outside)):
+                there = np.setdiff1d(self._nodes, removed)
                 scores = np.nan_to_num(self._scores(there.tolist()), nan=np.finfo(float).max)
                 self._before[at] = np.inf
                 self._before[at, there] = scores
-                left.append(int(others[self._before[at, others].argmin()]))
-            return left.copy()
+                removed.append(int(outside[self._before[at, outside].argmin()]))
+            return removed.copy()
 
 
 def _unavailable(criterion: str, boundary: str, name: str, fold: int) -> str:
-    """Why a column has no score in a held-out fold, with a remedy."""
     which = "CCS" if criterion == CRITERIA[0] else "constant-curvature score"
     if boundary == "admissible":
         why, remedy = "no repeated level is admissible", "Use the clipped boundary, fewer folds or more rows"
@@ -148,7 +145,6 @@ def _folds(steps: Sequence[Removal]) -> int:
 
 
 def _scored(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
-    """Step, node and fold of every score."""
     nodes, folds = np.concatenate([step.remaining for step in steps]), _folds(steps)
     number = [step for step, removal in enumerate(steps, start=1) for _ in removal.remaining]
     node = np.repeat(np.array(names, object)[nodes], folds)
@@ -156,19 +152,13 @@ def _scored(steps: Sequence[Removal], names: Sequence[str]) -> pd.DataFrame:
 
 
 def _flat(steps: Sequence[Removal], key: tuple[str, str]) -> np.ndarray:
-    """One score of every step, node and fold."""
     return np.concatenate([step.scores[key].T.ravel() for step in steps])
 
 
 def forced(ccs: pd.DataFrame) -> pd.DataFrame:
-    """The steps at which knowledge removed another node than the one with the smallest score.
+    """The steps at which knowledge removed another node than the one with the smallest score, from `ccs_frame`.
 
-    Args:
-        ccs: from `ccs_frame`.
-
-    Returns:
-        Columns step, node (removed), rank (of its score at the step, 2 or more), first (the node with the smallest
-        score).
+    Columns step, node (removed), rank (of its score at the step, 2 or more), first (the node with the smallest score).
     """
     means = ccs.groupby(["step", "node"], sort=False)["score"].mean()
     removed = ccs[ccs["chosen"].astype(bool)].drop_duplicates("step").set_index("step")["node"]

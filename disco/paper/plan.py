@@ -28,7 +28,7 @@ class Schedule:
 
     Attributes:
         epochs: largest number of epochs; the joint network may stop earlier.
-        rows: rows per fold and epoch.
+        rows: per fold and epoch.
         batches: optimiser updates per epoch.
     """
 
@@ -48,7 +48,6 @@ class Plan:
     """The use of a table's rows in a fit.
 
     Attributes:
-        settings: the fit's settings.
         used: number of rows used at all.
         rows: number of rows for networks and order.
         parent_rows: number of rows for the parents.
@@ -83,8 +82,8 @@ class Plan:
         holdout = max(1, min(settings.validation_rows, round(settings.validation_share * train), train - 1))
         joint_rows = train - holdout
         if folds is not None:
-            kept = [fold.shuffled(number, holdout, settings)[1] for number, fold in enumerate(folds.ranks)]
-            joint_rows = min(len(fold.train) - held for fold, held in zip(folds.ranks, kept, strict=True))
+            holdouts = [fold.shuffled(number, holdout, settings)[1] for number, fold in enumerate(folds.ranks)]
+            joint_rows = min(len(fold.train) - held for fold, held in zip(folds.ranks, holdouts, strict=True))
         size = settings.batch_size
         return cls(
             settings,

@@ -32,22 +32,21 @@ from disco.words import how_many
 class RowInputs(NamedTuple):
     """Network inputs and groups of rows, in addition to their counts."""
 
-    # inputs of the networks, (rows, inputs) float32, standardised on all rows of the table; covariates are ordered by
-    # name
-    given: np.ndarray
+    # covariates by name, and exposure: network inputs, (rows, inputs) float32, standardised on all rows of the table
+    covariates: np.ndarray
     group: np.ndarray | None  # the number of every row's group, (rows,), or None
 
     @classmethod
     def of(cls, adjustment: Adjustment | None, rows: int) -> "RowInputs":
-        """That of all rows of a table; without an adjustment there are no inputs and no groups."""
+        """The inputs of all rows of a table; empty, and without groups, if there is no adjustment."""
         if adjustment is None:
             return cls(np.zeros((rows, 0), np.float32), None)
         by_name = sorted(adjustment.covariates, key=lambda covariate: covariate.name)
         return cls(replace(adjustment, covariates=tuple(by_name)).inputs(), adjustment.group)
 
     def take(self, rows: np.ndarray) -> "RowInputs":
-        """That of some rows, by number or by true and false."""
-        return RowInputs(self.given[rows], None if self.group is None else self.group[rows])
+        """The inputs of some rows, by number or mask."""
+        return RowInputs(self.covariates[rows], None if self.group is None else self.group[rows])
 
 
 @dataclass(frozen=True)
@@ -58,25 +57,24 @@ class FoldRanks:
     held_out: np.ndarray  # ranks of the held-out fold, (held-out rows, nodes)
     rows: np.ndarray  # the held-out rows' numbers among all rows that were divided, from 0, (held-out rows,)
     top: int  # the common grid bound K = max_j K_j; the grid is {0, …, K}
-    beside: RowInputs  # inputs and groups of the training rows
-    held_out_beside: RowInputs  # the same for the held-out rows
+    inputs: RowInputs  # inputs and groups of the training rows
+    held_out_inputs: RowInputs  # the same for the held-out rows
 
     def shuffled(self, number: int, holdout: int, settings: Settings) -> tuple[np.ndarray, int]:
-        """The training rows of fold `number` in random order, and how many of the first are kept for early stopping.
-
-        Those are `holdout`, or with groups as many whole groups as come closest to it.
+        """The training rows of fold `number` in random order, and how many of the first are used for early stopping:
+        `holdout`, or with groups as many whole groups as come closest to it.
         """
         random = np.random.default_rng([settings.seed, 2, number])
         order = random.permutation(len(self.train))
-        if self.beside.group is None:
+        if self.inputs.group is None:
             return order, holdout
-        sizes = np.bincount(self.beside.group)
+        sizes = np.bincount(self.inputs.group)
         # A group far larger than that must not come first: it would leave hardly any rows to train on.
         late = np.where(sizes > 2 * holdout, sizes, 0)
-        index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.beside.group]
+        index = np.lexsort((random.permutation(len(sizes)), late)).argsort()[self.inputs.group]
         order = order[np.argsort(index[order], kind="stable")]
         bounds = np.flatnonzero(np.diff(index[order])) + 1
-        if not len(bounds):  # one group alone cannot be kept together
+        if not len(bounds):  # one group alone cannot stay together
             return order, holdout
         return order, int(bounds[np.abs(bounds - holdout).argmin()])
 
@@ -100,17 +98,12 @@ class Folds:
         of_row: np.ndarray | None = None,
         adjustment: Adjustment | None = None,
     ) -> "Folds":
-        """Divide the rows of a table; rows of a group stay together.
+        """Divide the rows of a table; rows of a group stay together. InputError: too few rows or groups for the folds.
 
         Args:
-            counts: whole numbers, (all rows, nodes).
-            settings: of the fit.
+            counts: whole numbers, (all rows, nodes); `adjustment` is theirs.
             of_row: the held-out folds of an earlier fit, (rows,); drawn unless given. Halves of counts are always
                 drawn, the same for a seed.
-            adjustment: what the rows have beside their counts.
-
-        Raises:
-            InputError: there are too few rows or groups for the folds.
         """
         surroundings = RowInputs.of(adjustment, len(counts))
         rows, parent_rows = split_rows(len(counts), settings, surroundings.group)
@@ -207,25 +200,25 @@ def fold_ranks(
 def other_ranks(
     counts: np.ndarray,
     fold_of_row: np.ndarray,
-    others: np.ndarray,
+    unseen: np.ndarray,
     settings: Settings,
     inputs: RowInputs | None = None,
-    others_inputs: RowInputs | None = None,
+    unseen_inputs: RowInputs | None = None,
 ) -> list[FoldRanks]:
-    """The ranks of every fold with a part of other rows held out, instead of the fold's own rows.
+    """The ranks of every fold with a share of unseen rows held out, instead of the fold's own rows.
 
     Args:
         counts: whole numbers, (rows, nodes).
         fold_of_row: the held-out fold of each row, (rows,).
-        others: whole numbers of rows that no network has seen, (other rows, nodes).
+        unseen: whole numbers of rows that no network has seen, (other rows, nodes).
     """
-    training, held_out = counts, others
+    training, held_out = counts, unseen
     if settings.transform == "quantile":
-        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, others))
-    group = None if others_inputs is None else others_inputs.group
-    part_of_row = fold_of_rows(len(others), settings.folds, settings.seed, group)
+        training, held_out = (quantile_levels(values, settings.levels, of=counts) for values in (counts, unseen))
+    group = None if unseen_inputs is None else unseen_inputs.group
+    part_of_row = fold_of_rows(len(unseen), settings.folds, settings.seed, group)
     return [
-        _one_fold((training, inputs), fold_of_row != fold, (held_out, others_inputs), part_of_row == fold, settings)
+        _one_fold((training, inputs), fold_of_row != fold, (held_out, unseen_inputs), part_of_row == fold, settings)
         for fold in range(settings.folds)
     ]
 
@@ -269,7 +262,7 @@ def _one_fold(
     held: np.ndarray,
     settings: Settings,
 ) -> FoldRanks:
-    """The fold that trains on the rows `trained` of its own and holds out the rows `held` of others."""
+    """The fold that trains on the rows `trained` of the first counts and holds out the rows `held` of the second."""
     (codes, inputs), (other_codes, other_inputs) = training, holding
     inputs = inputs or RowInputs.of(None, len(codes))
     other_inputs = other_inputs or RowInputs.of(None, len(other_codes))
@@ -299,11 +292,9 @@ def rank_on_grid(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def quantile_levels(counts: np.ndarray, levels: int, of: np.ndarray | None = None) -> np.ndarray:
-    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}.
+    """Each column of counts, (rows, nodes), cut at its pooled quantiles: level k holds q_k < x ≤ q_{k+1}, from 0.
 
-    Args:
-        levels: the number of levels, from 0; equal cuts leave levels empty.
-        of: the rows that define the quantiles, (other rows, nodes); `counts` by default.
+    Equal cuts leave levels empty. The rows `of`, (other rows, nodes), define the quantiles; by default `counts`.
     """
     shares = np.arange(1, levels) / levels
     cuts = np.quantile(counts if of is None else of, shares, axis=0)

@@ -19,15 +19,13 @@ class Decision:
     """One removal.
 
     Attributes:
-        step: its number, from 1.
-        remaining: number of nodes left, including the removed one.
-        sink: the node removed.
-        score: its score, the mean over folds.
+        step: from 1.
+        remaining: number of remaining nodes, including the removed one.
+        sink, score: the removed node and its score, the mean over folds.
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
         ratio: the runner-up's score divided by the sink's, at least 1 unless the rules chose the sink.
         folds_agreeing: number of folds in which the sink alone has the smallest score.
-        folds: number of folds.
     """
 
     step: int
@@ -54,18 +52,17 @@ class Decision:
         )
 
 
-def places(column: pd.Series, names: Sequence[str]) -> np.ndarray:
-    """The place of each cell among some names, −1 if it is none of them; each name is looked up once."""
-    which, found = pd.factorize(column)
+def positions_of(column: pd.Series, names: Sequence[str]) -> np.ndarray:
+    """The position of each cell among some names, −1 if it is none of them; each name is looked up once."""
+    which, cells = pd.factorize(column)
     index = {name: number for number, name in enumerate(names)}
-    return np.array([*(index.get(name, -1) for name in found), -1])[which]
+    return np.array([*(index.get(name, -1) for name in cells), -1])[which]
 
 
 def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
     """One row per removal, in order of the steps, with the fields of `Decision` as columns.
 
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
+    `ccs` has the columns step, remaining, node, fold, score, chosen.
     """
     means = ccs.groupby(["step", "node"], sort=False)["score"].mean().reset_index()
     means = means.sort_values(["step", "score"], kind="stable")
@@ -103,11 +100,7 @@ def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:
 
 
 def true_sinks(remaining: Collection[str], edges: pd.DataFrame) -> list[str]:
-    """The remaining nodes without a true child among them.
-
-    Args:
-        edges: the true edges, columns parent and child.
-    """
-    left = set(remaining)
-    parents = set(edges.loc[edges["parent"].isin(left) & edges["child"].isin(left), "parent"])
+    """The remaining nodes without a true child among them, by the true edges, columns parent and child."""
+    sinks = set(remaining)
+    parents = set(edges.loc[edges["parent"].isin(sinks) & edges["child"].isin(sinks), "parent"])
     return [node for node in remaining if node not in parents]

@@ -31,11 +31,7 @@ _NORM = "Gradient norm at most", "Longer gradients are scaled down to this."
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one fit; checked at creation, immutable.
-
-    Raises:
-        InputError: a value has the wrong type or is out of range.
-    """
+    """The settings of one fit; checked at creation, immutable. InputError: a value has a wrong type or range."""
 
     BY_SET: ClassVar = True  # without a flag
 
@@ -253,11 +249,7 @@ class Settings:
 
     @classmethod
     def of(cls, preset: str = "tuned", **changes: Any) -> "Settings":
-        """The settings of a preset, with some changed.
-
-        Raises:
-            InputError: the preset or a setting is unknown, or a value is not allowed.
-        """
+        """The settings of a preset, with some changed. InputError: unknown preset or setting, or an invalid value."""
         require("preset", preset, among(PRESETS))
         return cls.from_dict({**PRESETS[preset], **changes})
 
@@ -265,13 +257,12 @@ class Settings:
     def from_dict(cls, values: Mapping[str, Any]) -> "Settings":
         """Settings from names and values, as `to_dict` returns them; the entry `preset` is ignored.
 
-        Raises:
-            InputError: a name is unknown or a value is not allowed.
+        InputError: a name is unknown or a value is not allowed.
         """
-        known = [field.name for field in dataclasses.fields(cls)]
-        unknown = sorted(set(values) - {"preset", *known})
+        names = [field.name for field in dataclasses.fields(cls)]
+        unknown = sorted(set(values) - {"preset", *names})
         if unknown:
-            raise InputError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(known)}.")
+            raise InputError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(names)}.")
         return cls(**{name: value for name, value in values.items() if name != "preset"})
 
     @property
@@ -295,15 +286,13 @@ class Settings:
     def replace(self, **changes: Any) -> "Settings":
         """A copy with some settings changed, checked again.
 
-        Raises:
-            InputError: a name is unknown, is `preset` (use `Settings.of`), or a value is not allowed.
+        InputError: a name is unknown, is `preset` (use `Settings.of`), or a value is not allowed.
         """
         if "preset" in changes:
             raise InputError("a preset is a whole set of settings; choose another with Settings.of.")
         return Settings.from_dict({**self.to_dict(), **changes})
 
     def _unlike(self, preset: str) -> dict[str, Any]:
-        """The settings that differ from those of a preset, except the seed."""
         return {name: value for name, value in changed(self, _of_preset(preset)).items() if name != "seed"}
 
 

@@ -43,12 +43,7 @@ Target = Callable[[ProjectionBatch], Tensor]
 
 @dataclass(frozen=True)
 class Stagewise:
-    """An order by stagewise projection.
-
-    Attributes:
-        order: node names, sources first.
-        ccs: step, remaining, node, fold, score, chosen.
-    """
+    """An order by stagewise projection, sources first; `ccs` has step, remaining, node, fold, score, chosen."""
 
     order: list[str]
     ccs: pd.DataFrame
@@ -58,9 +53,9 @@ def stagewise(fitted: Fitted, kind: str, *, epochs: int | None = None, callback:
     """The causal order with projection networks trained further after each removal; the fit is unchanged.
 
     Args:
-        fitted: a fit; its joint network, projection network, first sink and rows are shared.
+        fitted: its joint network, projection network, first sink and rows are shared.
         kind: direct or recursive.
-        epochs: number of epochs after each removal; by default an eighth of the fit's projection epochs.
+        epochs: after each removal; by default an eighth of the fit's projection epochs.
         callback: receives an event after every epoch; returning False stops.
 
     Raises:
@@ -87,7 +82,7 @@ class Stages:
     """The scores of each remaining set in turn, from a network first trained on it.
 
     Attributes:
-        network: the projection network, for the curvature of its last training set of columns.
+        network: for the curvature of its latest training set of columns.
     """
 
     def __init__(self, fitted: Fitted, kind: str, epochs: int, reporter: Reporter) -> None:
@@ -103,15 +98,15 @@ class Stages:
         """As `disco.paper.curvature.sink_scores`; V is scored by the fit itself."""
         nodes = len(self.fitted.names)
         if len(remaining) == nodes:
-            found = self.fitted.sink_scores(remaining)
+            first = self.fitted.sink_scores(remaining)
         else:
             self.train(remaining, nodes - len(remaining))
             scores = NetworkScores(self.joint, self.network, self.fitted.settings)
             settings = self.fitted.settings
             curvature = diagonal(scores, self.held_out, remaining, remaining, settings.noise_levels)
-            found = sink_scores(curvature, scores.top, self.held_out, remaining, settings)
+            first = sink_scores(curvature, scores.top, self.held_out, remaining, settings)
         self.before = remaining
-        return found
+        return first
 
     def train(self, remaining: Sequence[int], stage: int) -> None:
         """Train the network on one remaining set."""
@@ -119,14 +114,14 @@ class Stages:
         with_larger = self._target(stage)
         total = self.epochs * max(len(self.fitted.names) - 2, 1)
 
-        def draw(rows: Clean, top: int, own: object, generator: torch.Generator) -> ProjectionBatch:
+        def draw(rows: Clean, top: int, stage_settings: object, generator: torch.Generator) -> ProjectionBatch:
             batch = draw_projection(rows, top, settings, generator)
             return batch._replace(mask=_mask(batch.mask, remaining).expand_as(batch.mask))
 
-        def loss(network: Any, batch: Any, whole: Any) -> Tensor:
+        def loss(network: Any, batch: Any, full: Any) -> Tensor:
             with torch.no_grad():
                 larger = with_larger(batch)
-            return masked_losses(network, batch, whole, self.joint, larger, settings)
+            return masked_losses(network, batch, full, self.joint, larger, settings)
 
         training = Training.start(self.network)
         update = training.update(loss, settings.projection_gradient_norm)
@@ -141,14 +136,14 @@ class Stages:
         """The log concrete score of a larger set than R at every row of a batch, (F, n, d, 2)."""
         joint = self.joint
         if self.kind == "direct" or stage == 1:
-            return lambda batch: joint(batch.noisy, batch.given, batch.sigma.log())
+            return lambda batch: joint(batch.noisy, batch.covariates, batch.sigma.log())
         preceding, clip = copy.deepcopy(self.network), self.fitted.settings.log_clip
         inside = _mask(preceding.fill, self.before)  # once: what is recorded on a GPU must read nothing of the host's
 
         def target(batch: ProjectionBatch) -> Tensor:
             mask, log_sigma = inside.expand_as(batch.mask), batch.sigma.log()
-            baseline = joint(preceding.filled(batch.noisy, mask), batch.given, log_sigma)
-            return baseline + preceding(batch.noisy, mask, batch.given, log_sigma).clamp(-clip, clip)
+            baseline = joint(preceding.filled(batch.noisy, mask), batch.covariates, log_sigma)
+            return baseline + preceding(batch.noisy, mask, batch.covariates, log_sigma).clamp(-clip, clip)
 
         return target
 

@@ -33,7 +33,7 @@ def _merged(counts: np.ndarray, levels: np.ndarray) -> str:
 
 
 def level_support(counts: pd.DataFrame, levels: pd.DataFrame, fold_of_row: np.ndarray, n_min: int) -> pd.DataFrame:
-    """How much of each column the CCS can use in the held-out folds, one row per column.
+    """The share of each column that the CCS can use in the held-out folds, one row per column.
 
     Columns: `column`, `before` and `after` (distinct values), `fewest_rows`, `median_rows` and `most_rows` (rows per
     level of a held-out fold), `kept` (share of held-out rows at levels with at least `n_min` rows, mean over folds).
@@ -41,7 +41,7 @@ def level_support(counts: pd.DataFrame, levels: pd.DataFrame, fold_of_row: np.nd
     Args:
         counts: (rows, nodes).
         levels: codes; if folds hold out halves of counts, of both halves stacked.
-        fold_of_row: the held-out fold of each row of `levels`.
+        fold_of_row: of each row of `levels`.
     """
     folds = [levels.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]
     lines = []

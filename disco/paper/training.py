@@ -57,13 +57,13 @@ class TrainingRows:
         self.train, self.holdout, self.held_out = [], [], []
         for number, fold in enumerate(folds):
             order, holdout = fold.shuffled(number, plan.holdout, plan.settings)
-            self.train.append(_clean(fold.train[order], fold.beside.given[order], device))
+            self.train.append(_clean(fold.train[order], fold.inputs.covariates[order], device))
             self.holdout.append(holdout)
-            self.held_out.append(_clean(fold.held_out, fold.held_out_beside.given, device))
+            self.held_out.append(_clean(fold.held_out, fold.held_out_inputs.covariates, device))
 
 
-def _clean(ranks: np.ndarray, given: np.ndarray, device: torch.device) -> Clean:
-    return Clean(torch.as_tensor(ranks).to(device), torch.as_tensor(given).to(device))
+def _clean(ranks: np.ndarray, covariates: np.ndarray, device: torch.device) -> Clean:
+    return Clean(torch.as_tensor(ranks).to(device), torch.as_tensor(covariates).to(device))
 
 
 @dataclass
@@ -71,8 +71,7 @@ class Training:
     """The state of a stage between epochs; all of it goes into a checkpoint.
 
     Attributes:
-        network: the networks of the active folds.
-        optimizer: their parameters' optimiser.
+        network, optimizer: of the active folds.
         active: numbers of the folds still training.
         best: the chosen parameters of all folds.
         best_loss, best_epoch, waited: one value per fold, for early stopping.
@@ -102,7 +101,7 @@ class Training:
         return Update(self.network, self.optimizer, loss, norm_bound)
 
     def keep(self, indices: Sequence[int]) -> None:
-        """Choose the current parameters of the active folds at `positions`."""
+        """Choose the current parameters of the active folds at `indices`."""
         for name, value in self.network.named_parameters():
             for index in indices:
                 self.best[name][self.active[index]] = value.detach()[index]
@@ -124,15 +123,15 @@ class Training:
             self.drop(stopped)
 
     def drop(self, indices: Sequence[int]) -> None:
-        """Stop training the active folds at `positions`."""
-        kept = [index for index in range(len(self.active)) if index not in indices]
-        self.active = [self.active[index] for index in kept]
+        """Stop training the active folds at `indices`."""
+        active = [index for index in range(len(self.active)) if index not in indices]
+        self.active = [self.active[index] for index in active]
         for parameter in self.network.parameters():
             state = self.optimizer.state[parameter]
-            parameter.data, parameter.grad = parameter.data[kept].clone(), None
+            parameter.data, parameter.grad = parameter.data[active].clone(), None
             for moment in ("exp_avg", "exp_avg_sq"):
-                state[moment] = state[moment][kept].clone()
-        keep_folds(self.network, kept)
+                state[moment] = state[moment][active].clone()
+        keep_folds(self.network, active)
 
     def spread(self, losses: Sequence[float]) -> tuple[float, ...]:
         """One value per fold from those of the active folds; NaN for the others."""
@@ -140,28 +139,24 @@ class Training:
         return tuple(by_fold.get(fold, math.nan) for fold in range(len(self.best_loss)))
 
 
-def keep_folds(network: nn.Module, kept: Sequence[int]) -> None:
+def keep_folds(network: nn.Module, folds: Sequence[int]) -> None:
     """Keep only some folds of a network's buffers, in place."""
     for module in network.modules():
         for name, buffer in list(module.named_buffers(recurse=False)):
-            setattr(module, name, buffer[list(kept)].clone())
+            setattr(module, name, buffer[list(folds)].clone())
 
 
-def cosine(done: int, length: int, start: float, end: float) -> float:
-    """The learning rate after `done` of `length` counts; constant after the last."""
-    return end + (start - end) * (1 + math.cos(math.pi * min(done, length) / length)) / 2
+def cosine(step: int, length: int, start: float, end: float) -> float:
+    """The learning rate after `step` of `length` counts; constant after the last."""
+    return end + (start - end) * (1 + math.cos(math.pi * min(step, length) / length)) / 2
 
 
 def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
-    """The learning rate of each update of an epoch.
+    """The learning rate of each update of an epoch, counted from 0, of the stage joint or projection.
 
     The paper states the ends of the cosine, but not its unit. By `epochs` the rate falls from one epoch to the next
     until the last. By `updates` it falls from one update to the next, reaches its end after as many updates as there
     are epochs, and stays there. A decay in the settings sets its length, in epochs or updates.
-
-    Args:
-        stage: joint or projection.
-        epoch: counted from 0.
     """
     unit, decay, start, end = (
         getattr(plan.settings, f"{stage}_{name}")
@@ -175,15 +170,11 @@ def learning_rates(stage: str, epoch: int, plan: Plan) -> list[float]:
 
 
 def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the joint network from the state of `training`; yields after every epoch.
-
-    Raises:
-        InputError: the training of a fold diverged.
-    """
+    """Train the joint network from the state of `training`; yields after every epoch. InputError: a fold diverged."""
     settings, folds = plan.settings, list(training.active)
     fixed = [
-        _fixed_draws(draw_joint, part.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
-        for fold, (part, top) in enumerate(zip(rows.train, rows.tops, strict=True))
+        _fixed_draws(draw_joint, clean.take(slice(rows.holdout[fold])), top, settings, (_JOINT, fold))
+        for fold, (clean, top) in enumerate(zip(rows.train, rows.tops, strict=True))
     ]
     update = training.update(_loss_of(joint_losses, settings), settings.joint_gradient_norm)
     while training.epoch < plan.joint.epochs and training.active:
@@ -202,12 +193,12 @@ def train_joint(training: Training, rows: TrainingRows, plan: Plan) -> Iterator[
         validation = [math.nan] * len(active)
         if measured or decides:
             validation = _evaluate(update, [fixed[fold] for fold in active])
-        shown = training.spread(validation)
+        reported = training.spread(validation)
         if decides:
             training.judge(validation, settings)
         elif training.epoch == plan.joint.epochs:  # too few epochs for early stopping: the last state is used
             training.keep(_finite(validation))
-        yield Epoch(training.epoch, train, shown, tuple(training.best_epoch))
+        yield Epoch(training.epoch, train, reported, tuple(training.best_epoch))
     _check_served(training, folds)
 
 
@@ -220,12 +211,9 @@ def _validations(epoch: int, plan: Plan) -> tuple[bool, bool]:
 
 
 def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows, plan: Plan) -> Iterator[Epoch]:
-    """Train the projection network from the state of `training`; yields after every epoch.
+    """Train the projection network from the state of `training`; yields after every epoch. InputError: a fold diverged.
 
     Its validation losses on the held-out folds are for monitoring only.
-
-    Raises:
-        InputError: the training of a fold diverged.
     """
     settings, folds = plan.settings, list(training.active)
     fixed = [
@@ -250,14 +238,13 @@ def train_projection(training: Training, joint: JointNetwork, rows: TrainingRows
 
 
 def _loss_of(losses: Callable[..., Tensor], settings: Settings, *fixed: JointNetwork) -> Loss:
-    return lambda network, batch, whole: losses(network, batch, whole, *fixed, settings)
+    return lambda network, batch, full_batch: losses(network, batch, full_batch, *fixed, settings)
 
 
 def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rates: Sequence[float]) -> list[float]:
     """One epoch of updates, each at its learning rate; returns the mean training loss of every active fold.
 
-    Raises:
-        InputError: a fold's loss is not finite.
+    InputError: a fold's loss is not finite.
     """
     total, seen = torch.zeros(()), 0
     for batch, rate in zip(batches, rates, strict=True):
@@ -277,7 +264,6 @@ def one_epoch(training: Training, batches: Iterator[Batch], update: Update, rate
 
 
 def _finite(losses: Sequence[float]) -> list[int]:
-    """The indices of the finite losses."""
     return [index for index, loss in enumerate(losses) if math.isfinite(loss)]
 
 
@@ -294,12 +280,12 @@ def _fixed_draws(draw: Callable, rows: Clean, top: int, settings: Settings, key:
     """The same noise at every validation, so that early stopping does not follow the noise."""
     rows = rows.take(slice(settings.validation_rows))
     repeats = max(1, MONITOR_ROWS // len(rows.ranks))
-    repeated = Clean(*(part.repeat(repeats, 1) for part in rows))
+    repeated = Clean(*(values.repeat(repeats, 1) for values in rows))
     return draw(repeated, top, settings, stream(rows.ranks.device, settings.seed, _VALIDATION, *key))
 
 
 def _evaluate(update: Update, fixed: Sequence[Batch]) -> list[float]:
-    """Each fold's loss on its fixed draws; all folds use as many as the smallest has."""
+    """Each fold's loss on its fixed draws, as many as the smallest fold has."""
     rows = min(batch.noisy.shape[0] for batch in fixed)
-    parts = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
-    return update.losses(stacked(parts)).tolist()
+    batches = [type(batch)._make(value[:rows] for value in batch) for batch in fixed]
+    return update.losses(stacked(batches)).tolist()

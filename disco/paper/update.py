@@ -2,7 +2,7 @@
 
 An update is hundreds of short operations. A GPU does most of them faster than Python can start them, so there they are
 recorded once for each shape of batch, as a CUDA graph, and from then on started together. A batch that does not fit in
-a GPU's memory goes through the network in parts, whose gradients are added.
+a GPU's memory goes through the network in chunks, whose gradients are added.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +18,10 @@ Loss = Callable[[nn.Module, Batch, Batch], Tensor]
 
 
 class Update:
-    """One Adam step for every fold of a network, on its own loss.
+    """One Adam step for every fold of a network, on its own loss; the network changes in place.
 
     Args:
-        network: changed in place.
-        optimizer: of its parameters.
-        loss: of the network, a part of a batch and the batch: what the part adds to its losses, (F,).
+        loss: of the network, a chunk of a batch and the batch: the chunk's contribution to its losses, (F,).
         norm_bound: the largest norm of a fold's gradient.
 
     Raises:
@@ -32,27 +30,27 @@ class Update:
 
     def __init__(self, network: nn.Module, optimizer: Adam, loss: Loss, norm_bound: float) -> None:
         self._network, self._optimizer, self._loss, self._norm_bound = network, optimizer, loss, norm_bound
-        self._most: int | None = None  # rows of a part, once memory was short
+        self._most: int | None = None  # rows of a chunk, once memory was short
         self._recorded: dict[tuple[torch.Size, ...], _Recorded | None] = {}
         self._stream: torch.cuda.Stream | None = None  # to record on; libraries keep memory for each stream
 
     def __call__(self, batch: Batch, rate: float) -> Tensor:
         """Update with a learning rate; returns the losses before it, (F,), until the next call."""
         self._optimizer.rate = rate
-        return self._replayed(batch) if batch.noisy.is_cuda and self._most is None else self._made(batch)
+        return self._replayed(batch) if batch.noisy.is_cuda and self._most is None else self._updated(batch)
 
     @torch.no_grad()
     def losses(self, batch: Batch) -> Tensor:
         """The losses without an update, (F,)."""
-        return self._by_parts(batch, lambda part: self._loss(self._network, part, batch))
+        return self._in_chunks(batch, lambda chunk: self._loss(self._network, chunk, batch))
 
-    def _made(self, batch: Batch) -> Tensor:
-        losses = self._by_parts(batch, lambda part: self._with_gradient(part, batch))
+    def _updated(self, batch: Batch) -> Tensor:
+        losses = self._in_chunks(batch, lambda chunk: self._with_gradient(chunk, batch))
         self._move()
         return losses
 
-    def _with_gradient(self, part: Batch, whole: Batch) -> Tensor:
-        losses = self._loss(self._network, part, whole)
+    def _with_gradient(self, chunk: Batch, batch: Batch) -> Tensor:
+        losses = self._loss(self._network, chunk, batch)
         losses.sum().backward()
         return losses.detach()
 
@@ -60,69 +58,63 @@ class Update:
         clip_gradients(list(self._network.parameters()), self._norm_bound)
         self._optimizer.step()
 
-    def _by_parts(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
-        """The sum over the parts of a batch; what does not fit in memory is begun again in smaller parts."""
-        whole = batch.noisy.shape[1]
+    def _in_chunks(self, batch: Batch, added: Callable[[Batch], Tensor]) -> Tensor:
+        """The sum over the chunks of a batch; a batch that does not fit in memory is begun again in smaller chunks."""
+        total = batch.noisy.shape[1]
         while True:
-            rows = min(self._most or whole, whole)
-            self._network.zero_grad()  # what did not fit may have left a part of it
+            rows = min(self._most or total, total)
+            self._network.zero_grad()  # what did not fit may have left some gradients
             try:
-                return torch.stack([added(part) for part in divided(batch, rows)]).sum(dim=0)
+                return torch.stack([added(chunk) for chunk in divided(batch, rows)]).sum(dim=0)
             except torch.OutOfMemoryError:
                 if rows == 1:
                     raise
             self._divide((rows + 1) // 2)
 
     def _divide(self, rows: int) -> None:
-        """From now on compute in parts of so many rows, and record nothing, which takes memory of its own."""
+        """Use chunks of at most `rows` rows from now on, and no recordings, which take memory of their own."""
         self._most, self._recorded = rows, {}
         torch.cuda.empty_cache()
 
     def _replayed(self, batch: Batch) -> Tensor:
-        """The update by its recording; the first of each shape is made, so that libraries have their memory."""
+        """The update by its recording; the first of each shape is executed, so that libraries have their memory."""
         shapes = tuple(value.shape for value in batch)
         recorded = self._recorded.get(shapes)
         if recorded is None:
             # A fold that has stopped takes its parameters along: no recording of another number of folds holds.
-            self._recorded = {known: one for known, one in self._recorded.items() if known[0][0] == shapes[0][0]}
+            self._recorded = {key: recording for key, recording in self._recorded.items() if key[0][0] == shapes[0][0]}
             self._stream = self._stream or torch.cuda.Stream()
             self._stream.wait_stream(torch.cuda.current_stream())
             if shapes not in self._recorded:
                 with torch.cuda.stream(self._stream):
-                    losses = self._made(batch)
+                    losses = self._updated(batch)
                 torch.cuda.current_stream().wait_stream(self._stream)
                 self._recorded[shapes] = None
                 return losses
             recorded = self._recorded[shapes] = self._record(batch)
             if recorded is None:
                 self._divide(batch.noisy.shape[1])
-                return self._made(batch)
-        for kept, value in zip(recorded.batch, batch, strict=True):
-            kept.copy_(value)
+                return self._updated(batch)
+        for buffer, value in zip(recorded.batch, batch, strict=True):
+            buffer.copy_(value)
         recorded.graph.replay()
         return recorded.losses
 
     def _record(self, batch: Batch) -> "_Recorded | None":
-        """Record an update without making it, or None without memory; other threads may use the GPU meanwhile."""
+        """Record an update without executing it, or None without memory; other threads may use the GPU meanwhile."""
         self._network.zero_grad()
         try:
-            graph, own = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
+            graph, buffers = torch.cuda.CUDAGraph(), type(batch)._make(value.clone() for value in batch)
             with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
-                losses = self._with_gradient(own, own)
+                losses = self._with_gradient(buffers, buffers)
                 self._move()
-            return _Recorded(graph, own, losses)
+            return _Recorded(graph, buffers, losses)
         except torch.OutOfMemoryError:
             return None
 
 
 class _Recorded(NamedTuple):
-    """An update for batches of one shape.
-
-    Attributes:
-        graph: its operations.
-        batch: what they read.
-        losses: what they write.
-    """
+    """Recorded operations for batches of one shape, which read `batch` and write `losses`."""
 
     graph: torch.cuda.CUDAGraph
     batch: Batch

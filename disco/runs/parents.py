@@ -75,7 +75,7 @@ def selected_edges(run: Run, selector: str, cut: float | None = None, variant: s
     candidates = read_candidates(run, selector, variant)
     if candidates is None:
         raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
-    return selection.edges(selection.kept(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
+    return selection.edges(selection.recut(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
 
 
 def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:

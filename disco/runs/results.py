@@ -19,7 +19,7 @@ from disco.graph.result import GraphResult
 from disco.graph.result import read as read_found
 from disco.graph.result import write as write_found
 from disco.knowledge import Knowledge
-from disco.paper.removals import places
+from disco.paper.removals import positions_of
 from disco.paper.settings import CHOICES, Settings
 from disco.runs import digests
 from disco.schema import check_edges, check_order, damaged, fits, read
@@ -67,7 +67,7 @@ def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
     """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
     path, nodes = _path(folder, f"{what}.csv"), len(order)
     frame = read(path, {"ccs": columns.CCS, "criteria": columns.CRITERIA}[what], order, _MOST_FOLDS * nodes * nodes)
-    position = places(frame["node"], order) + 1
+    position = positions_of(frame["node"], order) + 1
     last = nodes + 1 - frame["step"]  # position of the node removed at the step
     is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
     if "chosen" in frame:
@@ -81,7 +81,7 @@ def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
     """ocs.csv: one row per fold and pair along the order."""
     path, nodes = _path(folder, "ocs.csv"), len(order)
     frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
-    if (places(frame["parent"], order) >= places(frame["child"], order)).any():  # faster than finding which
+    if (positions_of(frame["parent"], order) >= positions_of(frame["child"], order)).any():  # faster than finding which
         check_edges(path, frame, order)
     return _full(path, frame, nodes * (nodes - 1) // 2)
 

@@ -30,7 +30,7 @@ from disco.progress import Callback, Reporter
 from disco.selectors import STOPPED
 from disco.selectors.smooths import (
     SPANNED,
-    beside_nodes,
+    adjustment_columns,
     check_rows,
     cholesky,
     in_order,
@@ -54,7 +54,7 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The F test of every candidate edge.
+    """The F test of every candidate edge: parent, child, score (F), p_value, selected; in causal order.
 
     A predecessor in the span of covariates or earlier ones, such as a copy, is dropped: it has score 0 and p-value 1,
     and the earlier ones are tested without it. A node that is constant, or in the span of covariates, also has score 0
@@ -63,16 +63,11 @@ def edges(
     Args:
         table: numbers, whole or not, (rows, nodes).
         order: its columns' names, each once, sources first.
-        cutoff: the p-value below which an edge is kept.
+        cutoff: the p-value below which an edge is selected.
         columns: q, the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are
             cubic splines. A node with m distinct values has at most m - 1. More columns fit more shapes but have less
             power.
-        adjustment: covariates and exposure of the rows.
         callback: receives an event after each child; returning False stops the tests.
-
-    Returns:
-        One row per candidate edge: parent, child, score (F), p_value and selected; children in causal order, parents in
-        causal order within a child.
 
     Raises:
         InputError: order and table do not have the same names, the table does not hold finite numbers, there are too
@@ -82,18 +77,18 @@ def edges(
     require("columns", columns, whole_from(1))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns, adjustment)
-    basis = spanning(beside_nodes(adjustment, len(values)))
-    check_rows(len(values), sizes, order, beside=basis.shape[1])
+    basis = spanning(adjustment_columns(adjustment, len(values)))
+    check_rows(len(values), sizes, order, extra=basis.shape[1])
     columns, freedom = max(sizes.max(), 1), len(values) - basis.shape[1]
     smooths = unexplained(np.hstack([spline_basis(value, columns) for value in values.T]), basis)
-    factor, own = cholesky(smooths.T @ smooths)
+    factor, is_independent = cholesky(smooths.T @ smooths)
     projections = smooths.T @ unexplained(normalised(values), basis)
-    projections[~own] = 0.0
-    score, p_value = _tests(projections, factor, own.reshape(-1, columns).sum(axis=1), freedom, reporter)
+    projections[~is_independent] = 0.0
+    score, p_value = _tests(projections, factor, is_independent.reshape(-1, columns).sum(axis=1), freedom, reporter)
     child, parent = np.tril_indices(len(order), -1)
     names = np.array(list(order), dtype=object)
-    found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
-    return found.assign(p_value=p_value[child, parent], selected=p_value[child, parent] < cutoff)
+    tests = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
+    return tests.assign(p_value=p_value[child, parent], selected=p_value[child, parent] < cutoff)
 
 
 def _tests(
@@ -110,8 +105,8 @@ def _tests(
     nodes = len(sizes)
     columns = len(factor) // nodes
     inverse = np.tril(dtrtri(factor, lower=1)[0])
-    before = np.arange(nodes).repeat(columns)[:, None] < np.arange(nodes)
-    w = np.where(before, inverse @ projections, 0.0)
+    precedes = np.arange(nodes).repeat(columns)[:, None] < np.arange(nodes)
+    w = np.where(precedes, inverse @ projections, 0.0)
     slopes = inverse.T @ w
     free = freedom - 1 - (sizes.cumsum() - sizes)
     # An exact fit leaves only rounding errors; without a bound, a useless predecessor would be tested on these.

@@ -34,19 +34,16 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The parents of every node among its predecessors.
+    """Every candidate edge, selected or not: parent, child, score, selected; in causal order of child, then parent.
+
+    The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate, estimated
+    by its Rao statistic. It is NaN if the screen excludes the pair or a likelihood is not finite.
 
     Args:
         table: counts, one column per node.
         order: all columns, sources first.
         rules: rules that the parents and the order obey, by the table's columns.
-        adjustment: covariates and exposure of the rows.
         callback: receives the events, three per node (screen, parents, fitted prior); returning False stops.
-
-    Returns:
-        One row per candidate edge, in causal order of the child, then of the parent: parent, child, score, selected.
-        The score, in nats, is the loss of the child's score without a parent, or the gain with another candidate,
-        estimated by its Rao statistic. It is NaN if the screen excludes the pair or a likelihood is not finite.
 
     Raises:
         InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
@@ -68,11 +65,11 @@ def edges(
     candidates = screen(design, rules=rules, reporter=reporter)
     scores = Scores(design, candidates, odds=log_odds(len(names), 0), rules=rules, reporter=reporter)
     numbers = [names.index(name) for name in order]
-    found = _along(scores, numbers, count(len(names) + 1))
-    parents = [found[numbers.index(node)].parents for node in range(len(names))]
+    fits = _along(scores, numbers, count(len(names) + 1))
+    parents = [fits[numbers.index(node)].parents for node in range(len(names))]
     scores = fitted_to(scores, numbers, parents)
-    found = _along(scores, numbers, count(2 * len(names) + 1))
-    return pd.DataFrame(_rows(scores, numbers, found, names), columns=["parent", "child", "score", "selected"])
+    fits = _along(scores, numbers, count(2 * len(names) + 1))
+    return pd.DataFrame(_rows(scores, numbers, fits, names), columns=["parent", "child", "score", "selected"])
 
 
 def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list[NodeFit]:
@@ -88,11 +85,10 @@ def _along(scores: Scores, numbers: Sequence[int], steps: Iterator[int]) -> list
 
 
 def _rows(
-    scores: Scores, numbers: Sequence[int], found: Sequence[NodeFit], names: Sequence[str]
+    scores: Scores, numbers: Sequence[int], fits: Sequence[NodeFit], names: Sequence[str]
 ) -> list[tuple[str, str, float, bool]]:
-    """One row per candidate edge: parent, child, score, selected."""
     rows = []
-    for at, (node, fitted) in enumerate(zip(numbers, found, strict=True)):
+    for at, (node, fitted) in enumerate(zip(numbers, fits, strict=True)):
         for parent in numbers[:at]:
             index = scores.index[node].get(parent)
             chosen = parent in fitted.parents

@@ -39,7 +39,7 @@ from disco.progress import Callback, Reporter
 from disco.selectors import STOPPED
 from disco.selectors.smooths import (
     SPANNED,
-    beside_nodes,
+    adjustment_columns,
     check_rows,
     cholesky,
     in_order,
@@ -68,7 +68,7 @@ def edges(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """The PCM test of every candidate edge.
+    """The PCM test of every candidate edge: parent, child, score (T), p_value, selected; in causal order.
 
     If T is undefined, score is 0 and p_value 1. This holds for a node that is constant on either half, both as a parent
     and as a child; for a predecessor in the span of earlier ones, such as a copy (they are tested without it); and for
@@ -77,43 +77,35 @@ def edges(
     Args:
         table: numbers, whole or not, (rows, nodes).
         order: its columns' names, each once, sources first.
-        alpha: the p-value below which an edge is kept.
+        alpha: the p-value below which an edge is selected.
         columns: the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are cubic
             splines. A node with m distinct values has at most m - 1.
         trees: the number of trees per forest; 0 sets v = 1 without a forest, which is many times as fast.
-        seed: seed of the split of the rows and of the forests.
-        adjustment: covariates, exposure and groups of the rows.
+        seed: of the split of the rows and of the forests.
         callback: receives an event after each child; returning False stops the tests.
 
-    Returns:
-        One row per candidate edge, in causal order of child, then parent: parent, child, score (T), p_value, selected.
-
     Raises:
-        InputError: order and table do not have the same names, the table does not hold finite numbers, half of the
-            rows are too few for the predecessors, or alpha, columns, trees or seed is out of range.
+        InputError: order and table do not have the same names, the table does not hold finite numbers, half of the rows
+            are too few for the predecessors, or alpha, columns, trees or seed is out of range.
     """
     require("alpha", alpha, between(0, 1))
-    for name, value, least in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
-        require(name, value, whole_from(least))
+    for name, value, smallest in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
+        require(name, value, whole_from(smallest))
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     values, sizes = in_order(table, order, columns, adjustment)
-    rng, beside = np.random.default_rng(seed), beside_nodes(adjustment, len(values))
-    parts = halves(len(values), rng, adjustment)
-    check_rows(HALVES * min(map(len, parts)), sizes, order, HALVES, spanning(beside).shape[1])
-    fit, test = (_Half.of(values, beside, adjustment, rows) for rows in parts)
+    rng, extra = np.random.default_rng(seed), adjustment_columns(adjustment, len(values))
+    rows_of_halves = halves(len(values), rng, adjustment)
+    check_rows(HALVES * min(map(len, rows_of_halves)), sizes, order, HALVES, spanning(extra).shape[1])
+    fit, test = (_Half.of(values, extra, adjustment, rows) for rows in rows_of_halves)
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, reporter)
     (child, parent), names = np.tril_indices(len(order), -1), np.array(list(order), dtype=object)
     p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
-    found = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
-    return found.assign(p_value=p_value, selected=p_value < alpha)
+    tests = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
+    return tests.assign(p_value=p_value, selected=p_value < alpha)
 
 
 def halves(rows: int, rng: np.random.Generator, adjustment: Adjustment | None) -> tuple[np.ndarray, np.ndarray]:
-    """The row numbers of the regressions and of the test; groups stay together.
-
-    Raises:
-        InputError: all rows are one group.
-    """
+    """The row numbers of the regressions and of the test; groups stay together. InputError: all rows are one group."""
     if adjustment is None or adjustment.group is None:
         first, second = np.split(rng.permutation(rows), [rows // HALVES])
         return first, second
@@ -126,19 +118,18 @@ class _Half(NamedTuple):
 
     Attributes:
         values: the nodes in causal order, (rows, nodes).
-        beside: the columns of covariates and exposure in a regression, (rows, columns).
+        adjusting: the columns of covariates and exposure in a regression, (rows, columns).
         inputs: the same for a forest, (rows, inputs).
     """
 
     values: np.ndarray
-    beside: np.ndarray
+    adjusting: np.ndarray
     inputs: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, beside: np.ndarray, adjustment: Adjustment | None, rows: np.ndarray) -> "_Half":
-        """Some rows of these."""
-        inputs = beside if adjustment is None else adjustment.inputs()
-        return cls(values[rows], beside[rows], inputs[rows])
+    def of(cls, values: np.ndarray, adjusting: np.ndarray, adjustment: Adjustment | None, rows: np.ndarray) -> "_Half":
+        inputs = adjusting if adjustment is None else adjustment.inputs()
+        return cls(values[rows], adjusting[rows], inputs[rows])
 
 
 def _scores(
@@ -149,22 +140,17 @@ def _scores(
     rng: np.random.Generator,
     reporter: Reporter,
 ) -> np.ndarray:
-    """T, (children, parents) by position in the order; NaN where it is undefined.
-
-    Args:
-        fit: the rows for the first regressions.
-        test: the other rows, for the test.
-    """
+    """T, (children, parents) by position in the order; NaN where it is undefined. The first regressions use `fit`."""
     smooths, mapped = _smooths(fit.values, test.values, columns)
-    basis, test_basis = spanning(fit.beside), spanning(test.beside)
+    basis, test_basis = spanning(fit.adjusting), spanning(test.adjusting)
     if basis.shape[1]:
-        smooths, mapped = _adjusted(smooths, mapped, fit.beside, test.beside)
-    factor, own = cholesky(smooths.T @ smooths)
-    smooths, mapped = smooths * own, mapped * own
-    test_smooths = _left(mapped, test_basis)
+        smooths, mapped = _adjusted(smooths, mapped, fit.adjusting, test.adjusting)
+    factor, is_independent = cholesky(smooths.T @ smooths)
+    smooths, mapped = smooths * is_independent, mapped * is_independent
+    test_smooths = _residuals(mapped, test_basis)
     test_factor, test_own = cholesky(test_smooths.T @ test_smooths)
     test_smooths *= test_own
-    y, test_y = _left(fit.values, basis), _left(test.values, test_basis)
+    y, test_y = _residuals(fit.values, basis), _residuals(test.values, test_basis)
     nodes = fit.values.shape[1]
     seeds = rng.integers(2**32, size=(nodes,))
     score = np.full((nodes, nodes), np.nan)
@@ -175,32 +161,32 @@ def _scores(
         lost = _lost(inverse, slopes.reshape(child, columns))
         f = mapped[:, :end] @ lost
         squares = (y[:, child] - smooths[:, :end] @ slopes) ** 2
-        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding errors are left
-            seen, other = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
-            f /= variances(squares, seen, other, trees, int(seeds[child]))[:, None]
-        found = _statistics(test_y[:, child], _left(f, test_basis), test_smooths[:, :end], test_inverse)
-        score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, found, np.nan)
+        if trees and squares.sum() > SPANNED:  # after an exact fit only rounding errors remain
+            seen, unseen = (np.hstack([half.values[:, :child], half.inputs]) for half in (fit, test))
+            f /= variances(squares, seen, unseen, trees, int(seeds[child]))[:, None]
+        statistics = _statistics(test_y[:, child], _residuals(f, test_basis), test_smooths[:, :end], test_inverse)
+        score[child, :child] = np.where(((smooths[:, :end] @ lost) ** 2).sum(axis=0) > SPANNED, statistics, np.nan)
         reporter.step("selector", child, nodes - 1, unit="node")
     return score
 
 
-def _left(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
+def _residuals(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """Each column's residuals given covariates and exposure, centred and of norm 1 or 0, (rows, columns)."""
     return unexplained(normalised(values), basis)
 
 
 def _adjusted(
-    smooths: np.ndarray, mapped: np.ndarray, beside: np.ndarray, test_beside: np.ndarray
+    smooths: np.ndarray, mapped: np.ndarray, adjusting: np.ndarray, test_adjusting: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each smooth's residuals on both halves, by a regression on covariates and exposure on the first half.
 
     Each has norm 1 or 0 on the first half. A level that occurs only in the other half is ignored.
     """
-    centre = beside.mean(axis=0)
-    slopes = np.linalg.lstsq(beside - centre, smooths, rcond=SPANNED**0.5)[0]
-    rest, test_rest = smooths - (beside - centre) @ slopes, mapped - (test_beside - centre) @ slopes
-    norms, whole = np.linalg.norm(rest, axis=0), np.linalg.norm(smooths, axis=0)
-    scale = (norms**2 > SPANNED * whole**2) / np.where(norms > 0, norms, 1.0)
+    centre = adjusting.mean(axis=0)
+    slopes = np.linalg.lstsq(adjusting - centre, smooths, rcond=SPANNED**0.5)[0]
+    rest, test_rest = smooths - (adjusting - centre) @ slopes, mapped - (test_adjusting - centre) @ slopes
+    norms, total = np.linalg.norm(rest, axis=0), np.linalg.norm(smooths, axis=0)
+    scale = (norms**2 > SPANNED * total**2) / np.where(norms > 0, norms, 1.0)
     return rest * scale, test_rest * scale
 
 
@@ -229,9 +215,7 @@ def _statistics(y: np.ndarray, f: np.ndarray, smooths: np.ndarray, inverse: np.n
 def _lost(inverse: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """The change of the slopes without each predecessor, M_·X M_XX⁻¹ b_X, (parents * columns, parents).
 
-    Args:
-        inverse: M, (parents * columns, parents * columns).
-        slopes: b_X of each predecessor, (parents, columns).
+    `inverse` is M, (parents * columns, parents * columns), and `slopes` b_X of each predecessor, (parents, columns).
     """
     parents, columns = slopes.shape
     each = np.arange(parents)
@@ -257,10 +241,10 @@ def _smooths(fit: np.ndarray, test: np.ndarray, columns: int) -> tuple[np.ndarra
     """
     first: list[np.ndarray] = []
     second: list[np.ndarray] = []
-    for value, other in zip(fit.T, test.T, strict=True):
+    for value, test_value in zip(fit.T, test.T, strict=True):
         first.append(spline_basis(value, columns))
         distinct, indices = np.unique(value, return_index=True)
-        second.extend(np.interp(other, distinct, column) for column in first[-1][indices].T)
+        second.extend(np.interp(test_value, distinct, column) for column in first[-1][indices].T)
     return np.hstack(first), np.stack(second, axis=1)
 
 

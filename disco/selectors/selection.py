@@ -22,7 +22,7 @@ from disco.paper.plan import Plan
 from disco.paper.ranks import split_rows
 from disco.paper.settings import CHOICES, Settings
 from disco.progress import Callback
-from disco.selectors.smooths import beside_nodes, check_rows, spanning
+from disco.selectors.smooths import adjustment_columns, check_rows, spanning
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, Table, prepare, without_interventions
 
@@ -56,25 +56,20 @@ def candidates(
     adjustment: Adjustment | None = None,
     callback: Callback | None = None,
 ) -> pd.DataFrame:
-    """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`.
+    """Every candidate edge along an order, scored by `cam`, `pcm` or `evidence`; children in causal order.
 
     CAM and PCM use the counts as they are, as in the paper, or rates if there is an exposure. `evidence` uses quantile
-    levels if the settings ask for them, as the networks do.
+    levels if the settings ask for them, as the networks do. Columns parent, child, score, p_value (cam and pcm),
+    selected, with knowledge or experiments rule, and with experiments source (`disco.experiments.Learnt.marked`).
 
     Args:
-        selector: one of `CUTS`.
-        table: counts, all rows of a fit's table.
+        table: counts, all rows of a fit's table; `adjustment` is theirs, used in every regression and likelihood.
         order: its columns, sources first.
-        settings: the fit's settings; they determine the rows for the parents, the seed and the transform.
+        settings: the fit's; they determine the rows for the parents, the seed and the transform.
         knowledge: rules that the edges obey, as they obey those of experiments. `evidence` searches under these rules.
             CAM and PCM test every candidate given all predecessors, including forbidden ones, then drop forbidden edges
-            and keep required ones.
-        adjustment: the adjustment of all rows, used in every regression and likelihood.
+            and add required ones.
         callback: receives the events of the selector; returning False stops.
-
-    Returns:
-        One row per candidate edge: parent, child, score, p_value (cam and pcm), selected, with knowledge or experiments
-        rule, and with experiments source (`disco.experiments.Learnt.marked`); children in causal order.
 
     Raises:
         InputError: the table does not contain counts, there are too few rows, a column is constant in them and the
@@ -82,19 +77,22 @@ def candidates(
     """
     require("selector", selector, (lambda value: value in tuple(CUTS), f"be one of {', '.join(CUTS)}"))
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
-    whole = prepare(table, adjustment, folds=None)
-    given, _ = without_interventions(whole)
-    engine, (rows, adjustment) = _engine(selector), rows_of(selector, given.counts, settings, given.adjustment)
+    prepared = prepare(table, adjustment, folds=None)
+    observational, _ = without_interventions(prepared)
+    engine, (rows, adjustment) = (
+        _engine(selector),
+        rows_of(selector, observational.counts, settings, observational.adjustment),
+    )
     names = list(rows.columns)
-    told = learnt_of(whole, names, None if knowledge is None else knowledge.resolve(names))
+    learnt = learnt_of(prepared, names, None if knowledge is None else knowledge.resolve(names))
     arguments: dict[str, dict[str, Any]] = {
-        "evidence": {"rules": told.rules},
+        "evidence": {"rules": learnt.rules},
         "cam": {"cutoff": CUTS["cam"]},
         "pcm": {"alpha": CUTS["pcm"], "seed": settings.seed},
     }
-    found = engine.edges(Prepared(rows), order, adjustment=adjustment, callback=callback, **arguments[selector])
-    found = told.marked(found, names)
-    return found.assign(selected=allowed(found["selected"], found))
+    tests = engine.edges(Prepared(rows), order, adjustment=adjustment, callback=callback, **arguments[selector])
+    tests = learnt.marked(tests, names)
+    return tests.assign(selected=allowed(tests["selected"], tests))
 
 
 def _engine(selector: str) -> ModuleType:
@@ -106,8 +104,8 @@ def rows_of(
     selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None
 ) -> tuple[pd.DataFrame, Adjustment | None]:
     """The rows for the parents, in the form for a selector, and their adjustment."""
-    own = split_rows(len(table), settings, None if adjustment is None else adjustment.group)[1]
-    rows, adjustment = table.iloc[own], None if adjustment is None else adjustment.take(own)
+    parent_rows = split_rows(len(table), settings, None if adjustment is None else adjustment.group)[1]
+    rows, adjustment = table.iloc[parent_rows], None if adjustment is None else adjustment.take(parent_rows)
     if selector != "evidence" or settings.transform != "quantile":
         return rows, adjustment
     from disco.likelihood.covariates import seen  # imports the compiler
@@ -116,11 +114,7 @@ def rows_of(
 
 
 def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Adjustment | None = None) -> None:
-    """Refuse before a fit any table that the selector would refuse after it, for some order.
-
-    Raises:
-        InputError: as for `candidates`.
-    """
+    """Refuse before a fit, as `candidates` does, any table that the selector would refuse after it, for some order."""
     rows, adjustment = rows_of(selector, table, settings, adjustment)
     if selector == "ocs":
         return
@@ -135,12 +129,12 @@ def check(selector: str, table: pd.DataFrame, settings: Settings, adjustment: Ad
             distinct = distinct.where(distinct < 2, len(rows))  # rates are almost never equal
         # The worst order: the node with the fewest values comes last, after the most columns.
         columns = np.clip(distinct.to_numpy() - 1, 0, 3)
-        least, parts, beside = len(rows), 1, spanning(beside_nodes(adjustment, len(rows))).shape[1]
+        fewest, splits, extra = len(rows), 1, spanning(adjustment_columns(adjustment, len(rows))).shape[1]
         if selector == "pcm":
             pcm = _engine("pcm")
             halves = pcm.halves(len(rows), np.random.default_rng(settings.seed), adjustment)
-            least, parts = pcm.HALVES * min(map(len, halves)), pcm.HALVES
-        check_rows(least, columns, list(distinct.index), parts, beside)
+            fewest, splits = pcm.HALVES * min(map(len, halves)), pcm.HALVES
+        check_rows(fewest, columns, list(distinct.index), splits, extra)
 
 
 def forest_splits(plan: Plan, nodes: int) -> float:
@@ -152,38 +146,35 @@ def forest_splits(plan: Plan, nodes: int) -> float:
     return float(_engine("pcm").TREES * columns * half * math.log2(max(half, 2)))
 
 
-def kept(found: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:
-    """The same candidates, with `selected` at another cut-off, without refitting.
+def recut(tests: pd.DataFrame, selector: str, cut: float | None = None) -> pd.DataFrame:
+    """The candidates from `candidates` with `selected` at another cut-off, without refitting.
 
-    Args:
-        found: from `candidates`.
-        cut: for cam and pcm, the p-value below which an edge is kept; for evidence, the nats above which it is kept,
-            where 0 or less keeps all edges of the search. By default the selector's own.
+    `cut` is for cam and pcm the p-value below which an edge is selected; for evidence, the nats above which it is,
+    where 0 or less selects all edges of the search. By default the selector's own.
     """
     if cut is None or cut == CUTS[selector]:
-        return found
+        return tests
     if selector == "evidence":
-        selected = found["selected"] & ((found["score"] > cut) | (cut <= 0))
+        selected = tests["selected"] & ((tests["score"] > cut) | (cut <= 0))
     else:
-        selected = found["p_value"] < cut
-    return found.assign(selected=allowed(selected, found))
+        selected = tests["p_value"] < cut
+    return tests.assign(selected=allowed(selected, tests))
 
 
-def edges(found: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
-    """The selected candidates with their OCS, highest score first; their rules and sources come from `found`.
+def edges(tests: pd.DataFrame, ocs: pd.DataFrame, tau_z: float) -> pd.DataFrame:
+    """The selected candidates with their OCS, highest score first; their rules and sources come from `tests`.
+
+    Columns parent, child, score, p_value (cam and pcm), rule and source (if present), ocs, z, frequency.
 
     Args:
-        found: from `candidates` or `kept`.
+        tests: from `candidates` or `recut`.
         ocs: columns fold, parent, child, ocs, z.
         tau_z: the threshold on z for `frequency`.
-
-    Returns:
-        One row per edge: parent, child, score, p_value (cam and pcm), rule and source (if present), ocs, z, frequency.
     """
-    chosen = found[found["selected"]].drop(columns="selected")
+    chosen = tests[tests["selected"]].drop(columns="selected")
     chosen = chosen.sort_values("score", ascending=False, kind="stable")
-    beside = frequencies(ocs.drop(columns=list(MARKS), errors="ignore"), tau_z)
-    return chosen.merge(beside, on=["parent", "child"], how="left")
+    ocs_means = frequencies(ocs.drop(columns=list(MARKS), errors="ignore"), tau_z)
+    return chosen.merge(ocs_means, on=["parent", "child"], how="left")
 
 
 def of_ocs(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
@@ -195,23 +186,16 @@ def of_ocs(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
 AGREEMENT = ("both", "one", "other", "neither")
 
 
-def compared(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """The candidates of two selectors along the same order, side by side.
+def compared(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """The candidates of two selectors along the same order, side by side; InputError if their pairs differ.
 
-    Args:
-        one, other: columns parent, child, score, selected; the same pairs.
-
-    Returns:
-        Columns parent, child, score_one, score_other, selected_by (one of `AGREEMENT`); rows as in `one`.
-
-    Raises:
-        InputError: the pairs differ.
+    Columns parent, child, score_one, score_other, selected_by (one of `AGREEMENT`); rows as in `first`.
     """
     names = ["parent", "child"]
     columns = [*names, "score", "selected"]
-    found = one[columns].merge(other[columns], on=names, suffixes=("_one", "_other"), validate="one_to_one")
-    if len(found) != len(one) or len(found) != len(other):
+    merged = first[columns].merge(second[columns], on=names, suffixes=("_one", "_other"), validate="one_to_one")
+    if len(merged) != len(first) or len(merged) != len(second):
         raise InputError("The two selectors were not computed along the same order.")
-    first, second = (found.pop(f"selected_{which}").astype(bool) for which in ("one", "other"))
-    which = np.select([first & second, first, second], AGREEMENT[:3], AGREEMENT[3])
-    return found.assign(selected_by=which)
+    in_first, in_second = (merged.pop(f"selected_{which}").astype(bool) for which in ("one", "other"))
+    which = np.select([in_first & in_second, in_first, in_second], AGREEMENT[:3], AGREEMENT[3])
+    return merged.assign(selected_by=which)

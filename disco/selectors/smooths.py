@@ -31,7 +31,6 @@ def in_order(
         table: numbers, whole or not, (rows, nodes).
         order: its columns' names, each once, sources first.
         columns: the columns of a smooth; a node with m distinct values has at most m - 1.
-        adjustment: the rows' adjustment.
 
     Raises:
         InputError: order and table do not have the same names, or the table does not contain finite numbers.
@@ -46,26 +45,22 @@ def in_order(
     return values, sizes
 
 
-def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], parts: int = 1, beside: int = 0) -> None:
+def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], splits: int = 1, extra: int = 0) -> None:
     """Refuse a table with too few rows for the largest regression, that of the last node on all others.
 
     Args:
-        rows: the table's rows, or the rows of the smallest part times the number of parts.
+        rows: the table's rows, or the rows of the smallest split times the number of splits.
         sizes: columns of each node's smooth, in causal order, (nodes,).
-        order: the nodes' names.
-        parts: the rows are split into this many parts, each with its own regression.
-        beside: columns of covariates and exposure.
-
-    Raises:
-        InputError: a part has too few rows.
+        splits: the rows are split this often, each split with its own regression.
+        extra: columns of covariates and exposure.
     """
-    needed, others, each = int(sizes[:-1].sum()) + beside + 2, len(sizes) - 1, rows // parts
+    needed, nodes, each = int(sizes[:-1].sum()) + extra + 2, len(sizes) - 1, rows // splits
     if each < needed:
-        fewer = (each - beside - 2) // max(others, 1)
-        remedy = f"at least {parts * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
-        which = f"{each} rows" + (", half of the table's" if parts == 2 else "")
+        fewer = (each - extra - 2) // max(nodes, 1)
+        remedy = f"at least {splits * needed} rows" + (f", or columns = {fewer}" if fewer > 0 else "")
+        which = f"{each} rows" + (", half of the table's" if splits == 2 else "")
         raise InputError(
-            f'The regression of "{order[-1]}" on {others} nodes{" and the covariates" * (beside > 0)} has {needed - 2} '
+            f'The regression of "{order[-1]}" on {nodes} nodes{" and the covariates" * (extra > 0)} has {needed - 2} '
             f"columns, too many for {which}: use {remedy}."
         )
 
@@ -95,28 +90,30 @@ def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:
     return basis
 
 
-def beside_nodes(adjustment: Adjustment | None, rows: int) -> np.ndarray:
-    """The columns of every regression beside its nodes, (rows, columns): smooths, and one column per level.
+def adjustment_columns(adjustment: Adjustment | None, rows: int) -> np.ndarray:
+    """The columns of every regression in addition to its nodes, (rows, columns): smooths, and one column per level.
 
     The exposure enters by a smooth of its logarithm: rates still depend on it where counts act on counts.
     """
     if adjustment is None:
         return np.zeros((rows, 0))
-    parts = [
-        np.eye(len(one.levels))[one.values] if one.kind == CATEGORICAL else spline_basis(one.scale, _COVARIATE)
-        for one in adjustment.covariates
+    blocks = [
+        np.eye(len(covariate.levels))[covariate.values]
+        if covariate.kind == CATEGORICAL
+        else spline_basis(covariate.scale, _COVARIATE)
+        for covariate in adjustment.covariates
     ]
     if adjustment.log_exposure is not None:
-        parts.append(spline_basis(adjustment.log_exposure, _COVARIATE))
-    return np.hstack([*parts, np.zeros((rows, 0))])
+        blocks.append(spline_basis(adjustment.log_exposure, _COVARIATE))
+    return np.hstack([*blocks, np.zeros((rows, 0))])
 
 
 def spanning(columns: np.ndarray) -> np.ndarray:
     """An orthonormal basis of the centred columns, (rows, rank)."""
     if not columns.size:
         return columns
-    left, sizes, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
-    return left[:, sizes**2 > SPANNED * (sizes**2).max(initial=0.0)]
+    basis, sizes, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return basis[:, sizes**2 > SPANNED * (sizes**2).max(initial=0.0)]
 
 
 def unexplained(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -127,9 +124,9 @@ def unexplained(values: np.ndarray, basis: np.ndarray) -> np.ndarray:
     if not basis.shape[1]:
         return values
     rest = values - basis @ (basis.T @ values)
-    norms, whole = np.linalg.norm(rest, axis=0), np.linalg.norm(values, axis=0)
-    own = norms**2 > SPANNED * whole**2
-    return rest * own / np.where(own, norms, 1.0)
+    norms, total = np.linalg.norm(rest, axis=0), np.linalg.norm(values, axis=0)
+    is_independent = norms**2 > SPANNED * total**2
+    return rest * is_independent / np.where(is_independent, norms, 1.0)
 
 
 def normalised(values: np.ndarray) -> np.ndarray:
@@ -141,25 +138,20 @@ def normalised(values: np.ndarray) -> np.ndarray:
 
 
 def cholesky(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The Cholesky factor L of a Gram matrix, and a mask of columns outside the span of earlier ones.
+    """The Cholesky factor L of a Gram matrix, (all, all), and a mask of columns outside the span of earlier ones.
 
-    A spanned column keeps its position, with the row and column of an identity matrix, so that it affects no other.
-
-    Args:
-        gram: of columns of norm 1 or 0, (all, all).
-
-    Returns:
-        L, (all, all), and the mask of columns that are not spanned, (all,).
+    The Gram matrix is that of columns of norm 1 or 0. A spanned column keeps its position, with the row and column of
+    an identity matrix, so that it affects no other.
     """
-    factor, own = np.zeros_like(gram), np.ones(len(gram), dtype=bool)
+    factor, is_independent = np.zeros_like(gram), np.ones(len(gram), dtype=bool)
     for start in range(0, len(gram), _BLOCK):
         stop = min(start + _BLOCK, len(gram))
         panel = gram[start:, start:stop] - factor[start:, :start] @ factor[start:stop, :start].T
         for index in range(start, stop):
-            left = panel[index - start :, index - start] - factor[index:, start:index] @ factor[index, start:index]
-            own[index] = left[0] > SPANNED
-            if own[index]:
-                factor[index:, index] = left / np.sqrt(left[0])
+            remainder = panel[index - start :, index - start] - factor[index:, start:index] @ factor[index, start:index]
+            is_independent[index] = remainder[0] > SPANNED
+            if is_independent[index]:
+                factor[index:, index] = remainder / np.sqrt(remainder[0])
             else:
                 factor[index, :index], factor[index, index] = 0.0, 1.0
-    return factor, own
+    return factor, is_independent

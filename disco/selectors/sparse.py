@@ -19,18 +19,17 @@ def is_sparse(edges: int, nodes: int) -> bool:
 
 
 def other_rules(ocs: pd.DataFrame, settings: Settings, rule: str, edges: int) -> dict[str, int]:
-    """The rules that keep more edges than the current graph: `jackknife` or `lower` → number of edges.
+    """The rules that select more edges than the current graph: `jackknife` or `lower` → number of edges.
 
     Args:
-        ocs: every candidate: fold, parent, child, ocs, curvature if known, z.
-        settings: the fit's settings.
+        ocs: every candidate: fold, parent, child, ocs, curvature if present, z.
         rule: the current rule, iqr or jackknife.
         edges: number of edges in the current graph.
     """
     if rule == "jackknife":
         return {}
-    found = {"lower": len(select(with_z(ocs, "iqr"), *LOWER))}
+    edge_counts = {"lower": len(select(with_z(ocs, "iqr"), *LOWER))}
     if "curvature" in ocs:
         folds = with_z(ocs, "jackknife")
-        found["jackknife"] = len(select(folds, *own_thresholds(folds, settings.replace(parent_rule="jackknife"))))
-    return {name: count for name, count in found.items() if count > edges}
+        edge_counts["jackknife"] = len(select(folds, *own_thresholds(folds, settings.replace(parent_rule="jackknife"))))
+    return {name: count for name, count in edge_counts.items() if count > edges}

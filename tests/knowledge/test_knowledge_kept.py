@@ -56,7 +56,7 @@ def test_parents_by_regressions_and_by_the_likelihood(world, seed):
     for selector, cuts in (("cam", (0.0, 0.001, 1.0)), ("evidence", (-5.0, 0.0, 50.0))):
         found = selection.candidates(selector, world.table, order, Settings(), knowledge=world.knowledge)
         for cut in cuts:
-            again = selection.kept(found, selector, cut)
+            again = selection.recut(found, selector, cut)
             edges = again[again["selected"]]
             assert world.broken(order, zip(edges["parent"], edges["child"], strict=True)) == []
 

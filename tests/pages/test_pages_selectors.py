@@ -76,7 +76,7 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     assert len(app.dataframe[0].value) == int(expected["selected"].sum())
     cut = {"cam": 1e-12, "evidence": 20.0}[selector]
     app.select_slider(key=f"cut_{selector}_{run.id}").set_value(cut).run()
-    fewer = selection.kept(expected, selector, cut)["selected"].sum()
+    fewer = selection.recut(expected, selector, cut)["selected"].sum()
     assert kept(app) == fewer != expected["selected"].sum()
     assert len(app.dataframe[0].value) == fewer
     app.toggle(key=f"selector_every_{selector}").set_value(True).run()
@@ -108,7 +108,7 @@ def test_two_selectors_are_counted_and_scored(run):
     app.selectbox(key=f"compared_0_{run.id}").set_value("evidence").run()  # the same one twice swaps the two
     assert app.selectbox(key=f"compared_1_{run.id}").value == "cam" and not app.exception
     shown(app, run, "cam").select_slider(key=f"cut_cam_{run.id}").set_value(1e-12).run()
-    strict = selection.kept(found["cam"], "cam", 1e-12)["selected"].sum()
+    strict = selection.recut(found["cam"], "cam", 1e-12)["selected"].sum()
     assert int(numbers(app)["Both"]) + int(numbers(app)["Only CAM"]) == strict
 
 
@@ -149,7 +149,7 @@ def test_cuts_count_as_the_selector_does(run):
     for selector, choices in (("cam", (1e-8, 1e-3, 0.2)), ("evidence", (0.0, 5.0, 20.0))):
         found = compute_candidates(run, selector)
         fig = figures.cuts(found, selector, choices[1], choices)
-        expected = [int(selection.kept(found, selector, cut)["selected"].sum()) for cut in choices]
+        expected = [int(selection.recut(found, selector, cut)["selected"].sum()) for cut in choices]
         assert list(fig.data[0].y) == expected and fig.data[1].y[0] == expected[1] and len(set(expected)) > 1
 
 

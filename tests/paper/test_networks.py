@@ -26,7 +26,7 @@ def folds(request):
 def evaluated(folds):
     """The rows at which scores are evaluated, in double precision."""
     held_out = HeldOut.of(folds, SETTINGS)
-    return States(held_out.ranks.double(), held_out.given.double())
+    return States(held_out.ranks.double(), held_out.covariates.double())
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "skip"])
@@ -64,7 +64,7 @@ def test_shifted_columns_equal_plain_forward_passes(folds, networks, remaining):
         for place, node in enumerate(remaining):
             shifted = rows.ranks.clone()
             shifted[..., node] = torch.minimum(shifted[..., node] + 1, scores.top[:, None])
-            after = plain_entries(networks, States(shifted, rows.given), remaining, log_sigma)[..., remaining]
+            after = plain_entries(networks, States(shifted, rows.covariates), remaining, log_sigma)[..., remaining]
             assert torch.allclose(scores.entries_after(rows, remaining, node)[:, level], after, atol=1e-10)
             assert torch.allclose(own[:, level, :, place], after[..., place], atol=1e-10)
             assert not torch.allclose(after, before, atol=1e-3)
@@ -76,7 +76,7 @@ def test_at_the_full_set_the_projection_is_the_joint_network_up_to_its_correctio
     scores.log_sigma = scores.log_sigma.double()
     rows = evaluated(folds)
     level = scores.log_sigma[0].expand(rows.ranks.shape[:2])
-    correction = projection(rows.ranks, torch.ones_like(rows.ranks), rows.given, level)[..., UP].clamp(-8, 8)
+    correction = projection(rows.ranks, torch.ones_like(rows.ranks), rows.covariates, level)[..., UP].clamp(-8, 8)
     difference = scores.entries(rows, range(4))[:, 0] - joint(*rows, level)[..., UP]
     assert torch.allclose(difference, correction, atol=1e-10)
 
@@ -85,7 +85,7 @@ def test_removed_coordinates_do_not_matter(folds, networks):
     scores = NetworkScores(*networks, SETTINGS)
     scores.log_sigma = scores.log_sigma.double()
     rows = evaluated(folds)
-    other = States(rows.ranks.clone(), rows.given)
+    other = States(rows.ranks.clone(), rows.covariates)
     other.ranks[..., 1] = 0
     assert torch.equal(scores.entries(rows, [0, 2]), scores.entries(other, [0, 2]))
     assert not torch.equal(scores.entries(rows, [0, 1]), scores.entries(other, [0, 1]))
@@ -93,8 +93,8 @@ def test_removed_coordinates_do_not_matter(folds, networks):
 
 def test_what_is_given_matters_at_its_row_in_every_remaining_set_and_no_other_row():
     folds = folds_given(2)
-    scores, rows = NetworkScores(*new_networks(folds, SETTINGS), SETTINGS), HeldOut.of(folds, SETTINGS).part(slice(9))
-    given = rows.given.clone()
+    scores, rows = NetworkScores(*new_networks(folds, SETTINGS), SETTINGS), HeldOut.of(folds, SETTINGS).at(slice(9))
+    given = rows.covariates.clone()
     given[:, 4, 1] += 1
     for remaining in ([0, 1, 2, 3], [1, 3]):
         change = (scores.entries(States(rows.ranks, given), remaining) - scores.entries(rows, remaining)).abs()
@@ -131,7 +131,9 @@ def test_with_given_numbers_features_are_what_these_leave():
     folds = folds_given(2)
     features = new_networks(folds, SETTINGS)[1].features
     for number, fold in enumerate(folds):
-        ranks, given = (torch.as_tensor(part).float().expand(3, -1, -1) for part in (fold.train, fold.beside.given))
+        ranks, given = (
+            torch.as_tensor(part).float().expand(3, -1, -1) for part in (fold.train, fold.inputs.covariates)
+        )
         own = features(ranks, given)[number]
         z = given[0] - given[0].mean(0)
         assert (z.T @ own).abs().max() < 1e-2 * len(own) and own.mean(0).abs().max() < 1e-4

@@ -96,7 +96,7 @@ def test_nodes_leave_in_the_same_order_whatever_was_asked_before(rng):
     for _ in range(80):
         asked = sorted(rng.choice(nodes, rng.integers(1, nodes + 1), replace=False).tolist())
         for remaining in (asked, asked[1:], asked[:-1]):
-            assert leaving.before(remaining) == one_by_one(nodes, scores, remaining)
+            assert leaving.removed_before(remaining) == one_by_one(nodes, scores, remaining)
 
 
 def test_sets_that_come_one_after_the_other_look_up_only_what_is_new():
@@ -107,5 +107,5 @@ def test_sets_that_come_one_after_the_other_look_up_only_what_is_new():
         return np.arange(len(there), dtype=float)
 
     leaving = Leaving(30, scores)
-    assert [leaving.before(range(step, 30)) for step in range(30)] == [list(range(step)) for step in range(30)]
+    assert [leaving.removed_before(range(step, 30)) for step in range(30)] == [list(range(step)) for step in range(30)]
     assert looked_up == list(range(30, 1, -1))

@@ -108,17 +108,17 @@ def test_rows_of_a_group_are_never_on_two_sides(rng, disjoint, most):
     plan, own = Plan.of(190, settings, folds), group[folds.rows]
     assert plan.rows == len(own) and plan.parent_rows == sum(len(fold.rows) for fold in folds.parent_ranks)
     if disjoint:
-        seen = set().union(*(set(fold.held_out_beside.group) for fold in folds.parent_ranks))
+        seen = set().union(*(set(fold.held_out_inputs.group) for fold in folds.parent_ranks))
         assert not seen & set(own)
     rows = TrainingRows(folds.ranks, plan, torch.device("cpu"))
     assert plan.train == min(len(fold.train) for fold in folds.ranks)
     assert plan.joint.rows == min(len(rows.train[fold].ranks) - rows.holdout[fold] for fold in range(3)) > 0
     for number, fold in enumerate(folds.ranks):
         held = set(own[folds.of_row == number])
-        assert held == set(fold.held_out_beside.group) and not held & set(fold.beside.group)
+        assert held == set(fold.held_out_inputs.group) and not held & set(fold.inputs.group)
         order, kept = fold.shuffled(number, plan.holdout, settings)
         assert sorted(order) == list(range(len(fold.train))) and abs(kept - plan.holdout) <= 8 and kept > 0
-        assert not set(fold.beside.group[order[:kept]]) & set(fold.beside.group[order[kept:]])
+        assert not set(fold.inputs.group[order[:kept]]) & set(fold.inputs.group[order[kept:]])
         assert torch.equal(rows.train[number].ranks, torch.as_tensor(fold.train[order]))
 
 
@@ -144,10 +144,10 @@ def test_what_is_given_belongs_to_its_row_everywhere(rng):
     for settings in (Settings(transform="none"), Settings(transform="none", disjoint_rows=True, max_rows=100)):
         folds = Folds.of(counts, settings, adjustment=adjustment)
         for fold in [*folds.ranks, *folds.parent_ranks]:
-            for ranks, beside in ((fold.train, fold.beside), (fold.held_out, fold.held_out_beside)):
+            for ranks, beside in ((fold.train, fold.inputs), (fold.held_out, fold.held_out_inputs)):
                 told = [value_of[value] for value in ranks[:, 0].tolist()]
                 inside = ranks[:, 0] < fold.top  # a held-out value above is clipped
-                assert np.array_equal(beside.given[inside, 0], np.array(told, np.float32)[inside])
+                assert np.array_equal(beside.covariates[inside, 0], np.array(told, np.float32)[inside])
 
 
 @pytest.mark.parametrize("draw", [draw_joint, draw_projection])
@@ -156,7 +156,7 @@ def test_what_is_given_goes_with_every_noisy_draw_as_it_is(draw):
     given = torch.stack([torch.arange(200.0), -torch.arange(200.0)], dim=1)
     settings = Settings(batch_size=64)
     batches = list(epoch_batches(draw, [Clean(ranks, given)], [199], [(0, 1)], settings, visited=200))
-    noisy, own = torch.cat([batch.noisy[0] for batch in batches]), torch.cat([batch.given[0] for batch in batches])
+    noisy, own = torch.cat([batch.noisy[0] for batch in batches]), torch.cat([batch.covariates[0] for batch in batches])
     assert torch.equal(own.sort(dim=0).values, given.sort(dim=0).values) and not torch.equal(own, given)
     assert torch.equal(own[:, 0], -own[:, 1])
     assert (noisy != own[:, :1]).any() and (noisy - own[:, :1]).abs().max() <= 5  # σ is at most 0.5

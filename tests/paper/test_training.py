@@ -114,7 +114,7 @@ def test_joint_loss_weights_and_masks_as_in_the_paper(folds):
     joint, _ = new_networks(folds[:1], SETTINGS)
     rows = Clean(torch.as_tensor(folds[0].train[:5]), torch.zeros(5, 0))
     batch = stacked([draw_joint(rows, folds[0].top, SETTINGS, torch.Generator().manual_seed(1))])
-    predicted = joint(batch.noisy, batch.given, batch.sigma.log())
+    predicted = joint(batch.noisy, batch.covariates, batch.sigma.log())
     expected = 0.0
     for row in range(5):
         rate = batch.sigma[0, row].item() * math.log(3.0 / 1e-3)

@@ -9,7 +9,7 @@ from disco.errors import InputError
 from disco.paper.ranks import split_rows
 from disco.paper.settings import Settings
 from disco.selectors import cam, pcm, selection
-from disco.selectors.smooths import beside_nodes
+from disco.selectors.smooths import adjustment_columns
 from disco.table.adjustment import Adjustment, Covariate
 
 SELECTORS = {"cam": cam.edges, "pcm": lambda *given, **named: pcm.edges(*given, trees=0, **named)}
@@ -48,7 +48,7 @@ def test_cam_tests_nodes_beside_the_covariates_of_every_regression(rng, exposed)
     if exposed:
         adjustment = Adjustment(len(table), adjustment.covariates, rng.uniform(1, 3, len(table)))
         values = values / adjustment.exposure[:, None]
-    always, expected = beside_nodes(adjustment, len(table)), []
+    always, expected = adjustment_columns(adjustment, len(table)), []
     for child in range(1, 3):
         parts = [powers(values[:, parent]) for parent in range(child)]
         whole, rank = residuals(values[:, child], always, *parts)
@@ -68,7 +68,7 @@ def test_pcm_takes_the_covariates_into_every_regression_of_both_halves(rng, tree
     draw = np.random.default_rng(3)
     first, second = np.split(draw.permutation(len(table)), [len(table) // 2])
     seeds = draw.integers(2**32, size=3)
-    values, always = table.to_numpy(float), beside_nodes(adjustment, len(table))
+    values, always = table.to_numpy(float), adjustment_columns(adjustment, len(table))
     inputs = adjustment.inputs()
 
     def functions(node: int) -> np.ndarray:

@@ -301,13 +301,13 @@ def test_another_cut_fits_nothing_anew(small_table):
     order = ["a", "b", "c", "d", "e"]
     found = cam.edges(small_table, order)
     for cut in (1e-30, 0.2):
-        assert selection.kept(found, "cam", cut).equals(cam.edges(small_table, order, cutoff=cut))
+        assert selection.recut(found, "cam", cut).equals(cam.edges(small_table, order, cutoff=cut))
     weighed = evidence_selector.edges(small_table, order)
     least = weighed.loc[weighed["selected"], "score"].min() + 1e-6
-    worth = selection.kept(weighed, "evidence", least)
+    worth = selection.recut(weighed, "evidence", least)
     assert worth["selected"].sum() == weighed["selected"].sum() - 1 > 0
-    assert selection.kept(weighed, "evidence", 0.0).equals(weighed)
-    assert selection.kept(weighed, "evidence", -5.0)["selected"].equals(weighed["selected"])
+    assert selection.recut(weighed, "evidence", 0.0).equals(weighed)
+    assert selection.recut(weighed, "evidence", -5.0)["selected"].equals(weighed["selected"])
 
 
 def test_two_selectors_side_by_side():

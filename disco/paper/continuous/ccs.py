@@ -14,12 +14,7 @@ _FOLDS, _KNOTS, _DEGREE, _RIDGE = 5, 6, 3, 1e-3
 
 
 class ConditionalVariance:
-    """E[Var{H | x}] for one column x and any curvature H at its rows.
-
-    Args:
-        values: x, (rows,).
-        folds: the fold of every row, (rows,).
-    """
+    """E[Var{H | x}] for one column x and any curvature H at its rows; `folds` has the fold of every row, (rows,)."""
 
     def __init__(self, values: np.ndarray, folds: np.ndarray) -> None:
         self._parts = []

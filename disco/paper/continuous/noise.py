@@ -34,22 +34,22 @@ def deviation(t: Tensor) -> Tensor:
 
 def time_of(deviations: Tensor) -> Tensor:
     """t at which the noise has these standard deviations; beyond the range, the nearest t."""
-    wanted = torch.log1p(-deviations.double().square())
-    table = _LOG_KEPT.to(wanted.device).flip(0)  # rising
-    above = torch.searchsorted(table, wanted).clamp(1, STEPS - 1)
-    share = (wanted - table[above - 1]) / (table[above] - table[above - 1])
+    log_signal = torch.log1p(-deviations.double().square())
+    table = _LOG_KEPT.to(log_signal.device).flip(0)  # rising
+    above = torch.searchsorted(table, log_signal).clamp(1, STEPS - 1)
+    share = (log_signal - table[above - 1]) / (table[above] - table[above - 1])
     return ((STEPS - above - share.clamp(0, 1)) / STEPS).to(deviations.dtype)
 
 
 def corrupted(values: Tensor, noise: Tensor, t: Tensor) -> Tensor:
     """x_t of rows x, noise ε and times t: (rows, nodes), (rows, nodes), (rows,) → (rows, nodes)."""
-    kept = log_kept(t)[:, None]
-    return (kept / 2).exp() * values + (-torch.expm1(kept)).sqrt() * noise
+    log_signal = log_kept(t)[:, None]
+    return (log_signal / 2).exp() * values + (-torch.expm1(log_signal)).sqrt() * noise
 
 
-def uniform(least: float, most: float) -> Times:
+def uniform(low: float, high: float) -> Times:
     """Uniform t on a range."""
-    return lambda rows, generator: least + (most - least) * torch.rand(rows, generator=generator)
+    return lambda rows, generator: low + (high - low) * torch.rand(rows, generator=generator)
 
 
 def mixture(rows: int, generator: torch.Generator) -> Tensor:

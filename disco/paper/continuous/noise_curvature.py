@@ -35,22 +35,19 @@ def diagonal(
     *,
     weight: int = 1,
 ) -> Tensor:
-    """∂ε_j / ∂x_j at every row, for the columns j, (rows, columns).
+    """∂ε_j / ∂x_j at every row of `values`, (rows, nodes), for the columns j, (rows, columns).
 
     Args:
-        noise: ε_θ.
-        values: rows, (rows, nodes).
-        columns: the diagonal entries.
         check: called between chunks of rows; it may raise.
         weight: approximate memory of `noise`, in multiples of one prediction.
     """
     indices = torch.tensor(list(columns), device=values.device)
     units = torch.eye(values.shape[1], dtype=values.dtype, device=values.device)[indices]
-    found = []
+    derivatives = []
     for rows in values.split(max(_AT_ONCE // (weight * len(indices)), 1)):
         check()
-        found.append(_diagonal(noise, rows, units, indices))
-    return torch.cat(found)
+        derivatives.append(_diagonal(noise, rows, units, indices))
+    return torch.cat(derivatives)
 
 
 def _diagonal(noise: Noise, rows: Tensor, units: Tensor, indices: Tensor) -> Tensor:
@@ -70,19 +67,15 @@ def without(noise: Noise, leaves: Sequence[int]) -> Noise:
         value, pull, *_ = vjp(noise, rows)
         units = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)[list(leaves)]
         slopes = vmap(lambda unit: pull(unit.expand_as(rows))[0])(units).movedim(0, 1)  # (rows, leaves, nodes)
-        own = slopes[:, :, list(leaves)]
-        weights = torch.linalg.solve_ex(own, value[:, list(leaves), None])[0]  # singular: infinite, and so no leaf
+        block = slopes[:, :, list(leaves)]
+        weights = torch.linalg.solve_ex(block, value[:, list(leaves), None])[0]  # singular: infinite, and so no leaf
         return value - (slopes * weights).sum(dim=1)
 
     return corrected
 
 
 def lowest(scores: np.ndarray) -> int:
-    """The position of the smallest finite score, (columns,).
-
-    Raises:
-        InputError: none is finite.
-    """
+    """The position of the smallest finite score, (columns,). InputError: none is finite."""
     if not np.isfinite(scores).any():
         raise InputError("No remaining column has a finite curvature: the networks did not converge. Lower the rate.")
     return int(np.where(np.isfinite(scores), scores, np.inf).argmin())

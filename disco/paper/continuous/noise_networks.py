@@ -17,7 +17,6 @@ class NoiseNetwork(nn.Module):
     The first two are normalised, and a fifth of the first is dropped in training.
 
     Args:
-        nodes: d.
         generator: for the weights and dropout, on the CPU.
         width: b, if smaller than DiffAN's.
         first_norm: whether the first hidden layer is normalised, which loses a row's distance from the centre.
@@ -84,8 +83,8 @@ class Dropout(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         if not self.training:
             return values
-        kept = torch.rand(values.shape, generator=self.generator) >= self.share
-        return values * kept.to(values) / (1 - self.share)
+        is_kept = torch.rand(values.shape, generator=self.generator) >= self.share
+        return values * is_kept.to(values) / (1 - self.share)
 
 
 @torch.no_grad()
@@ -98,5 +97,4 @@ def _initialise(network: nn.Module, generator: torch.Generator) -> None:
 
 
 def _level(t: Tensor) -> Tensor:
-    """The noise level as an input of order 1, (rows, 1)."""
     return 1.0 + deviation(t).log()[:, None]

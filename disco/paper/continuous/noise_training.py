@@ -28,7 +28,6 @@ class TrainingLength:
     Attributes:
         epochs: largest number of passes through the training rows.
         batch: rows per update; the last batch of an epoch has the rest.
-        rate: the learning rate.
         holdout: the share of rows for validation; 0 trains on all rows, to the last epoch.
         least: the earliest validated epoch; the last epoch always is.
         patience: number of epochs without a better validation loss after which training stops.
@@ -54,16 +53,13 @@ def train_joint(
     *,
     paired: bool = False,
 ) -> int:
-    """Train the joint network; it ends in its best validated state, or its last without validation.
+    """Train the joint network; returns the epoch of its final state, the best validated, or the last if none is.
 
     Args:
         values: standardised rows, (rows, nodes).
         times: draws t.
         generator: for all draws, on the CPU.
         paired: whether every row is used with ε and with −ε.
-
-    Returns:
-        The epoch of the kept state.
     """
 
     def loss(rows: Tensor) -> Tensor:
@@ -141,9 +137,9 @@ def _train(
         if validation is None or not (is_last or (epoch >= schedule.least and epoch % _EVERY == 0)):
             continue
         network.eval()
-        now = validation()
-        if state is None or now < lowest:
-            best, state, lowest = epoch, copy.deepcopy(network.state_dict()), now
+        loss_value = validation()
+        if state is None or loss_value < lowest:
+            best, state, lowest = epoch, copy.deepcopy(network.state_dict()), loss_value
         elif epoch - best >= schedule.patience:
             break
     if state is not None:
@@ -166,5 +162,4 @@ def _validation(network: NoiseNetwork, values: Tensor, times: Times, generator: 
 
 
 def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard normal noise, in the shape and on the device of a tensor."""
     return torch.randn(like.shape, generator=generator).to(like)

@@ -167,7 +167,7 @@ def selected_edges(result: Result, selector: str) -> Selection | None:
     table = candidates(result, selector)
     if table is None:
         return None
-    return Selection(result, selector, selection.kept(table, selector, cut_of(selector)), *result.thresholds)
+    return Selection(result, selector, selection.recut(table, selector, cut_of(selector)), *result.thresholds)
 
 
 def _by_ocs(result: Result, tau_z: float, pi_min: float) -> Selection:
