@@ -66,16 +66,16 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
         arrows: from `directions`, of the edges kept along the order.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
-    many = len(steps)
-    if is_sparse(len(arrows), many + 1):
+    count = len(steps)
+    if is_sparse(len(arrows), count + 1):
         is_clear = (steps["folds_agreeing"] == steps["folds"]) & (steps["ratio"] >= CLOSE)
         why = "all folds remove the same node, by at least 10 %"
     else:
         is_clear = ~steps["sink"].isin(arrows.loc[~arrows["is_clear"], "child"])
         why = "all folds clearly put every parent before the node removed"
     clear = int((by_knowledge | is_clear).sum())
-    level = _level(many - clear, many)
-    text = f"Clear at {share(clear, many)} {plural(many, 'step', 'steps')}: {why}."
+    level = _level(count - clear, count)
+    text = f"Clear at {share(clear, count)} {plural(count, 'step', 'steps')}: {why}."
     return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
@@ -98,26 +98,26 @@ def of_parents(
         tau_z, pi_min: the thresholds of the edges shown.
         groups: with the jackknife, those of the candidates' Z, if they are known.
     """
-    kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
-    if is_sparse(len(kept), nodes):
-        return _few(len(kept), nodes, "one that keeps more")
+    selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
+    if is_sparse(len(selected), nodes):
+        return _few(len(selected), nodes, "one that keeps more")
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z, groups)
-    fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
-    lost, new = len(kept) - len(fewer), len(more) - len(kept)
-    text = f"Of {how_many(len(kept), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
+    fewer, additional = (_selected(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
+    lost, new = len(selected) - len(fewer), len(additional) - len(selected)
+    text = f"Of {how_many(len(selected), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
-    return _of_threshold(lost + new, len(kept), text)
+    return _of_threshold(lost + new, len(selected), text)
 
 
 def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
-    false, kept = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
-    text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
-    return _of_threshold(false, kept, text)
+    false, count = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
+    text = f"Of {how_many(count, 'edge')}, {false:.1f} are expected from noise alone."
+    return _of_threshold(false, count, text)
 
 
-def _of_threshold(doubtful: float, kept: int, text: str) -> Verdict:
-    level = _level(doubtful, kept)
+def _of_threshold(doubtful: float, count: int, text: str) -> Verdict:
+    level = _level(doubtful, count)
     return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
 
 
@@ -157,9 +157,9 @@ _GRAPH_ADVICE = {
 
 
 def _clear(arrows: pd.DataFrame) -> str:
-    many = len(arrows)
-    parts = share(int(arrows["is_clear"].sum()), many)
-    return f"All folds clearly put the parent before the child in {parts} {plural(many, 'edge', 'edges')}."
+    count = len(arrows)
+    clear = share(int(arrows["is_clear"].sum()), count)
+    return f"All folds clearly put the parent before the child in {clear} {plural(count, 'edge', 'edges')}."
 
 
 def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
@@ -176,20 +176,20 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
     removed = chosen.set_index("node")["step"]
     step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
-    wanted = {end: step * len(names) + places(edges[end], names) for end in ("parent", "child")}
+    requested = {end: step * len(names) + places(edges[end], names) for end in ("parent", "child")}
     number = ccs["step"].to_numpy() * len(names) + places(ccs["node"], names)  # of step and node
     is_wanted = np.zeros(number.max(initial=0) + 1, dtype=bool)
-    is_wanted[[*wanted["parent"], *wanted["child"]]] = True
+    is_wanted[[*requested["parent"], *requested["child"]]] = True
     few = ccs[["fold", "score"]].assign(number=number)[is_wanted[number]]
     scores = few.set_index(["number", "fold"])["score"].unstack("fold")
     folds = np.sort(ccs["fold"].unique())
-    of_parent, of_child = (scores.reindex(wanted[end], columns=folds).to_numpy() for end in ("parent", "child"))
-    found = edges[["parent", "child"]].reset_index(drop=True)
-    found["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
-    found["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
-    found["folds"] = len(folds)
-    found["is_clear"] = (found["folds_agreeing"] == found["folds"]) & (found["ratio"] >= CLOSE)
-    return found
+    of_parent, of_child = (scores.reindex(requested[end], columns=folds).to_numpy() for end in ("parent", "child"))
+    result = edges[["parent", "child"]].reset_index(drop=True)
+    result["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
+    result["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
+    result["folds"] = len(folds)
+    result["is_clear"] = (result["folds_agreeing"] == result["folds"]) & (result["ratio"] >= CLOSE)
+    return result
 
 
 def of_refinement(refined: Refined, bound: float) -> Verdict:
@@ -206,18 +206,18 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
-    many = len(edges)
+    count = len(edges)
     open_ = int((~edges["decided"]).sum())
-    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or whether_best else "sure"
-    decided = many - open_
-    known = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
-    known += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
+    level = "poor" if open_ > _UNDECIDED * count else "guess" if open_ > _FEW * count or whether_best else "sure"
+    decided = count - open_
+    statement = f"{share(decided, count).capitalize()} {plural(count, 'direction', 'directions')} "
+    statement += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
     if is_of_kind(nodes):
-        return Verdict(level, f"{known} {whether_best}".rstrip(), _REFINED_ADVICE[level])
+        return Verdict(level, f"{statement} {whether_best}".rstrip(), _REFINED_ADVICE[level])
     poor = len(missed(nodes))
     poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
     is_fixed = edges["source"].isin([KNOWLEDGE, EXPERIMENT]).any()
-    text = f"{f'{known} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
+    text = f"{f'{statement} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
     advice = f"Lines show related columns. No {'other ' if is_fixed else ''}direction is decided."
     return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice)
 
@@ -225,8 +225,8 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
 def _sources(edges: pd.DataFrame) -> str:
     """Decided; or known, and from what, if more than the model class decides directions."""
     counted = edges["source"].value_counts()
-    told = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
-    return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(told)}"
+    counts = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
+    return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(counts)}"
 
 
 def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
@@ -237,8 +237,8 @@ def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
         searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
         return f"The graph is one of several: {searches}."
     if ended.others and not ended.same:
-        found = plural(ended.others, "search found another", f"{ended.others} searches found others")
-        return f"The graph is one of several: the other {found}, at least {ended.apart:,.1f} nats below it."
+        outcome = plural(ended.others, "search found another", f"{ended.others} searches found others")
+        return f"The graph is one of several: the other {outcome}, at least {ended.apart:,.1f} nats below it."
     return ""
 
 
@@ -250,11 +250,11 @@ _REFINED_ADVICE = {
 }
 
 
-def _level(open_: float, many: int) -> str:
+def _level(open_: float, count: int) -> str:
     """The level of a result, by the share of its decisions that are open."""
-    return "sure" if open_ <= _FEW * many else "guess" if open_ <= _MANY * many else "poor"
+    return "sure" if open_ <= _FEW * count else "guess" if open_ <= _MANY * count else "poor"
 
 
-def _kept(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
+def _selected(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     table = frequencies(ocs, tau_z)
     return table[passes(table, pi_min)]

@@ -19,7 +19,7 @@ class _Seen(NamedTuple):
     ratio: float
 
 
-def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     """What an experiment says of every edge with an end that it set.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
@@ -28,14 +28,14 @@ def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         edges: columns parent, child, and decided if some directions are open.
-        found: `disco.experiments.contrasts`.
+        contrast_rows: `disco.experiments.contrasts`.
 
     Returns:
         Columns parent, child, verdict (one of `VERDICTS`) and why, a sentence; edges without such an end are left out.
     """
     seen = {
         (row.targets[0], row.node): _Seen(is_change(row), row.changed, is_left_alone(row), row.ratio)
-        for row in found[found["targets"].map(len) == 1].itertuples()
+        for row in contrast_rows[contrast_rows["targets"].map(len) == 1].itertuples()
     }
     rows = []
     for parent, child, decided in edges.reindex(columns=["parent", "child", "decided"], fill_value=True).to_numpy():

@@ -79,45 +79,47 @@ class Learnt(NamedTuple):
         return marked.assign(rule=marked["rule"].where(~by_experiment, FREE))
 
 
-def learnt_of(given: Prepared, names: Sequence[str], known: Resolved | None = None, margin: float = MARGIN) -> Learnt:
+def learnt_of(
+    prepared: Prepared, names: Sequence[str], knowledge: Resolved | None = None, margin: float = MARGIN
+) -> Learnt:
     """The rules of a table's experiments together with knowledge; those of knowledge alone without interventions.
 
     Args:
-        given: the whole table, with its interventions.
+        prepared: the whole table, with its interventions.
         names: of all nodes, by number.
-        known: the rules of the knowledge.
+        knowledge: the rules of the knowledge.
         margin: as in `contrasts`.
     """
-    if given.adjustment is None or given.adjustment.interventions is None:
-        return Learnt(known, np.zeros((len(names),) * 2, dtype=bool), known=known)
-    return learnt(contrasts(given, margin), names, known)
+    if prepared.adjustment is None or prepared.adjustment.interventions is None:
+        return Learnt(knowledge, np.zeros((len(names),) * 2, dtype=bool), known=knowledge)
+    return learnt(contrasts(prepared, margin), names, knowledge)
 
 
-def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = None) -> Learnt:
+def learnt(contrast_rows: pd.DataFrame, names: Sequence[str], knowledge: Resolved | None = None) -> Learnt:
     """The rules of contrasts, in agreement with each other and with knowledge.
 
     Args:
-        found: `contrasts`' rows.
+        contrast_rows: `contrasts`' rows.
         names: of all nodes.
-        known: the knowledge, which a contrast never overrules.
+        knowledge: the knowledge, which a contrast never overrules.
     """
     nodes = len(names)
     none = np.zeros((nodes, nodes), dtype=bool)
-    if not found["targets"].map(len).any():
-        return Learnt(known, none, known=known)
+    if not contrast_rows["targets"].map(len).any():
+        return Learnt(knowledge, none, known=knowledge)
     index = {name: number for number, name in enumerate(names)}
-    single = found[found["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
+    single = contrast_rows[contrast_rows["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
     pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
-    start = Resolved(none, none, none) if known is None else known
-    shown = none.copy()  # by a change that is only likely
+    start = Resolved(none, none, none) if knowledge is None else knowledge
+    likely = none.copy()  # by a change that is only likely
     reach, steps = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist())
-    notes = [_NOT_COMPARED.format(arm=arm) for arm in found.loc[found["rows"] == 0, "arm"].unique()]
+    notes = [_NOT_COMPARED.format(arm=arm) for arm in contrast_rows.loc[contrast_rows["rows"] == 0, "arm"].unique()]
     still = single[~single["moved"] & (single["rows"] > 0)].drop_duplicates("arm")
     notes += [_NOT_MOVED.format(arm=row.arm, node=row.targets[0]) for row in still.itertuples()]
     for parent, child, row in pairs:
         if not is_change(row) or reach[parent, child]:
             continue
-        if reach[child, parent] or shown[child, parent]:
+        if reach[child, parent] or likely[child, parent]:
             notes.append(_contradicted(names, steps, parent, child, row.p_value, start))
             continue
         if row.q_value <= SURE:
@@ -125,16 +127,16 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
             up[parent] = down[child] = True
             reach |= np.outer(up, down)
         else:
-            shown[parent, child] = True
+            likely[parent, child] = True
         steps.add_edge(parent, child)
-    forbidden, before = start.forbidden | reach.T | shown.T, (reach & ~start.before) | shown
+    forbidden, precedes = start.forbidden | reach.T | likely.T, (reach & ~start.before) | likely
     for parent, child, row in pairs:
-        if is_left_alone(row) and not before[parent, child]:
+        if is_left_alone(row) and not precedes[parent, child]:
             if start.required[parent, child]:
                 notes.append(_not_seen(names, parent, child, row.ratio))
             else:
                 forbidden[parent, child] = True
-    return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes), known)
+    return Learnt(Resolved(forbidden, start.required, reach), precedes, _short(notes), knowledge)
 
 
 def is_change(row: Any) -> bool:
@@ -148,16 +150,16 @@ def is_left_alone(row: Any) -> bool:
 
 
 def _contradicted(
-    names: Sequence[str], steps: nx.DiGraph, parent: int, child: int, p_value: float, known: Resolved
+    names: Sequence[str], steps: nx.DiGraph, parent: int, child: int, p_value: float, knowledge: Resolved
 ) -> str:
     """A sentence on a contrast that contradicts stronger rules, with the fewest of them."""
     path = nx.shortest_path(steps, child, parent)
-    others = ", ".join(
-        f'"{names[one]}" before "{names[two]}" ({"knowledge" if known.before[one, two] else "experiment"})'
-        for one, two in zip(path, path[1:], strict=False)
+    stronger = ", ".join(
+        f'"{names[first]}" before "{names[then]}" ({"knowledge" if knowledge.before[first, then] else "experiment"})'
+        for first, then in zip(path, path[1:], strict=False)
     )
     return (
-        f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {others}. '
+        f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {stronger}. '
         "The weakest rule, this one, was left out: both may act on each other."
     )
 

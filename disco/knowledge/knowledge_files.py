@@ -55,9 +55,9 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
             continue
         if len(words) == 1 and words[0] in _SECTIONS:
             section = words[0]
-        elif section == "addtemporal" and (found := _TIER.fullmatch(words[0])):
-            tiers.setdefault(int(found[1]), []).extend(words[1:])
-            signs[int(found[1])] = found[2]
+        elif section == "addtemporal" and (match := _TIER.fullmatch(words[0])):
+            tiers.setdefault(int(match[1]), []).extend(words[1:])
+            signs[int(match[1])] = match[2]
         elif section in edges and len(words) == 2:
             edges[section].append(words)
         else:

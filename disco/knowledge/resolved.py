@@ -38,41 +38,41 @@ class Resolved:
 
         What follows from both is not added to `before`: `sorted` does not need it.
         """
-        before = self.before.copy()
-        before[edge[::-1]] = True
-        return Resolved(self.forbidden, self.required, before)
+        precedes = self.before.copy()
+        precedes[edge[::-1]] = True
+        return Resolved(self.forbidden, self.required, precedes)
 
     def may_be_last(self, remaining: Sequence[int]) -> np.ndarray:
         """Which of some nodes none of the others must follow, (remaining,) bool; at least one."""
-        others = list(remaining)
-        return np.logical_not(self.before[np.ix_(others, others)].any(axis=1))
+        nodes = list(remaining)
+        return np.logical_not(self.before[np.ix_(nodes, nodes)].any(axis=1))
 
     def sorted(self, order: Sequence[int]) -> list[int]:
         """The order of all or some nodes that obeys the rules and is nearest to a given one.
 
         Each position gets the first node of the given order that no unplaced node must precede.
         """
-        place, found = {node: at for at, node in enumerate(order)}, list[int]()
+        position, placed = {node: at for at, node in enumerate(order)}, list[int]()
         waits = self.before[list(order)].sum(axis=0)
         ready = [at for at, node in enumerate(order) if not waits[node]]  # places, ascending, so a heap
         while ready:
             node = order[heappop(ready)]
-            found.append(node)
-            for other in np.flatnonzero(self.before[node]).tolist():
-                waits[other] -= 1
-                if not waits[other] and other in place:
-                    heappush(ready, place[other])
-        return found
+            placed.append(node)
+            for later in np.flatnonzero(self.before[node]).tolist():
+                waits[later] -= 1
+                if not waits[later] and later in position:
+                    heappush(ready, position[later])
+        return placed
 
-    def span(self, others: Sequence[int], node: int) -> tuple[int, int]:
+    def span(self, nodes: Sequence[int], node: int) -> tuple[int, int]:
         """The range of positions of a node among the others in an order that obeys the rules.
 
         Returns:
             The minimum and maximum number of other nodes before it.
         """
-        earlier = np.flatnonzero(self.before[others, node])
-        later = np.flatnonzero(self.before[node, others])
-        return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(others)
+        earlier = np.flatnonzero(self.before[nodes, node])
+        later = np.flatnonzero(self.before[node, nodes])
+        return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(nodes)
 
     def of_edge(self, parent: int, child: int) -> str:
         """The rule for an edge: required, forbidden, fixed (only this direction is allowed) or free."""
@@ -100,8 +100,8 @@ def closure(direct: np.ndarray) -> np.ndarray:
     Args:
         direct: [from, to], the steps, (nodes, nodes) bool.
     """
-    found = np.packbits(direct, axis=1, bitorder="little")
+    reachable = np.packbits(direct, axis=1, bitorder="little")
     for node in range(len(direct)):
-        reaches = (found[:, node // 8] >> node % 8 & 1).astype(bool)
-        found[reaches] |= found[node]
-    return np.unpackbits(found, axis=1, count=len(direct), bitorder="little").astype(bool)
+        reaches = (reachable[:, node // 8] >> node % 8 & 1).astype(bool)
+        reachable[reaches] |= reachable[node]
+    return np.unpackbits(reachable, axis=1, count=len(direct), bitorder="little").astype(bool)

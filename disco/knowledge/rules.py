@@ -57,7 +57,7 @@ class Knowledge:
             if not isinstance(getattr(self, name), list | tuple):
                 raise InputError(f'"{name}" of the knowledge must be a list; see docs/knowledge.md.')
         tiers = tuple(_tier(texts, number) for number, texts in enumerate(self.tiers, start=1))
-        pairs = {kind: tuple(_pair(given, kind) for given in getattr(self, kind)) for kind in _KINDS}
+        pairs = {kind: tuple(_pair(pair, kind) for pair in getattr(self, kind)) for kind in _KINDS}
         for number in self.closed:
             if type(number) is not int or not 1 <= number <= len(tiers):
                 raise InputError(f"A closed tier must be a number from 1 to {len(tiers)}; got {_short(number)}.")
@@ -74,37 +74,37 @@ class Knowledge:
         Raises:
             InputError: there is another entry, or a rule is not of its form.
         """
-        known = [item.name for item in fields(cls)]
+        entries = [item.name for item in fields(cls)]
         for name in values:
-            if name not in known:
-                raise InputError(f"Knowledge has the entries {', '.join(known)}; got {_short(name)}.")
+            if name not in entries:
+                raise InputError(f"Knowledge has the entries {', '.join(entries)}; got {_short(name)}.")
         return cls(**values)
 
     def to_dict(self) -> dict[str, list]:
         """All rules in JSON's types; entries without rules are left out."""
-        found = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
-        return {name: value for name, value in found.items() if value}
+        entries = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
+        return {name: value for name, value in entries.items() if value}
 
     def __str__(self) -> str:
         """How many rules there are, in words."""
         counts = [(len(self.tiers), "tier"), *((len(getattr(self, kind)), f"{kind} rule") for kind in _KINDS)]
-        parts = [how_many(count, word) for count, word in counts if count]
-        return ", ".join(parts) or "no rules"
+        phrases = [how_many(count, word) for count, word in counts if count]
+        return ", ".join(phrases) or "no rules"
 
     def without_each(self) -> list[tuple[str, "Knowledge"]]:
         """Every rule in words, and the knowledge without it; all tiers together are one rule."""
-        found = []
+        rules = []
         if self.tiers:
-            found.append((f"{len(self.tiers)} tiers", replace(self, tiers=(), closed=())))
+            rules.append((f"{len(self.tiers)} tiers", replace(self, tiers=(), closed=())))
         for number in self.closed:
-            left = [other for other in self.closed if other != number]
-            found.append((f"closed tier {number}", replace(self, closed=left)))
+            closed = [tier for tier in self.closed if tier != number]
+            rules.append((f"closed tier {number}", replace(self, closed=closed)))
         for kind in _KINDS:
             pairs = getattr(self, kind)
             for index, pair in enumerate(pairs):
                 less = [*pairs[:index], *pairs[index + 1 :]]
-                found.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
-        return found
+                rules.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
+        return rules
 
     def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
         """The rules over the nodes of a table.
@@ -132,12 +132,12 @@ class Knowledge:
         """Refuse rules that name a column of another role than count."""
         for text in dict.fromkeys(text for texts in (*self.tiers, *self.required, *self.forbidden) for text in texts):
             fits = re.compile(translate(text)).match if _SIGNS.search(text) else text.__eq__
-            others = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
-            if others and text not in index and not any(map(fits, index)):
-                role = roles.role(others[0])
+            columns = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
+            if columns and text not in index and not any(map(fits, index)):
+                role = roles.role(columns[0])
                 what = "is ignored" if role == "ignore" else f"is {'an' if role == 'exposure' else 'a'} {role}"
                 raise InputError(
-                    f'The knowledge names "{text}", but "{others[0]}" {what}, not a node: remove that rule, or make '
+                    f'The knowledge names "{text}", but "{columns[0]}" {what}, not a node: remove that rule, or make '
                     "the column a count."
                 )
 
@@ -164,14 +164,14 @@ def _tier(texts: Any, number: int) -> tuple[str, ...]:
     return tuple(_text(text) for text in texts)
 
 
-def _pair(given: Any, kind: str) -> tuple[str, str]:
+def _pair(value: Any, kind: str) -> tuple[str, str]:
     """A checked pair, from a pair or from a text with one arrow."""
-    parts = _ARROW.split(given) if isinstance(given, str) else given
-    if not isinstance(parts, list | tuple) or len(parts) != 2:
+    pair = _ARROW.split(value) if isinstance(value, str) else value
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise InputError(
-            f'A {kind} edge of the knowledge must be ["parent", "child"] or "parent → child"; got {_short(given)}.'
+            f'A {kind} edge of the knowledge must be ["parent", "child"] or "parent → child"; got {_short(value)}.'
         )
-    return _text(parts[0]), _text(parts[1])
+    return _text(pair[0]), _text(pair[1])
 
 
 def _text(text: Any) -> str:
@@ -192,10 +192,10 @@ def _columns(text: str, index: dict[str, int]) -> list[int]:
     if not _SIGNS.search(text):
         raise InputError(f'The knowledge names "{text}", which is not a column of the table: correct or remove it.')
     fits = re.compile(translate(text)).match
-    found = [number for name, number in index.items() if fits(name)]
-    if not found:
+    matching = [number for name, number in index.items() if fits(name)]
+    if not matching:
         raise InputError(f'No column of the table matches the pattern "{text}" of the knowledge: correct or remove it.')
-    return found
+    return matching
 
 
 def _edge_rule(pair: tuple[str, str], kind: str, index: dict[str, int]) -> EdgeRule:

@@ -31,10 +31,10 @@ def _reversed_stretch(order: list[int], random: np.random.Generator) -> list[int
 
 def _moved(order: list[int], random: np.random.Generator) -> list[int]:
     chosen = set(random.permutation(len(order))[:_MOVED].tolist())
-    left = [node for position, node in enumerate(order) if position not in chosen]
+    remaining = [node for position, node in enumerate(order) if position not in chosen]
     for position in sorted(chosen):
-        left.insert(int(random.integers(0, len(left) + 1)), order[position])
-    return left
+        remaining.insert(int(random.integers(0, len(remaining) + 1)), order[position])
+    return remaining
 
 
 def _shaken(order: list[int], random: np.random.Generator) -> list[int]:

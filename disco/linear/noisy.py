@@ -48,16 +48,16 @@ class Noisy:
             middle = (low + high) / 2
             is_below = self._read(middle) < self.seen
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-        shown = (low + high) / 2
-        np.fill_diagonal(shown, 1.0)
-        sizes, vectors = np.linalg.eigh(shown)
+        latent = (low + high) / 2
+        np.fill_diagonal(latent, 1.0)
+        sizes, vectors = np.linalg.eigh(latent)
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
 
-    def _read(self, shown: np.ndarray) -> np.ndarray:
+    def _read(self, latent: np.ndarray) -> np.ndarray:
         """The correlations of columns that show something with these correlations, (d, d), but for the diagonal."""
-        read = np.zeros_like(shown)
-        for some in self.exactness.T[::-1]:
-            read = (read + np.outer(some, some)) * shown
+        read = np.zeros_like(latent)
+        for coefficients in self.exactness.T[::-1]:
+            read = (read + np.outer(coefficients, coefficients)) * latent
         return read
 
     def best(
@@ -70,14 +70,14 @@ class Noisy:
             reporter: asked whether to continue.
             most: edges; a search in which the rows count more is not made once one has ended with more.
         """
-        shown, found = self.shown, list[tuple[Graph, LinearModel]]()
+        latent, graphs = self.shown, list[tuple[Graph, LinearModel]]()
         reliability = float((self.exactness[:, 0] ** 2).mean())
         for rows in dict.fromkeys(self.rows * reliability**power for power in _POWERS):
-            model = LinearModel.of(shown, rows, self.candidates, cost=self.cost)
-            found += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
-            if min(graph.size.sum() for graph, _ in found[-len(orders) :]) > most:
+            model = LinearModel.of(latent, rows, self.candidates, cost=self.cost)
+            graphs += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
+            if min(graph.size.sum() for graph, _ in graphs[-len(orders) :]) > most:
                 break
-        return max(found, key=lambda one: self.nats(one[0]))
+        return max(graphs, key=lambda pair: self.nats(pair[0]))
 
     def nats(self, graph: Graph) -> float:
         """The log likelihood of the correlations that were seen less the cost of the edges, up to a constant."""

@@ -43,10 +43,12 @@ def design_effects(
     """
     residuals = _residuals(design, parents)
     straight = design.columns[: design.nodes, 0]
-    found = []
+    edge_effects = []
     for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
-        found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
-    return np.array(found, dtype=float)
+        edge_effects.append(
+            max(_effect(residuals[node] * straight[neighbour], group) for node, neighbour in (pair, pair[::-1]))
+        )
+    return np.array(edge_effects, dtype=float)
 
 
 def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> pd.DataFrame:
@@ -69,14 +71,14 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> 
 
 def _residuals(design: RankDesign, parents: Sequence[Parents]) -> np.ndarray:
     """x̂ − E v̂ of every node given its parents, (d, n)."""
-    found = []
+    blocks = []
     for first in range(0, design.nodes, _SIDE_BY_SIDE):
         nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems)
         slope = BatchDesign(design, problems).bent(fits.theta)[1]
-        found.append(fits.moments.slopes[:, 0] / slope)
-    return np.concatenate(found)
+        blocks.append(fits.moments.slopes[:, 0] / slope)
+    return np.concatenate(blocks)
 
 
 def _effect(scores: np.ndarray, group: np.ndarray) -> float:

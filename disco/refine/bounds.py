@@ -35,8 +35,8 @@ def least_lead(bound: float, gain: float, rows: int) -> float:
         gain: of the edge, in all rows.
         rows: their number.
     """
-    part = max(PART, STRONG * gain / rows)
-    return max(LEAD * bound, part * gain * min(1.0, MOST_ROWS / rows))
+    share = max(PART, STRONG * gain / rows)
+    return max(LEAD * bound, share * gain * min(1.0, MOST_ROWS / rows))
 
 
 def decided_means(bound: float) -> str:

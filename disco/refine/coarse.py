@@ -50,10 +50,10 @@ def coarse_leads(
         return {}
     joined = nx.DiGraph(graph.edges)
     turned = Turned(graph.order.tolist(), joined, rules)
-    found = dict[Edge, float]()
+    leads = dict[Edge, float]()
     for edge in edges:
         rivals = [graph]
         if joined.has_edge(*edge):
             rivals = [along(model, rival) for rival in (*turned.near(edge), *turned.wider(edge))]
-        found[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
-    return found
+        leads[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
+    return leads

@@ -16,8 +16,8 @@ def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
     """
     searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
     fits = pairs * min(each**2, searched / 8)
-    kept = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)
-    return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + kept)
+    stored = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)
+    return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + stored)
 
 
 def of_fit(rows: int, levels: float) -> float:

@@ -65,9 +65,9 @@ def search(
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
-    def tell(sweep: int, looked: int, **more: Any) -> None:  # the number of sweeps is unknown
+    def tell(sweep: int, looked: int, **details: Any) -> None:  # the number of sweeps is unknown
         share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
-        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **more)
+        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **details)
 
     state = _State(scores, list(order))
     yield from state.begin(parents)
@@ -77,9 +77,9 @@ def search(
         nodes = state.order[::-1]
         tell(sweep, 0, graph=state.sketch())
         for at in range(0, len(nodes), _TOGETHER):
-            part = nodes[at : at + _TOGETHER]
-            yield from state.look_ahead(part, reach)
-            for number, node in enumerate(part):
+            batch = nodes[at : at + _TOGETHER]
+            yield from state.look_ahead(batch, reach)
+            for number, node in enumerate(batch):
                 moved |= yield from state.improve(node, reach)
                 tell(sweep, at + number + 1)
             if reporter.has_enough:
@@ -101,10 +101,10 @@ def _reversed(state: "_State") -> Walk[bool]:
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
     for at in range(0, len(edges), _TOGETHER):
-        part = edges[at : at + _TOGETHER]
-        tucks = [tuck for tuck in map(state.tuck, part) if tuck is not None]
+        batch = edges[at : at + _TOGETHER]
+        tucks = [tuck for tuck in map(state.tuck, batch) if tuck is not None]
         yield from together([walk for _, _, walks in tucks for walk in walks])
-        for edge in part:
+        for edge in batch:
             moved |= yield from state.reverse(edge)
     return moved
 
@@ -150,7 +150,7 @@ class _State:
         parents = parents or [()] * len(self.order)
         walks = [self.scores.walk(node, self.allowed[node], tuple(parents[node])) for node in self.order]
         fitted = yield from together(walks)
-        self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
+        self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda pair: pair[0])]
         self.total()
 
     def total(self) -> float:
@@ -169,18 +169,22 @@ class _State:
 
     def _walks(self, node: int, reach: int) -> "_Places":
         """The positions up to `reach` linked nodes away, and the walks that score them."""
-        scores, linked, place = self.scores, self.scores.index[node], self.place
-        around = sorted(linked, key=place.__getitem__)
-        now = sum(place[other] < place[node] for other in around)
-        least, most = self._room(node, linked)
-        first = max(now - reach, least)
-        behind, near = around[:first], around[first : min(now + reach, most)]
+        scores, linked, position = self.scores, self.scores.index[node], self.place
+        around = sorted(linked, key=position.__getitem__)
+        current = sum(position[neighbour] < position[node] for neighbour in around)
+        lowest, highest = self._room(node, linked)
+        first = max(current - reach, lowest)
+        behind, near = around[:first], around[first : min(current + reach, highest)]
         with_it, without = [], []
-        for other in near:
-            allowed, bit, parents = self.allowed[other], 1 << scores.index[other][node], self.fitted[other].parents
-            with_it.append(scores.walk(other, allowed | bit & scores.may[other], parents))
-            without.append(scores.walk(other, allowed & ~bit, parents))
-        return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
+        for neighbour in near:
+            allowed, bit, parents = (
+                self.allowed[neighbour],
+                1 << scores.index[neighbour][node],
+                self.fitted[neighbour].parents,
+            )
+            with_it.append(scores.walk(neighbour, allowed | bit & scores.may[neighbour], parents))
+            without.append(scores.walk(neighbour, allowed & ~bit, parents))
+        return _Places(behind, near, current - first, [*with_it, *without, self._along(node, behind, near)])
 
     def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[NodeFit]]:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … near ones."""
@@ -198,10 +202,10 @@ class _State:
         """The smallest and the largest number of linked nodes that may precede a node."""
         if self.scores.rules is None:
             return 0, len(self.order)
-        others = [other for other in self.order if other != node]
-        first, last = self.scores.rules.span(others, node)
-        least = sum(other in linked for other in others[:first])
-        return least, least + sum(other in linked for other in others[first:last])
+        remaining = [other_node for other_node in self.order if other_node != node]
+        first, last = self.scores.rules.span(remaining, node)
+        lowest = sum(other_node in linked for other_node in remaining[:first])
+        return lowest, lowest + sum(other_node in linked for other_node in remaining[first:last])
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
         """Make the fits for the moves of these nodes in shared batches."""
@@ -211,9 +215,11 @@ class _State:
         """Move a node to where the score is best; returns whether it moved."""
         positions = self._walks(node, reach)
         results = yield from together(positions.walks)
-        near, many = positions.near, len(positions.near)
-        after, before, mine = results[:many], results[many : 2 * many], results[-1]
-        gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])
+        near, count = positions.near, len(positions.near)
+        with_node, without_node, mine = results[:count], results[count : 2 * count], results[-1]
+        gained = np.array(
+            [with_.score - without_.score for with_, without_ in zip(with_node, without_node, strict=True)]
+        )
         # After the first k near nodes, it may be a parent of the others.
         later = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
         total = np.array([fitted.score for fitted in mine]) + later
@@ -222,8 +228,8 @@ class _State:
             return False
         self._insert(node, [*positions.behind, *near[:best]])
         self.fitted[node] = mine[best]
-        for number, other in enumerate(near):
-            self.fitted[other] = before[number] if number < best else after[number]
+        for number, neighbour in enumerate(near):
+            self.fitted[neighbour] = without_node[number] if number < best else with_node[number]
         self.score += total[best] - total[positions.now]
         return True
 
@@ -237,8 +243,8 @@ class _State:
             at = max(at, rules.span(self.order, node)[0])
         self.order.insert(at, node)
         self._placed(min(start, at), max(start, at) + 1)
-        for one in (node, *self.scores.index[node]):
-            self.allowed[one] = self.scores.allowed_at(one, self.place)
+        for affected in (node, *self.scores.index[node]):
+            self.allowed[affected] = self.scores.allowed_at(affected, self.place)
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[NodeFit]]] | None:
         """The nodes that move before the parent to reverse an edge, in order, and what changes.
@@ -250,29 +256,33 @@ class _State:
             These nodes, the child last; the candidates of every node that has others then; and the walks of these.
         """
         parent, child = edge
-        scores, place = self.scores, self.place
+        scores, position = self.scores, self.place
         if parent not in self.fitted[child].parents or parent in scores.ahead[child]:
             return None
-        start, end = place[parent], place[child]
-        block, found = [child], {child}
+        start, end = position[parent], position[child]
+        block, moving = [child], {child}
         for node in block:  # grows
             above = {*self.fitted[node].parents, *scores.ahead[node]}
             if node != child and parent in above:
                 return None
-            new = [other for other in above - found if place[other] > start]
-            found.update(new)
+            new = [ancestor for ancestor in above - moving if position[ancestor] > start]
+            moving.update(new)
             block += new
-        block.sort(key=place.__getitem__)
+        block.sort(key=position.__getitem__)
         changed, passed = dict[int, Allowed](), dict[int, Allowed]()
         for node in block:
-            behind = [other for other in scores.index[node] if start <= place[other] <= end and other not in found]
+            behind = [
+                neighbour
+                for neighbour in scores.index[node]
+                if start <= position[neighbour] <= end and neighbour not in moving
+            ]
             if behind:
                 changed[node] = self.allowed[node] & ~scores.bits(node, behind)
-            for other in behind:
-                bit = 1 << scores.index[other][node] & scores.may[other]
-                passed[other] = passed.get(other, self.allowed[other]) | bit
-        changed |= {node: passed[node] for node in sorted(passed, key=place.__getitem__)}
-        return block, changed, [scores.walk(*one, self.fitted[one[0]].parents) for one in changed.items()]
+            for neighbour in behind:
+                bit = 1 << scores.index[neighbour][node] & scores.may[neighbour]
+                passed[neighbour] = passed.get(neighbour, self.allowed[neighbour]) | bit
+        changed |= {node: passed[node] for node in sorted(passed, key=position.__getitem__)}
+        return block, changed, [scores.walk(*request, self.fitted[request[0]].parents) for request in changed.items()]
 
     def reverse(self, edge: tuple[int, int]) -> Walk[bool]:
         """Reverse an edge if that raises the score; returns whether it did."""

@@ -136,7 +136,7 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     source = edges["source"].where(edges["source"].isin([KNOWLEDGE, EXPERIMENT]), NO_SOURCE)
     source = source.mask(by_class & (source == NO_SOURCE), CLASS)
     edges = edges.assign(decided=source != NO_SOURCE, source=source)
-    return result.having(edges=edges, artefacts=tuple(Note(str(one), one.kind) for one in artefacts))
+    return result.having(edges=edges, artefacts=tuple(Note(str(artefact), artefact.kind) for artefact in artefacts))
 
 
 class Ends(NamedTuple):

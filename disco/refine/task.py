@@ -64,13 +64,13 @@ class Task:
         edges: Edges | None,
         adjustment: Adjustment | None,
         knowledge: Knowledge | None = None,
-        found: pd.DataFrame | None = None,
+        contrast_rows: pd.DataFrame | None = None,
         columns: Mapping[str, Effects] = MappingProxyType({}),
     ) -> "Task":
         """The task from the arguments of `refine`; a given order is changed as little as the rules require.
 
         Args:
-            found: `contrasts`' rows of all rows of a table of which this is a part; None if it is the whole table.
+            contrast_rows: `contrasts` of all rows, if this table has only a part of them.
             columns: those of the table that are effects of contexts.
 
         Raises:
@@ -99,10 +99,26 @@ class Task:
             dtype=np.float32,
             names=names,
         )
-        known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
-        given = Prepared(table, adjustment)
-        told = learnt_of(given, names, known, choice.margin) if found is None else learnt(found, names, known)
-        task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions, len(columns))
+        known_rules = first(names, columns, None if knowledge is None else knowledge.resolve(names))
+        prepared = Prepared(table, adjustment)
+        from_experiments = (
+            learnt_of(prepared, names, known_rules, choice.margin)
+            if contrast_rows is None
+            else learnt(contrast_rows, names, known_rules)
+        )
+        task = cls(
+            table,
+            design,
+            choice,
+            None,
+            also,
+            from_experiments.rules,
+            known_rules,
+            from_experiments,
+            adjustment,
+            positions,
+            len(columns),
+        )
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
     @property
@@ -118,8 +134,8 @@ class Task:
     @property
     def arm(self) -> np.ndarray | None:
         """Every row's arm, 0 for a control, (n,), or None."""
-        done = None if self.adjustment is None else self.adjustment.interventions
-        return None if done is None else done.arm
+        interventions = None if self.adjustment is None else self.adjustment.interventions
+        return None if interventions is None else interventions.arm
 
     def source_of(self, parent: int, child: int, is_sure: bool) -> str:
         """What gives an edge its direction, one of `SOURCES`.
@@ -127,8 +143,8 @@ class Task:
         Args:
             is_sure: whether the model class decides it.
         """
-        told = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
-        return told or (CLASS if is_sure else NO_SOURCE)
+        source = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
+        return source or (CLASS if is_sure else NO_SOURCE)
 
     def is_required(self, parent: int, child: int) -> bool:
         """Whether knowledge requires an edge."""
@@ -149,7 +165,7 @@ class Task:
             return None
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
-        part = RankDesign.of(
+        design = RankDesign.of(
             dense_ranks(ranks[:, varies]),
             **around(adjustment, [self.names[node] for node in varies]),
             positions=positions,
@@ -159,6 +175,8 @@ class Task:
         index = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [index[node] for node in self.order if node in index]
         also = self.also[np.ix_(varies, varies)]
-        rules, known = (None if one is None else one.part(varies.tolist()) for one in (self.rules, self.known))
+        rules, known_rules = (
+            None if resolved is None else resolved.part(varies.tolist()) for resolved in (self.rules, self.known)
+        )
         table = self.table.iloc[rows, varies]
-        return Task(table, part, self.choice, order, also, rules, known, None, adjustment, positions), varies
+        return Task(table, design, self.choice, order, also, rules, known_rules, None, adjustment, positions), varies

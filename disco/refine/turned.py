@@ -42,17 +42,17 @@ class Turned:
     def near(self, edge: Edge) -> Iterator[list[int]]:
         """The one to three orders with an edge's child before its parent that change little."""
         first, last = (self._place[node] for node in edge)
-        for other in self._moved(edge):
-            yield [*other[:first], *self._obeying(other[first : last + 1], edge), *other[last + 1 :]]
+        for rival in self._moved(edge):
+            yield [*rival[:first], *self._obeying(rival[first : last + 1], edge), *rival[last + 1 :]]
         if self._free.has_edge(*edge):
             yield self._sorted(self._equivalent(edge), edge)
 
     def wider(self, edge: Edge) -> Iterator[list[int]]:
         """The orders with an edge's parent right after its last child, or its child right before its first parent."""
-        (parent, child), order, place = edge, self._order, self._place
-        last = max(map(place.__getitem__, self._graph.succ[parent]))
-        first = min(map(place.__getitem__, self._graph.pred[child]))
-        at, to = place[parent], place[child]
+        (parent, child), order, position = edge, self._order, self._place
+        last = max(map(position.__getitem__, self._graph.succ[parent]))
+        first = min(map(position.__getitem__, self._graph.pred[child]))
+        at, to = position[parent], position[child]
         yield self._obeying([*order[:at], *order[at + 1 : last + 1], parent, *order[last + 1 :]], edge)
         yield self._obeying([*order[:first], child, *order[first:to], *order[to + 1 :]], edge)
 
@@ -62,9 +62,9 @@ class Turned:
         None if there are no others, or the reversed edges close a cycle with the rest.
         """
         above = nx.ancestors(self._graph, edge[0]) | {edge[0]}
-        others = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
-        turned = self._with_reversed([edge, *others])
-        return self._sorted(turned, edge) if others and nx.is_directed_acyclic_graph(turned) else None
+        upstream = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
+        turned = self._with_reversed([edge, *upstream])
+        return self._sorted(turned, edge) if upstream and nx.is_directed_acyclic_graph(turned) else None
 
     def _moved(self, edge: Edge) -> Iterator[list[int]]:
         """The order with the child and some ancestors moved up; and, with another path, the parent moved down."""
