@@ -25,15 +25,7 @@ _MOST_NAMED = 8
 def refined(
     task: Task, searched: SearchResults, judged: Judged, moved: pd.DataFrame | None, drawn: dict[str, Drawn]
 ) -> Refined:
-    """The result, with names instead of node numbers.
-
-    Args:
-        task: the refined task.
-        searched: the graphs found.
-        judged: the evidence for the best one.
-        moved: the frame of `moves`; None without an initial order.
-        drawn: edges found on other rows, by the draw's name.
-    """
+    """The result, with names instead of node numbers; `moved` is the frame of `moves`, `drawn` by the draw's name."""
     names, choice, design, best = task.names, task.choice, task.design, searched.best
     edges, constant = judged.edges, stability.constant_columns(design, task.group, task.arm, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
@@ -75,25 +67,24 @@ def refined(
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """A frame with names instead of node numbers."""
     columns = [column for column in ("parent", "child", "node") if column in frame]
     return frame.assign(**{column: [names[node] for node in frame[column]] for column in columns})
 
 
 def _history(optima: Sequence[End]) -> pd.DataFrame:
-    """start, sweep, score of every search."""
+    """Columns start, sweep, score."""
     rows = [(end.start, sweep, score) for end in optima for sweep, score in enumerate(end.found.sweeps, start=1)]
     return pd.DataFrame(rows, columns=["start", "sweep", "score"])
 
 
 def _orders(optima: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
-    """start, position, node: every search's final order."""
+    """Columns start, position, node: every search's final order."""
     rows = [(end.start, at, names[node]) for end in optima for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 
 def _tables(drawn: Sequence[list[list[int]]], names: Sequence[str]) -> pd.DataFrame:
-    """table, parent, child: the graph of every bootstrap table."""
+    """Columns table, parent, child: the graph of every bootstrap table."""
     rows = [
         (at, names[parent], names[child]) for at, edges in enumerate(drawn, start=1) for parent, child in sorted(edges)
     ]
@@ -144,7 +135,7 @@ def _crowded(edges: pd.DataFrame) -> list[str]:
 
 
 def _missed(nodes: pd.DataFrame, exceptions: str = "") -> list[str]:
-    """Note on poorly fitted nodes and its consequence; `exceptions` names directions that are decided anyway."""
+    """Note on poorly fitted nodes; `exceptions` names directions that are decided anyway."""
     missed = nodes[nodes["is_poor"]]
     if missed.empty:
         return []

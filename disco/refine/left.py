@@ -38,18 +38,16 @@ _CONTRADICTED = "The refinement contradicts the knowledge or the table's experim
 
 
 class Left:
-    """The edges of a refinement as numbers, and the graphs left.
+    """The edges of a refinement as numbers, and the graphs left. A graph is every node's children, as bits.
 
     Attributes:
         pairs: (parent, child) of every edge.
         open: the numbers of the open edges.
-        number: of the open edge between two nodes, both ways.
+        number: of the open edge between two nodes, in both directions.
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
-        starts: the graph found and those along the orders of searches that ended near the best, with their weights.
+        starts: the best graph and those along the orders of searches that ended near it, with their weights.
         tables: the graphs of bootstrap tables, in the known directions.
-
-    A graph is every node's children, as bits.
     """
 
     def __init__(self, refined: Refined, index: dict[str, int], rules: Resolved) -> None:
@@ -93,7 +91,6 @@ class Left:
         """The graphs that a refinement leaves.
 
         Args:
-            refined: the refinement.
             names: its nodes, by number.
             prepared: the refined table; its experiments exclude directions.
             knowledge: the rules given to the refinement.
@@ -111,8 +108,8 @@ class Left:
     def reversed(self, reporter: Reporter = SILENT) -> list[tuple[Children, float]]:
         """The graphs with an open edge reversed that lose the least score, with their weights.
 
-        The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
-        exp(−Δ), with Δ the direction evidence that counts (`_lost`), nats.
+        The edges point along the order with the child before the parent (`disco.refine.turned`). The weight is exp(−Δ),
+        with Δ the direction evidence that counts (`_lost`), nats.
         """
         orders, graphs = Turned(self._order, nx.DiGraph(self.pairs), self._rules), list[tuple[Children, float]]()
         turned = [number for number in self.open if self._lost[number] < math.inf]
@@ -128,8 +125,8 @@ class Left:
         """The graphs in which open edges point away from a node, and towards it, with their weights.
 
         The first has the nodes that come after it in any graph in which open edges point either way, unless two of them
-        exclude each other; the second only those that do in all of them. The weights are as in `reversed`, with the
-        evidence of all reversed edges, at most the bound.
+        exclude each other. The second has only those that come after it in all of them. The weights are as in
+        `reversed`, with the evidence of all reversed edges, at most the bound.
         """
         later = self.known.below[node]
         earlier = [other_node for other_node in self._order if other_node != node and not later >> other_node & 1]
@@ -147,7 +144,7 @@ class Left:
         return graphs
 
     def _away(self, node: int) -> list[int]:
-        """An order in which open edges point away from a node, one after the other as far as no cycle arises."""
+        """An order in which open edges point away from a node, each as far as no cycle arises."""
         above, below = list(self.known.above), list(self.known.below)
         joined, todo = list(self.beside), [node]
         for number, pair in enumerate(self.pairs):
@@ -196,7 +193,7 @@ class Left:
         return [(graph_class, weights[key] / total, key not in near) for key, graph_class in by_key.items()]
 
     def _along(self, order: list[int]) -> Children | None:
-        """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
+        """The edges along the nearest order that obeys the known directions; None if a rule forbids one of them."""
         position = {node: at for at, node in enumerate(self._rules.sorted(order))}
         children = [0] * len(order)
         for pair in self.pairs:
@@ -205,11 +202,10 @@ class Left:
         return None if self._is_forbidden(children) else tuple(children)
 
     def _is_forbidden(self, graph: Sequence[int]) -> bool:
-        """Whether a rule forbids an edge of a graph."""
         return any(children & excluded for children, excluded in zip(graph, self.known.excluded, strict=True))
 
     def _turned(self, refined: Refined, index: dict[str, int]) -> list[Children]:
-        """The graphs of bootstrap tables, without those that what is known turns into a cycle."""
+        """The graphs of bootstrap tables, excluding graphs that contradict the known directions."""
         assert refined.tables is not None
         graphs = [[0] * len(index) for _ in range(int(refined.found.choices.get("bootstrap", 0)))]
         for row in refined.tables.itertuples():
@@ -226,9 +222,9 @@ class Left:
 
 
 def _lost(refined: Refined, bound: float) -> np.ndarray:
-    """What reversing each open edge loses, nats, as far as that counts, (edges,).
+    """The loss from reversing each open edge, nats, as far as it counts, (edges,).
 
-    Evidence beyond the bound that decides no direction does not count, and none does while the table has artefacts.
+    Evidence beyond the bound that decides no direction does not count, and none counts while the table has artefacts.
     """
     nats = refined.edges["direction_nats"].to_numpy(float)
     counts = (nats <= bound) & (not refined.found.artefacts)
@@ -236,7 +232,7 @@ def _lost(refined: Refined, bound: float) -> np.ndarray:
 
 
 def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
-    """The orders of the other searches that ended within the bound of the best, with their weights."""
+    """The orders of other searches that ended within the bound of the best, with their weights."""
     if refined.orders is None:
         return []
     last = refined.starts.sort_values("sweep").groupby("start")["score"].last()
@@ -247,7 +243,6 @@ def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
 
 
 def _rules(names: list[str], prepared: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
-    """The rules of knowledge and of the table's experiments."""
     rules = None if knowledge is None else knowledge.resolve(names)
     if prepared is not None:
         rules = learnt_of(prepared, names, rules, margin).rules

@@ -50,16 +50,14 @@ class Steps(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """The memory that they take."""
         return self.add.nbytes + self.drop.nbytes
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
-    """The additional cost, in nats, of an edge whose parent is later in a given order; it grows with their distance.
+    """The additional cost, nats, of an edge whose parent is later in a given order; it grows with their distance.
 
     Args:
         parent, child: their positions in the order.
-        nodes: d.
         against: nats for a distance as long as the order.
     """
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
@@ -69,15 +67,13 @@ class Scores(Stepwise):
     """The scores of a table.
 
     Args:
-        design: the table.
-        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
+        candidates: every node's, ascending; symmetric, so that an edge may be reversed.
         odds: the log prior odds against an edge, nats.
-        order: a given causal order of all nodes, or None.
-        against: cost, in nats, of an edge against the whole length of that order, as in `cost_against`.
-        rules: rules that parents obey, or None.
-        weights: weights of the rows, (n,), or None.
+        order: a given causal order of all nodes.
+        against: cost, nats, of an edge against the whole length of that order, as in `cost_against`.
+        weights: of the rows, (n,).
         warm: scores of the same table and candidates, whose fits are good starting points.
-        tolerance: tolerance of the fits, as in `newton.fit`.
+        tolerance: as in `newton.fit`.
         reporter: called before every batch of fits.
     """
 
@@ -166,7 +162,7 @@ class Scores(Stepwise):
         return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
     def keep(self, node: int, fitted: NodeFit, steps: Steps) -> None:
-        """Store a fit, and the steps from it as long as they are not too many."""
+        """Store a fit, and the steps from it while their memory allows."""
         parents = fitted.parents
         self.fits[node][parents] = fitted
         for number in range(len(parents)):
@@ -183,8 +179,7 @@ Task = tuple[Scores, Walk[Result]]
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
     """Run walks to their ends in parallel, with shared batches of fits.
 
-    Args:
-        tasks: walks with the scores that make their fits, all with one design and candidates, all weighted or none.
+    All scores have one design and candidates, and all are weighted or none.
     """
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
@@ -292,7 +287,7 @@ def _fits(requests: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
 
 
 def _begin_anew(design: RankDesign, problems: Problems, which: np.ndarray, theta: np.ndarray) -> None:
-    """Write the marginal start of some problems, a mask (B,), into θ."""
+    """Write the marginal start of the problems in a mask, (B,), into θ."""
     if which.any():
         theta[which] = marginal_start(design, Problems(problems.node[which], problems.parents[which]))
 

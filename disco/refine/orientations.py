@@ -32,14 +32,13 @@ class Class:
 
     Attributes:
         known: the directions that all of them have.
-        components: sets of nodes that are joined by edges which the colliders leave undirected.
+        components: sets of nodes joined by edges that the colliders leave undirected.
     """
 
     def __init__(self, children: Sequence[int], known_directions: KnownDirections) -> None:
-        """The class of a DAG.
+        """The class of a DAG that obeys the rules.
 
         Args:
-            children: every node's, in a DAG that obeys the rules.
             known_directions: the rules, with the known directions among them.
         """
         self._children, parents = list(children), turned(children)
@@ -55,17 +54,15 @@ class Class:
 
     @property
     def key(self) -> tuple[int, ...]:
-        """The same for two graphs if they are in one class."""
+        """Equal for two graphs exactly if they are in one class."""
         return (*self._compelled.parents, *self._compelled.beside)
 
     def graphs(self, seed: int, limit: int) -> tuple[list[list[int]], bool]:
-        """Every graph left, or, of more than `limit`, that many drawn at random, all with the same probability.
+        """Every graph left, as its nodes' children; of more than `limit`, that many drawn at random with equal
+        probability.
 
-        If a component is too large to count its orientations, its sources are drawn with the same probability instead.
-
-        Returns:
-            Every node's children, a list per graph, and whether these are all graphs. If no draw obeys the rules, the
-            DAG itself.
+        If a component is too large to count its orientations, its sources are drawn with equal probability instead.
+        Also returns whether these are all graphs. If no draw obeys the rules, the DAG itself.
         """
         counts = [component.count for component in self.components]
         is_all = all(counts) and math.prod(counts) <= limit
@@ -81,11 +78,7 @@ class Class:
         return graphs or [self._children], is_all
 
     def follow(self, node: int, parents: int) -> Turned:
-        """The further directions that all graphs have in which a node has these parents, and no others.
-
-        Args:
-            parents: of one graph of the class.
-        """
+        """The further directions that all graphs have in which a node has these parents, and no others."""
         free = self.known.free[node]
         key = node, parents & free
         if key not in self._follow:
@@ -116,21 +109,21 @@ class _Component:
     """A chordal component of undirected edges."""
 
     def __init__(self, nodes: int, neighbours: list[int], above: list[int]) -> None:
-        """A component, with all its nodes' neighbours in it, and the nodes known to come before each node."""
+        """`neighbours` of all its nodes, in the component; `above`: the nodes known to precede each node."""
         self.nodes, self._beside, self._above = nodes, neighbours, above
         self._counts: dict[int, int] = {}
         self._rests: dict[Pair, list[int] | None] = {}
 
     @cached_property
     def count(self) -> int:
-        """The number of its orientations; 0 if there are too many parts to count them."""
+        """The number of its orientations; 0 if too many subsets of nodes would be needed to count them."""
         try:
             return self._count(self.nodes)
         except OverflowError:
             return 0
 
     def all(self, nodes: int) -> Iterator[Turned]:
-        """Every orientation of a part of it."""
+        """Every orientation of the subgraph of these nodes."""
         for root in members(nodes):
             rest = self._rest(nodes, root)
             if rest is not None:
@@ -139,7 +132,7 @@ class _Component:
                     yield [*edges, *(edge for orientation in combination for edge in orientation)]
 
     def drawn(self, nodes: int, random: np.random.Generator) -> Turned | None:
-        """A random orientation of a part of it; None if the sources drawn contradict what is known."""
+        """A random orientation of the subgraph of these nodes; None if the drawn sources contradict what is known."""
         rests = [(root, rest) for root in members(nodes) if (rest := self._rest(nodes, root)) is not None]
         weights = np.array([math.prod(map(self._count, rest)) if self.count else 1 for _, rest in rests], dtype=float)
         if not weights.sum():
@@ -154,11 +147,7 @@ class _Component:
         return edges
 
     def _count(self, nodes: int) -> int:
-        """The number of orientations of a part of it.
-
-        Raises:
-            OverflowError: there are too many parts.
-        """
+        """The number of orientations of the subgraph of these nodes; an OverflowError if it has too many subsets."""
         if nodes not in self._counts:
             if len(self._counts) >= _MOST_PARTS:
                 raise OverflowError
@@ -168,7 +157,7 @@ class _Component:
         return self._counts[nodes]
 
     def _rest(self, nodes: int, root: int) -> list[int] | None:
-        """The parts left undirected if a part has this source; None if that contradicts the known order."""
+        """The sets of nodes left undirected if these have this source; None if that contradicts the known order."""
         if (nodes, root) not in self._rests:
             edges, free = self._edges(nodes, root), {node: self._beside[node] & nodes for node in members(nodes)}
             for parent, child in edges:
@@ -180,7 +169,7 @@ class _Component:
         return self._rests[nodes, root]
 
     def _edges(self, nodes: int, root: int) -> Turned:
-        """The edges directed if a part has this source: away from it, and those which follow at the same distance."""
+        """The edges directed by a source: away from it, and those that follow between nodes at the same distance."""
         parents, level, seen = dict.fromkeys(members(nodes), 0), 1 << root, 1 << root
         while level:
             ahead = 0
@@ -208,7 +197,7 @@ def _colliders(neighbours: Sequence[int], parents: Sequence[int]) -> Turned:
 
 
 def _joined(nodes: int, neighbours: Sequence[int] | dict[int, int]) -> list[int]:
-    """Nodes in connected sets, by their neighbours."""
+    """The connected components of some nodes."""
     components = []
     while nodes:
         first = next(members(nodes))

@@ -34,7 +34,7 @@ _PART = 128  # nodes screened by one call
 
 
 class HasDesign(Protocol):
-    """What has a table's design, as a task."""
+    """Anything with a table's design, such as a task."""
 
     @property
     def design(self) -> RankDesign: ...
@@ -51,7 +51,6 @@ def screen(
     """Every node's candidates, ascending; symmetric.
 
     Args:
-        design: the table.
         also: mask of pairs to keep in any case, for instance another method's edges, (d, d).
         rules: pairs forbidden in both directions are excluded, and required ones are kept.
         reporter: receives the number of finished nodes before every batch.
@@ -83,7 +82,7 @@ def widened(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int
 
 
 def with_pairs(candidates: Sequence[tuple[int, ...]], pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """The candidates and some more pairs, symmetric."""
+    """The candidates with further pairs, symmetric."""
     sets = [set(nodes) for nodes in candidates]
     for first, second in pairs:
         sets[first].add(second)
@@ -92,7 +91,7 @@ def with_pairs(candidates: Sequence[tuple[int, ...]], pairs: Iterable[tuple[int,
 
 
 def parts_of(nodes: int) -> list[range]:
-    """The nodes in parts that may be screened apart."""
+    """Ranges of nodes that can be screened independently."""
     return [range(first, min(first + _PART, nodes)) for first in range(0, nodes, _PART)]
 
 
@@ -105,10 +104,8 @@ def supported(
     parents alone, the edge is visible.
 
     Args:
-        scores: the table's scores, with the candidates so far.
-        order: all nodes.
-        parents: of every node in it.
-        positions: the positions of the children.
+        scores: with the candidates so far.
+        positions: of the children in the order.
     """
     design, pairs = scores.design, list[tuple[int, int]]()
     for first in range(positions.start, positions.stop, _SIDE_BY_SIDE):
@@ -131,7 +128,7 @@ def supported(
 
 
 def _open(scores: Scores, earlier: Sequence[int], node: int) -> list[int]:
-    """The nodes before a node that are no candidates, nor forbidden."""
+    """The earlier nodes that are neither candidates of a node nor forbidden."""
     candidates, rules = scores.index[node], scores.rules
     never = () if rules is None else set(np.flatnonzero(rules.forbidden[:, node]).tolist())
     return [other_node for other_node in earlier if other_node not in candidates and other_node not in never]
@@ -158,10 +155,9 @@ def _row_columns(design: RankDesign) -> np.ndarray:
 
 
 def _partial_correlations(design: RankDesign) -> Iterator[tuple[int, np.ndarray]]:
-    """The sizes of partial correlations given the rows' own columns too, in standard errors, block by block.
+    """Absolute partial correlations given the rows' own columns too, in standard errors.
 
-    Returns:
-        For every block of nodes, the first of them and (nodes, d); 0 for a node with itself.
+    Yields the first node of every block and (nodes, d); 0 for a node with itself.
     """
     root, diagonal = _precision(_standardised(design))
     scale = np.sqrt(diagonal)
@@ -174,10 +170,10 @@ def _partial_correlations(design: RankDesign) -> Iterator[tuple[int, np.ndarray]
 
 
 def _precision(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inverse of the shrunk covariance of centred columns, (n, d): R and its diagonal, (d,).
+    """The inverse of the shrunk covariance of centred columns, (n, d), as R (d, ·) and its diagonal, (d,).
 
-    Other than on the diagonal, it is R Rᵀ or −R Rᵀ, R (d, ·). With fewer rows than columns, the covariance is a
-    multiple of the identity and a product of the rows, and so is its inverse (Woodbury).
+    Off the diagonal, it is R Rᵀ or −R Rᵀ. With fewer rows than columns, the covariance is a multiple of the identity
+    and a product of the rows, and so is its inverse (Woodbury).
     """
     rows, nodes = values.shape
     share, mean = _shrinkage(values)
@@ -193,7 +189,7 @@ def _precision(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shrinkage(values: np.ndarray) -> tuple[float, float]:
-    """How far to shrink the covariance of centred columns, (n, d), towards a multiple of the identity, and which.
+    """The share and the scale of the identity towards which the covariance of centred columns, (n, d), is shrunk.
 
     Ledoit and Wolf's optimal linear shrinkage (2004), as in scikit-learn, whose import takes half of the time of a
     small refinement.
@@ -208,7 +204,7 @@ def _shrinkage(values: np.ndarray) -> tuple[float, float]:
 
 
 def _largest(values: np.ndarray, threshold: float) -> list[int]:
-    """The nodes with the largest values above the least one, ascending."""
+    """The nodes with the largest values above a threshold, ascending."""
     above = np.flatnonzero(values > threshold)
     return sorted(above[np.argsort(-values[above], kind="stable")[:_MOST]].tolist())
 
@@ -218,11 +214,7 @@ def _standing_out(
 ) -> np.ndarray:
     """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
 
-    Args:
-        shared: the table, or its task.
-        neighbours: of every node, ascending.
-        share: allowed share of pairs kept by chance.
-        reporter: receives the number of finished nodes before every part.
+    `share` is the allowed share of pairs kept by chance.
     """
     design = _design_of(shared)
     thresholds, joined = chdtri(design.width[: design.nodes], share) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
@@ -242,8 +234,7 @@ def _outstanding(
 ) -> tuple[np.ndarray, ...]:
     """The pairs of some nodes: the children, counted from the first of these, and the others.
 
-    Args:
-        request: these nodes, their neighbours, and the least statistic of every node, (d,).
+    The request has these nodes, their neighbours, and the smallest statistic required of every node, (d,).
     """
     design, (screened, neighbours, limits) = _design_of(shared), request
     thresholds, above = limits, np.zeros((len(screened), design.nodes))

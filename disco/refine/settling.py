@@ -49,10 +49,10 @@ class Next(NamedTuple):
             open directions settled, without hidden causes and whatever is hidden, each a mean over the graphs; the
             number of pairs among them; and the median, smallest and largest number of rows per arm to see the effects
             on its open neighbours (`disco.refine.rows_needed`), NaN if not computed.
-        pairs: one row per node and open edge that setting it may settle, columns `PAIRS`: the edge as it was found, the
-            shares of the graphs in which it is settled, and the rows per arm if the node is one of its ends.
+        pairs: one row per node and open edge that setting it may settle, columns `PAIRS`: the edge, the shares of the
+            graphs in which it is settled, and the rows per arm if the node is one of its endpoints.
         open: the number of open directions.
-        graphs: how many graphs were compared.
+        graphs: the number of graphs compared.
         is_exact: whether these are all graphs that the rows leave; otherwise they were drawn.
     """
 
@@ -77,12 +77,10 @@ def next_experiment(
     """Which node to set next, to settle the most open directions.
 
     Args:
-        refined: the refinement.
-        table, roles: what was refined; its experiments exclude directions. None: neither these nor the rows needed.
+        table, roles: the refined table; its experiments exclude directions. Without it, no rows needed are computed.
         knowledge: the rules given to the refinement.
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs, which fits a model to every open pair.
-        seed: of the draws, if there are too many graphs to list.
         callback: receives an event after every graph of a search, class of graphs and pair; returning False stops.
 
     Raises:
@@ -127,7 +125,7 @@ class _Counted(NamedTuple):
         shares: by node and open edge, the shares of the graphs in which it is settled, without hidden causes and
             whatever is hidden.
         parents: by two neighbours (x, y) of an open edge, the parents of y in one graph with x → y.
-        graphs: number of graphs.
+        graphs: their number.
         is_exact: whether they are all graphs left.
     """
 
@@ -167,7 +165,7 @@ class _Settling:
         self._follow: dict[tuple[int, int], frozenset[int]] = {}
 
     def whatever_is_hidden(self, node: int, below: int) -> set[int]:
-        """Those placed by the known orders and by the node before its descendants."""
+        """The edges placed by the known orders and by the node before its descendants."""
         reached, numbers = below, set()
         for descendant in members(below):
             reached |= self.known.below[descendant]
@@ -177,7 +175,7 @@ class _Settling:
         return numbers
 
     def without_hidden_causes(self, node: int, children: int, parents: int) -> frozenset[int]:
-        """Those at the node, and those that follow from them; of its parents, those not yet excluded as children."""
+        """The edges at the node, except from parents already excluded as children, and those that follow."""
         at = (children | parents & ~self.known.excluded[node]) & self.edges.beside[node]
         if (node, parents) not in self._follow:
             numbers = (self.edges.number.get(pair) for pair in self.alike.follow(node, parents))

@@ -32,10 +32,9 @@ def draw(
     """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
     Args:
-        rows: n.
-        group: every row's group number, (n,), or None; rows of a group are drawn and left out together.
-        arm: every row's arm of an experiment, (n,), or None; rows are drawn within arms, unless groups are.
-        again: for parts of the draws, with weights (n,) each, what is found on the weighted rows.
+        group: every row's group number, (n,); rows of a group are drawn and left out together.
+        arm: every row's arm of an experiment, (n,); rows are drawn within arms, unless there are groups.
+        again: searches on weighted rows, for batches of draws with weights (n,) each.
     """
     drawn = dict(_weights(rows, group, arm, choice))
     missing = [name for name in drawn if name not in memory.drawn]
@@ -53,7 +52,7 @@ def draw(
 
 
 def made(drawn: dict[str, Drawn], choice: Choice) -> Choice:
-    """The choice with the draws that were made: all of them unless they were ended early, and all folds or none."""
+    """The choice with the finished draws: all unless ended early, and all folds or none."""
     count = dict.fromkeys(KINDS, 0)
     for kind in KINDS:
         while count[kind] < getattr(choice, kind) and _name(kind, count[kind], choice) in drawn:
@@ -63,14 +62,14 @@ def made(drawn: dict[str, Drawn], choice: Choice) -> Choice:
 
 
 def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
-    """The values of the requested folds or bootstrap tables; `drawn` by the draw's name."""
+    """The values of the requested folds or bootstrap tables, from a mapping by the draw's name."""
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
 def constant_columns(
     design: RankDesign, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
 ) -> dict[str, list[int]]:
-    """The columns with only one value on the rows of a draw, by the draw's name."""
+    """The columns with a single value in the rows of each draw, by the draw's name."""
     ranks, constant = design.ranks.T, {}
     for name, weights in _weights(design.rows, group, arm, choice):
         seen = ranks[:, weights > 0]
@@ -88,7 +87,7 @@ def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[
 
 
 def near_found(scores: Scores, optimum: Optimum, weights: Sequence[np.ndarray]) -> list[Drawn]:
-    """Short searches on weighted rows, from the graph found, under the same screen and prior."""
+    """Short searches on weighted rows from the best graph, under the same screen and prior."""
     tasks = []
     for row_weights in weights:
         drawn_scores = scores.replace(weights=row_weights, warm=scores, tolerance=SEARCHING)

@@ -29,16 +29,12 @@ class Task:
     """The input of a refinement.
 
     Attributes:
-        table: counts, one column per node.
-        design: the table on its levels.
-        choice: the extent of the search.
-        order: all nodes in a given causal order, or None.
+        order: all nodes in a given causal order.
         also: mask of pairs that must pass the screen, (d, d).
-        rules: rules that every order and graph obeys, of knowledge and of experiments, or None.
-        known: the rules of the knowledge alone, or None.
-        learnt: what experiments say, and the rules together.
-        adjustment: covariates, exposure, groups and interventions of the rows, or None.
-        positions: positions of the nodes as parents, as in `RankDesign.of`, (n, d), or None.
+        rules: rules that every order and graph obeys, of knowledge and of experiments.
+        known: the rules of the knowledge alone.
+        learnt: the results of experiments, and the rules together.
+        positions: of the nodes as parents, as in `RankDesign.of`, (n, d).
         contexts: number of columns that are effects of contexts, which come first.
     """
 
@@ -128,21 +124,17 @@ class Task:
 
     @property
     def group(self) -> np.ndarray | None:
-        """Every row's group number, (n,), or None."""
+        """Every row's group number, (n,)."""
         return None if self.adjustment is None else self.adjustment.group
 
     @property
     def arm(self) -> np.ndarray | None:
-        """Every row's arm, 0 for a control, (n,), or None."""
+        """Every row's arm, 0 for a control, (n,)."""
         interventions = None if self.adjustment is None else self.adjustment.interventions
         return None if interventions is None else interventions.arm
 
     def source_of(self, parent: int, child: int, is_sure: bool) -> str:
-        """What gives an edge its direction, one of `SOURCES`.
-
-        Args:
-            is_sure: whether the model class decides it.
-        """
+        """The source of an edge's direction, one of `SOURCES`; `is_sure` if the model class decides it."""
         source = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
         return source or (CLASS if is_sure else NO_SOURCE)
 
@@ -155,9 +147,8 @@ class Task:
         return order if self.rules is None else self.rules.sorted(order)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
-        """The task on drawn rows, (n,) row numbers, without constant columns; and the remaining columns' numbers.
-
-        None if no column remains.
+        """The task on drawn rows, (n,) row numbers, without constant columns, and the remaining columns' numbers; None
+        if no column remains.
         """
         ranks = self.design.ranks[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))

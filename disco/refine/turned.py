@@ -27,13 +27,7 @@ Edge = tuple[int, int]  # (parent, child)
 
 
 class Turned:
-    """Orders that reverse edges of a graph.
-
-    Args:
-        order: all nodes, sources first.
-        graph: a graph whose edges all agree with it.
-        rules: rules that the orders obey if possible.
-    """
+    """Orders that reverse edges of a graph; they obey the rules if possible. The given order agrees with all edges."""
 
     def __init__(self, order: Sequence[int], graph: nx.DiGraph, rules: Resolved | None = None) -> None:
         self._order, self._graph, self._rules = list(order), graph, rules
@@ -59,7 +53,7 @@ class Turned:
     def together(self, edge: Edge, undecided: Collection[Edge]) -> list[int] | None:
         """An order with an edge, all undecided edges above its parent and those from there to its child reversed.
 
-        None if there are no others, or the reversed edges close a cycle with the rest.
+        None if there are no others, or if the reversed edges close a cycle with the rest.
         """
         above = nx.ancestors(self._graph, edge[0]) | {edge[0]}
         upstream = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
@@ -88,9 +82,8 @@ class Turned:
         return nx.Graph(pair for pair in self._graph.edges if pair not in compelled)
 
     def _equivalent(self, edge: Edge) -> nx.DiGraph:
-        """An equivalent graph with a free edge reversed.
-
-        Along a maximum cardinality search from its child, the free edges make no collider.
+        """An equivalent graph with a free edge reversed: along a maximum cardinality search from its child, the free
+        edges make no collider.
         """
         searched, rest = [edge[1]], nx.node_connected_component(self._free, edge[1]) - {edge[1]}
         while rest:
@@ -103,7 +96,6 @@ class Turned:
         )
 
     def _with_reversed(self, edges: Collection[Edge]) -> nx.DiGraph:
-        """The graph with some edges reversed."""
         turned = nx.DiGraph(self._graph)
         turned.add_nodes_from(self._order)
         turned.remove_edges_from(edges)
