@@ -42,10 +42,10 @@ class Verdict(NamedTuple):
 
     Attributes:
         level: sure, guess or poor.
-        text: what was found, one sentence.
+        text: the result, one sentence.
         advice: what to do about it, one or two sentences.
-        about: what it judges: the order, the threshold (given the order), the directions of the edges or, if there are
-            almost none, the edges.
+        about: the order, the threshold (given the order), the directions of the edges or, if there are almost none, the
+            edges.
     """
 
     level: str
@@ -58,12 +58,12 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     """How sure a causal order is: the share of the steps that are clear.
 
     A step is clear if all edges into the node it removes are: which of several sinks is removed first affects no edge.
-    In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10 %. What knowledge
-    decides is clear.
+    In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10 %. Decisions of
+    knowledge are clear.
 
     Args:
         steps: from `disco.paper.removals.all_steps`.
-        arrows: from `directions`, of the edges kept along the order.
+        arrows: from `directions`, of the edges along the order.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
     count = len(steps)
@@ -95,7 +95,6 @@ def of_parents(
     Args:
         ocs: every candidate: fold, parent, child, ocs, z.
         rule: iqr or jackknife.
-        tau_z, pi_min: the thresholds of the edges shown.
         groups: with the jackknife, those of the candidates' Z, if they are known.
     """
     selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
@@ -139,8 +138,8 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
 
     Args:
         ccs: columns step, remaining, node, fold, score, chosen.
-        edges: of the graph shown, columns parent and child.
-        nodes: how many nodes there are.
+        edges: of the graph, columns parent and child.
+        nodes: their number.
     """
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
@@ -195,8 +194,7 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 def of_refinement(refined: Refined, bound: float) -> Verdict:
     """How sure a refinement is: whether the model fits, how many directions are decided, whether the searches agree.
 
-    Args:
-        bound: a search that ended within this many nats of the best counts as a near tie.
+    A search that ended within `bound` nats of the best counts as a near tie.
     """
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
@@ -223,14 +221,14 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
 
 
 def _sources(edges: pd.DataFrame) -> str:
-    """Decided; or known, and from what, if more than the model class decides directions."""
+    """Decided; or known, and from what, if sources other than the model class decide directions."""
     counted = edges["source"].value_counts()
     counts = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
     return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(counts)}"
 
 
 def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
-    """What the searches say on whether there is a better graph, or one as good; empty if they agree."""
+    """Whether there may be a better graph, or one as good; empty if the searches agree."""
     if is_early:
         return "The search was ended early: a longer one may find a better graph."
     if ended.near:

@@ -73,12 +73,12 @@ class _ComparedRows(NamedTuple):
 
     @property
     def treated_units(self) -> np.ndarray:
-        """Whether a unit is in the arm, (units,) bool; it is as a whole, or not at all."""
+        """Whether a unit is in the arm, (units,) bool; never in part."""
         return np.bincount(self.unit, self.treated, len(self.block)) > 0
 
 
 class _Arm(NamedTuple):
-    """What is compared with the controls.
+    """An arm, or a level of a context, compared with the controls.
 
     Attributes:
         of: the column that names it.
@@ -106,8 +106,8 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
         for a level of a context; the arm's rows and units that are compared; control and treated, the mean counts at an
         exposure of 1 in the arm's strata, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum
         has both); p and q; the expected ratio, and the evidence for it against no change (NaN without exactly one
-        target); whether the node changed (q at most 5 %); whether it stayed the same as far as the margin, and whether
-        it did where more was expected; whether the arm moved one of its targets, by more than the margin.
+        target); whether the node changed (q at most 5 %); whether it is unchanged within the margin, and whether it is
+        although more was expected; whether the arm moved one of its targets by more than the margin.
     """
     adjustment, names = prepared.adjustment, list(prepared.counts.columns)
     compared = list(arms(adjustment))
@@ -132,7 +132,7 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
 
 
 def named(frame: pd.DataFrame) -> pd.Series:
-    """What is compared in each row of `contrasts` in words: the label of an arm, or `context = level`."""
+    """The compared arms of `contrasts` in words: the label of an arm, or `context = level`."""
     return frame["arm"].where(frame["targets"].map(len) > 0, frame["of"] + " = " + frame["arm"])
 
 
@@ -172,12 +172,12 @@ def _of_arm(
 
 
 def _has_moved(control: float, treated: float, p_value: float, margin: float) -> bool:
-    """Whether the mean of a target itself is another one in its arm."""
+    """Whether the mean of a target itself differs in its arm."""
     return p_value <= RATE and not control / (1 + margin) <= treated <= control * (1 + margin)
 
 
 def _tied(prepared: Prepared) -> np.ndarray:
-    """Whether two nodes go along in the rows without an intervention, by rank correlation, (d, d) bool."""
+    """Whether two nodes are correlated by rank in the rows without an intervention, (d, d) bool."""
     interventions = None if prepared.adjustment is None else prepared.adjustment.interventions
     ranks = prepared.counts[slice(None) if interventions is None else interventions.arm == 0].rank().to_numpy()
     ranks = ranks - ranks.mean(0)
@@ -325,7 +325,7 @@ def _drawn(
     expected: np.ndarray,
     random: np.random.Generator,
 ) -> np.ndarray:
-    """The share of drawn permutations at least as far apart, (d,)."""
+    """The share of drawn permutations with at least that deviation, (d,)."""
     order = np.argsort(block, kind="stable")
     block, treated, scores = block[order], treated[order], scores[order]
     beyond, remaining = np.zeros(scores.shape[1]), _DRAWN

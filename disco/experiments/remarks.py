@@ -17,12 +17,7 @@ _P = 0.001
 
 
 def remarks(prepared: Prepared, contrast_rows: pd.DataFrame) -> tuple[str, ...]:
-    """Sentences on the units, on contexts not assigned by chance, and on arms that differ in a covariate.
-
-    Args:
-        prepared: the table.
-        contrast_rows: its `contrasts`.
-    """
+    """Sentences on the units, on contexts not assigned by chance, and on arms that differ in a covariate."""
     adjustment = prepared.adjustment
     if adjustment is None or contrast_rows.empty:
         return ()
@@ -45,7 +40,7 @@ def _units(contrast_rows: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]
 
 
 def _not_by_chance(adjustment: Adjustment) -> Iterator[str]:
-    """That what differs between the levels of some contexts may have other causes."""
+    """That differences between the levels of some contexts may have other causes."""
     names = [f'"{context.name}"' for context in adjustment.contexts if context.levels and not context.is_random]
     if names:
         yield (

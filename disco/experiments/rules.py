@@ -38,13 +38,13 @@ _NOT_MOVED = (
 
 
 class Learnt(NamedTuple):
-    """What experiments say of a graph.
+    """The consequences of experiments for a graph.
 
     Attributes:
         rules: those of the experiments together with the knowledge, or None if there are neither.
         before: [a, b]: an experiment shows that a comes before b, alone or with other rules, (d, d) bool.
-        notes: sentences on rules that were left out, and on arms that were not compared.
-        known: the rules of the knowledge alone, or None.
+        notes: sentences on omitted rules, and on arms that were not compared.
+        known: the rules of the knowledge alone.
     """
 
     rules: Resolved | None
@@ -53,19 +53,16 @@ class Learnt(NamedTuple):
     known: Resolved | None = None
 
     def source_of(self, parent: int, child: int) -> str:
-        """What gives an edge its direction whatever the counts say: knowledge, an experiment, or nothing."""
+        """The source of an edge's direction apart from the counts: knowledge, an experiment, or none."""
         if self.known is not None and self.known.of_edge(parent, child) != FREE:
             return KNOWLEDGE
         return EXPERIMENT if self.before[parent, child] else NO_SOURCE
 
     def marked(self, edges: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-        """Candidate edges with their rule and, with experiments, their source; as they are if there are no rules.
+        """Candidate edges with their rule and, with experiments, their source; unchanged if there are no rules.
 
-        The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge.
-
-        Args:
-            edges: columns parent and child, names.
-            names: of all nodes, by number.
+        The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge. `names` has all
+        nodes.
         """
         if self.rules is None:
             return edges
@@ -84,11 +81,7 @@ def learnt_of(
 ) -> Learnt:
     """The rules of a table's experiments together with knowledge; those of knowledge alone without interventions.
 
-    Args:
-        prepared: the whole table, with its interventions.
-        names: of all nodes, by number.
-        knowledge: the rules of the knowledge.
-        margin: as in `contrasts`.
+    `prepared` is the whole table. `margin` as in `contrasts`.
     """
     if prepared.adjustment is None or prepared.adjustment.interventions is None:
         return Learnt(knowledge, np.zeros((len(names),) * 2, dtype=bool), known=knowledge)
@@ -96,13 +89,7 @@ def learnt_of(
 
 
 def learnt(contrast_rows: pd.DataFrame, names: Sequence[str], knowledge: Resolved | None = None) -> Learnt:
-    """The rules of contrasts, in agreement with each other and with knowledge.
-
-    Args:
-        contrast_rows: `contrasts`' rows.
-        names: of all nodes.
-        knowledge: the knowledge, which a contrast never overrules.
-    """
+    """The rules of contrasts, in agreement with each other and with knowledge, which a contrast never overrules."""
     nodes = len(names)
     none = np.zeros((nodes, nodes), dtype=bool)
     if not contrast_rows["targets"].map(len).any():
@@ -165,7 +152,7 @@ def _contradicted(
 
 
 def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> str:
-    """A sentence on a required edge of which an experiment shows nothing."""
+    """A sentence on a required edge for which an experiment shows no effect."""
     return (
         f'The knowledge requires "{names[parent]}" → "{names[child]}", but setting "{names[parent]}" leaves '
         f'"{names[child]}" as it was (ratio {number(ratio)}). The knowledge was kept.'
@@ -173,7 +160,6 @@ def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> st
 
 
 def _short(notes: list[str]) -> tuple[str, ...]:
-    """The first notes, and how many more there are."""
     if len(notes) <= _NAMED:
         return tuple(notes)
     return (

@@ -21,12 +21,7 @@ from disco.words import plural, series
 
 
 class EdgeRule(NamedTuple):
-    """A required or forbidden pair, and the columns it matches.
-
-    Attributes:
-        words: the rule as it was given.
-        parents, children: column numbers.
-    """
+    """A required or forbidden pair in the user's words, and the numbers of the columns it matches."""
 
     words: str
     parents: frozenset[int]
@@ -50,10 +45,8 @@ def check(
     """Refuse rules that contradict each other.
 
     Args:
-        names: of the columns.
         tier: of every column, from 1; 0 for none, (nodes,).
-        inside: pairs within a closed tier, (nodes, nodes) true or false.
-        required, forbidden: the rules for edges.
+        inside: pairs within a closed tier, (nodes, nodes) bool.
 
     Raises:
         InputError: they contradict each other.
@@ -83,7 +76,7 @@ def check(
 
 
 def pairs_of(rules: Sequence[EdgeRule], nodes: int) -> np.ndarray:
-    """The pairs matched by some rules together, [parent, child], (nodes, nodes) bool."""
+    """The pairs matched by any of the rules, [parent, child], (nodes, nodes) bool."""
     pairs = np.zeros((nodes, nodes), dtype=bool)
     for rule in rules:
         pairs |= rule.matrix(nodes)
@@ -119,7 +112,7 @@ def _cycle(edges: np.ndarray) -> list[int]:
 
 
 def _path(graph: nx.DiGraph, start: int, targets: set[int]) -> list[int]:
-    """The shortest path of at least one edge from a node to one of some nodes."""
+    """The shortest path of at least one edge from a node to one of the targets."""
     previous: dict[int, int] = {}
     queue = deque([start])
     while True:

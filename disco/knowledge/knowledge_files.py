@@ -27,14 +27,7 @@ def read(path: Path | str) -> Knowledge:
 
 
 def from_bytes(data: bytes, name: str) -> Knowledge:
-    """The knowledge of a file's content.
-
-    Args:
-        name: of the file, for error sentences.
-
-    Raises:
-        InputError: as `read`.
-    """
+    """The knowledge of a file's content, with errors as in `read`; `name` is for error sentences."""
     if len(data) > MOST_BYTES:
         raise InputError(f"{name} has more than {MOST_BYTES >> 10:,} kB, too much for knowledge.")
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"/knowledge"):

@@ -36,7 +36,7 @@ class Resolved:
     def reversing(self, edge: tuple[int, int]) -> "Resolved":
         """The rules with the child of an edge before its parent; `before` allows such orders.
 
-        What follows from both is not added to `before`: `sorted` does not need it.
+        Further consequences are not added to `before`: `sorted` does not need them.
         """
         precedes = self.before.copy()
         precedes[edge[::-1]] = True
@@ -65,11 +65,7 @@ class Resolved:
         return placed
 
     def span(self, nodes: Sequence[int], node: int) -> tuple[int, int]:
-        """The range of positions of a node among the others in an order that obeys the rules.
-
-        Returns:
-            The minimum and maximum number of other nodes before it.
-        """
+        """The smallest and largest number of other nodes before a node in an order that obeys the rules."""
         earlier = np.flatnonzero(self.before[nodes, node])
         later = np.flatnonzero(self.before[node, nodes])
         return int(earlier[-1]) + 1 if len(earlier) else 0, int(later[0]) if len(later) else len(nodes)
@@ -83,23 +79,14 @@ class Resolved:
         return FIXED if self.before[parent, child] or self.forbidden[child, parent] else FREE
 
     def of_edges(self, edges: pd.DataFrame, names: Sequence[str]) -> list[str]:
-        """The rules for edges, as in `of_edge`.
-
-        Args:
-            edges: columns parent and child, names.
-            names: of all nodes, by number.
-        """
+        """The rules for edges, columns parent and child, as in `of_edge`; `names` of all nodes, by number."""
         index = {name: number for number, name in enumerate(names)}
         pairs = zip(edges["parent"].map(index), edges["child"].map(index), strict=True)
         return [self.of_edge(parent, child) for parent, child in pairs]
 
 
 def closure(direct: np.ndarray) -> np.ndarray:
-    """Which nodes a path leads to, [from, to], (nodes, nodes) bool, by Warshall's algorithm on bits.
-
-    Args:
-        direct: [from, to], the steps, (nodes, nodes) bool.
-    """
+    """Which nodes a path leads to, from steps [from, to], both (nodes, nodes) bool, by Warshall's algorithm on bits."""
     reachable = np.packbits(direct, axis=1, bitorder="little")
     for node in range(len(direct)):
         reaches = (reachable[:, node // 8] >> node % 8 & 1).astype(bool)

@@ -40,7 +40,7 @@ class Knowledge:
 
     Attributes:
         tiers: names and patterns of each tier, earliest first.
-        required, forbidden: pairs (parent, child) of names or patterns, given as pairs or as texts "parent → child".
+        required, forbidden: pairs (parent, child) of names or patterns, or texts "parent → child".
         closed: the numbers, from 1, of the tiers without edges between their own nodes.
 
     Raises:
@@ -69,10 +69,8 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Knowledge":
-        """The knowledge of `to_dict`, or of a file that has some of these entries.
-
-        Raises:
-            InputError: there is another entry, or a rule is not of its form.
+        """The knowledge of `to_dict`, or of a file that has some of these entries; an InputError for any other entry or
+        form.
         """
         entries = [item.name for item in fields(cls)]
         for name in values:
@@ -81,7 +79,7 @@ class Knowledge:
         return cls(**values)
 
     def to_dict(self) -> dict[str, list]:
-        """All rules in JSON's types; entries without rules are left out."""
+        """All rules in JSON's types, without empty entries."""
         entries = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
         return {name: value for name, value in entries.items() if value}
 
@@ -158,7 +156,6 @@ class Knowledge:
 
 
 def _tier(texts: Any, number: int) -> tuple[str, ...]:
-    """The checked names and patterns of a tier."""
     if not isinstance(texts, list | tuple) or not texts:
         raise InputError(f"Tier {number} of the knowledge must be a list of names or patterns; got {_short(texts)}.")
     return tuple(_text(text) for text in texts)
@@ -199,7 +196,6 @@ def _columns(text: str, index: dict[str, int]) -> list[int]:
 
 
 def _edge_rule(pair: tuple[str, str], kind: str, index: dict[str, int]) -> EdgeRule:
-    """A pair with its matching columns."""
     words = " → ".join(pair)
     parents, children = (frozenset(_columns(text, index)) for text in pair)
     if len(parents | children) == 1:

@@ -18,11 +18,9 @@ _HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # needs quotes
 
 
 def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ()) -> Knowledge:
-    """The knowledge of three typed texts.
+    """The knowledge of three typed texts: one tier per line, earliest first, and one edge per line.
 
     Args:
-        tiers: one tier per line, earliest first.
-        required, forbidden: one edge per line.
         closed: the numbers of the closed tiers, from 1.
 
     Raises:
@@ -32,11 +30,7 @@ def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ())
 
 
 def tiers_of(text: str) -> list[list[str]]:
-    """The typed tiers, each a list of names and patterns.
-
-    Raises:
-        InputError: a quoted text has no end.
-    """
+    """The typed tiers, each a list of names and patterns; an InputError if a quoted text has no end."""
     lines = [[entry for entry in texts if entry] for _, texts in _lines(text, _COMMA, "tiers")]
     return [texts for texts in lines if texts]
 

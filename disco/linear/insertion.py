@@ -37,8 +37,8 @@ class LinearModel(NamedTuple):
         counts: number of candidates, (d,).
         columns: every node's columns as a parent, (d, w), padded with −1.
         own: every node's column as a child, (d,).
-        owner: the node of every column, (m,), −1 for a column of none.
-        always: columns of none, which may be among the parents of every node.
+        owner: the node of every column, (m,), −1 for a column without a node.
+        always: columns without a node, which may be among the parents of every node.
     """
 
     correlations: np.ndarray
@@ -111,13 +111,12 @@ def order_by_linear_models(
     reporter: Reporter,
     show: Callable[[Sketch], None] = lambda graph: None,
 ) -> list[int]:
-    """The best order found from a random start and from restarts near the best.
+    """The best order of searches from a random start and of restarts near the best.
 
     Args:
         correlations: of the columns, (d, d).
-        rows: n.
-        candidates: every node's candidates; symmetric.
-        seed: seed of the start and the restarts.
+        candidates: every node's; symmetric.
+        seed: of the start and the restarts.
         reporter: called before every sweep.
         show: receives the graph of the first search.
     """
@@ -147,7 +146,6 @@ def first_graph(
 
 
 def _first(model: LinearModel, seed: int) -> np.ndarray:
-    """The random order of the first search."""
     return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
@@ -193,7 +191,7 @@ def searched(model: LinearModel, order: np.ndarray, reporter: Reporter) -> Linea
 
 @in_order
 def _begin(model, graph):
-    """Select every node's parents among those before it."""
+    """Select every node's parents among the nodes before it."""
     position, allowed, work = _room(model)
     position[graph.order] = np.arange(len(position))
     for node in graph.order:
@@ -262,7 +260,7 @@ def _sweep(model, graph):
 
 @in_order
 def _room(model):
-    """Arrays for the places of all nodes, for the nodes that may be parents, and for selections."""
+    """Arrays for the positions of all nodes, for the nodes that may be parents, and for selections."""
     width = (model.candidates.shape[1] + 1) * model.columns.shape[1] + len(model.always)
     columns = np.empty((width, MOST_PARENTS)), np.empty((2, width)), np.empty(width, np.bool_)
     factors = np.empty((2, MOST_PARENTS, MOST_PARENTS)), np.empty((2, MOST_PARENTS))
@@ -282,7 +280,7 @@ def _allow_earlier(model, position, node, besides, allowed):
 
 @in_order
 def _allow_always(model, allowed):
-    """Write the columns of no node into `allowed`; returns their number."""
+    """Write the columns without a node into `allowed`; returns their number."""
     copy(model.always, allowed)
     return len(model.always)
 
@@ -313,7 +311,7 @@ def _around(model, position, node, around):
 
 @in_order
 def _best_place(score, count, current):
-    """How many of the nodes around a node should precede it; as now, unless the score is better elsewhere."""
+    """The number of nodes around a node that should precede it; the current one, unless the score is better elsewhere."""
     later, reached, best, top = 0.0, 0.0, current, -np.inf
     for at in range(count, -1, -1):
         if at < count:
@@ -328,7 +326,7 @@ def _best_place(score, count, current):
 
 @in_order
 def _insert(order, position, node, last):
-    """Move a node to right after the place `last` of another, −1 for the first place."""
+    """Move a node to right after position `last`, −1 for the first position."""
     first = position[node]
     if first <= last:
         for i in range(first, last):

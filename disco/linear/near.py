@@ -13,11 +13,7 @@ def near(order: Sequence[int], number: int, seed: int) -> list[int]:
     """An order near another one, to leave a local optimum.
 
     In turn, a stretch of the order is reversed, some nodes are moved anywhere, or every node moves by a few positions.
-
-    Args:
-        order: all node numbers.
-        number: number of the restart.
-        seed: seed of the draw.
+    `number` is that of the restart.
     """
     random = np.random.default_rng([seed, 19, number])
     return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)

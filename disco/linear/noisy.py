@@ -54,7 +54,7 @@ class Noisy:
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
 
     def _read(self, latent: np.ndarray) -> np.ndarray:
-        """The correlations of columns that show something with these correlations, (d, d), but for the diagonal."""
+        """The correlations of columns that show something with these correlations, (d, d), except the diagonal."""
         read = np.zeros_like(latent)
         for coefficients in self.exactness.T[::-1]:
             read = (read + np.outer(coefficients, coefficients)) * latent
@@ -63,11 +63,9 @@ class Noisy:
     def best(
         self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter, most: float = math.inf
     ) -> tuple[Graph, LinearModel]:
-        """The best graph of searches from some orders, and the linear models of the search that ended there.
+        """The best graph of searches from some orders, and the linear models of its search.
 
         Args:
-            orders: where searches begin.
-            reporter: asked whether to continue.
             most: edges; a search in which the rows count more is not made once one has ended with more.
         """
         latent, graphs = self.shown, list[tuple[Graph, LinearModel]]()
@@ -80,7 +78,7 @@ class Noisy:
         return max(graphs, key=lambda pair: self.nats(pair[0]))
 
     def nats(self, graph: Graph) -> float:
-        """The log likelihood of the correlations that were seen less the cost of the edges, up to a constant."""
+        """The log likelihood of the observed correlations minus the cost of the edges, up to a constant."""
         implied = self._read(_implied(self.shown, graph))
         np.fill_diagonal(implied, 1.0)
         fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, self.seen))

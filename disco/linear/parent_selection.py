@@ -38,7 +38,7 @@ def gain_of(model, node, parents, newcomer, work):
 
 @in_order
 def _worth(model, share):
-    """What a parent gains that explains a share of the remaining variance, nats."""
+    """The gain from a parent that explains a share of the remaining variance, nats."""
     return -model.half * np.log1p(-min(share, 1 - 1e-10)) - model.cost
 
 

@@ -60,10 +60,10 @@ def adjusted(
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
 ) -> dict[str, GraphResult]:
-    """Search with all adjustments, without each of them, and without any.
+    """Search with all adjustments, without each of them, and without any: each search's graph, by its name in
+    `searches`.
 
     Args:
-        table: counts, one column per node.
         choice: the extent of the search.
         settings: their transform defines the levels.
         knowledge: rules that every search obeys.
@@ -71,9 +71,6 @@ def adjusted(
 
     Raises:
         InputError: the table cannot be used.
-
-    Returns:
-        Each search's graph, by its name in `searches`.
     """
     require_types(adjustment=(adjustment, Adjustment))
     prepared, adjustments, graphs = prepare(table, adjustment), dict(searches(adjustment)), {}
@@ -120,12 +117,10 @@ def costs(
 ) -> pd.DataFrame:
     """The costs of the first `MOST_RULES` rules, largest first.
 
-    The best graph under all rules is found once. For each rule, a search without it, but with all others, continues
+    The best graph under all rules is searched once. For each rule, a search without it, but with all others, continues
     from there under the same prior.
 
     Args:
-        table: counts, one column per node.
-        knowledge: the rules.
         choice: the extent of the first search.
         settings: their transform defines the levels.
         adjustment: covariates and exposure of the rows.
@@ -168,7 +163,7 @@ def costs_in_words(frame: pd.DataFrame, bound: float) -> str:
 
 
 def _further(scores: Scores, best: Optimum) -> Optimum:
-    """The best graph found by continuing from a known one."""
+    """The best graph of a search that continues from a known one."""
     return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 

@@ -33,13 +33,8 @@ _DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
 def design_effects(
     design: RankDesign, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray
 ) -> np.ndarray:
-    """The design effect of edges, at least 1, (edges,).
-
-    Args:
-        design: the table.
-        parents: every node's parents.
-        edges: parent and child as node numbers.
-        group: every row's group number, (n,).
+    """The design effect of edges, at least 1, (edges,); `edges` has node numbers, `group` every row's group number,
+    (n,).
     """
     residuals = _residuals(design, parents)
     straight = design.columns[: design.nodes, 0]
@@ -52,12 +47,8 @@ def design_effects(
 
 
 def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> pd.DataFrame:
-    """The evidence for edges after division by their design effects; gain, p-value and BIC follow from it.
-
-    Args:
-        edges: those of `disco.refine.edge_evidence.evidence`.
-        effects: (edges,).
-        design: the table.
+    """The evidence for edges (`edge_evidence.evidence`) divided by their design effects, (edges,); gain, p-value and
+    BIC follow.
     """
     shared = edges.assign(**{name: edges[name] / effects for name in _DIVIDED})
     columns = design.width[edges["parent"].to_numpy(int)]

@@ -39,7 +39,6 @@ def coarse_leads(
         ahead: the lead over the best graph of normal scores in the last of them.
         edges: those compared.
         rules: rules that the rivals obey if possible.
-        reporter: asked whether to continue.
     """
     exact = replace(copula, exactness=np.ones((len(copula.seen), 1)))
     level = exact.nats(exact.best(orders, reporter)[0])

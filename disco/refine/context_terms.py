@@ -23,19 +23,14 @@ _PARTS = 20  # of a continuous context
 
 
 class Effects(NamedTuple):
-    """The column of a context.
-
-    Attributes:
-        context: its name.
-        level: whose rows have a 1; empty for a continuous context.
-    """
+    """The column of a context; `level` is that of the rows with a 1, empty for a continuous context."""
 
     context: str
     level: str
 
 
 def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects]]:
-    """The table with a column for every effect of a context instead of contexts, and what each of them is, by name.
+    """The table with a column for every effect of a context instead of contexts, and the effect of each by column name.
 
     Raises:
         InputError: a node has the name of such a column.
@@ -79,8 +74,7 @@ def first(names: Sequence[str], columns: Mapping[str, Effects], rules: Resolved 
 def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules: bool) -> Refined:
     """The result without the columns of contexts, with their edges as a table, strongest first.
 
-    Args:
-        has_rules: whether there was knowledge; otherwise the edges have no rules.
+    Without rules of knowledge (`has_rules`), the edges have no column for them.
     """
     if not columns:
         return result
@@ -106,7 +100,7 @@ def _of_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFr
 
 
 def _without(frame: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
-    """A frame of nodes and positions, from 1, without some nodes, which come first."""
+    """A frame of nodes and positions, from 1, without nodes that come first."""
     remaining = frame[~frame["node"].isin(columns)].reset_index(drop=True)
     shifted = {name: remaining[name] - len(columns) for name in ("position", "before", "after") if name in remaining}
     return remaining.assign(**shifted)

@@ -14,7 +14,7 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class KnownDirections(NamedTuple):
-    """What is known of all graphs: for every node others, as bits.
+    """Properties of all graphs: a set of nodes for every node, as bits.
 
     Attributes:
         above, below: the nodes that come before and after each node.
@@ -47,12 +47,11 @@ class Directions:
     def __init__(
         self, neighbours: Sequence[int], directed: Iterable[Pair], known_directions: KnownDirections | None = None
     ) -> None:
-        """Some directions and all that follow.
+        """Directions and all that follow.
 
         Args:
-            neighbours: every node's neighbours.
             directed: with all edges of colliders.
-            known_directions: further directions follow from the order of nodes, and from what cannot be a parent.
+            known_directions: further directions follow from the order of nodes, and from excluded parents.
         """
         self.beside, none = neighbours, [0] * len(neighbours)
         above, below, _, inward = known_directions or (none, none, none, none)
@@ -88,7 +87,7 @@ class Directions:
         return True
 
     def _by_colliders(self, a: int, b: int) -> Iterator[Pair]:
-        """What a → b implies by colliders: rules 1, 3 and 4."""
+        """The consequences of a → b for colliders: rules 1, 3 and 4."""
         free, neighbours = self.free, self.beside
         for c in members(free[b] & ~neighbours[a]):  # a → b – c: b → c, or b were a collider
             yield b, c
@@ -103,7 +102,7 @@ class Directions:
                 yield x, b
 
     def _by_order(self, a: int, b: int) -> Iterator[Pair]:
-        """What a → b implies by the order: rule 2, along any path."""
+        """The consequences of a → b for the order: rule 2, along any path."""
         if self.below[a] >> b & 1:  # then all that follows is in place
             return
         earlier, later = self.above[a] | 1 << a, self.below[b] | 1 << b

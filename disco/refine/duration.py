@@ -11,8 +11,7 @@ from disco.refine.bounds import MOST_ROWS, MOST_STEPS_BYTES
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
     """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself.
 
-    Args:
-        pairs: number of pairs that pass the screen; 0 before it.
+    `pairs` pass the screen; 0 before it.
     """
     searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
     fits = pairs * min(each**2, searched / 8)

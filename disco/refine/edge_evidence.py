@@ -163,7 +163,6 @@ class _Judging:
         self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
-        """`evidence`'s rows of some edges."""
         best, design = self.found, self.scores.design
         rows = evidence(self.scores, self.classes, best.order, best.parents, self.whole, [edge[:2] for edge in edges])
         if self.task.group is None or not len(rows):
@@ -173,9 +172,8 @@ class _Judging:
         return shared_out(rows, effects, design)
 
     def decided(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-        """The rows of all edges with what decides their directions, and which nodes are poorly fitted.
-
-        With knowledge also each edge's rule.
+        """The rows of all edges with the criteria of their directions and, with knowledge, each edge's rule; and which
+        nodes are poorly fitted.
         """
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1)
@@ -200,9 +198,7 @@ class _Judging:
     def _leads(self, pairs: Sequence[tuple[int, int]], needed: dict[tuple[int, int], float]) -> list[float]:
         """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided.
 
-        Args:
-            pairs: all edges.
-            needed: the edges that no other rule leaves undecided, with the lead that each needs.
+        `needed` has the edges that no other rule leaves undecided, with the lead that each needs.
         """
         fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
         counts = self.task.table.to_numpy()
@@ -256,10 +252,7 @@ def _reversed_elsewhere(optima: Sequence[Optimum], least_score: float) -> set[tu
 def in_classes(scores: Scores, knowledge: Resolved | None = None) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order, and without experiments: their rows and their rules.
 
-    Their fits start from those of other scores.
-
-    Args:
-        knowledge: the rules of knowledge alone.
+    Their fits start from those of other scores. `knowledge` has the rules of knowledge alone.
     """
     design = scores.design
     controls = None if design.own_rows is None else design.own_rows.min(0)
@@ -281,13 +274,12 @@ def evidence(
     """One row per edge, strongest first.
 
     Args:
-        scores: the table's scores, for the links.
+        scores: for the links.
         classes: their `in_classes`, for the direction evidence.
-        order: all nodes, sources first.
         parents: every node's parents, all before it in the order.
-        all_rows: all rows of a table of which the scores have a part, for the links and their p-values; the
-            direction evidence is always that of the scores' rows. None if they have all.
-        only: the edges (parent, child) wanted; None for all.
+        all_rows: of a table of which the scores have a part, for the links and their p-values; the direction evidence
+            is always that of the scores' rows. None if they have all.
+        only: the edges (parent, child) requested; None for all.
 
     Returns:
         Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a required fit has no
@@ -326,7 +318,6 @@ def decided(
     Args:
         rows: the rows of `evidence`, of all edges.
         misfit: every node's misfit, nats, (d,).
-        levels: number of levels of every node.
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
         contexts: number of nodes that are effects of contexts, which come first and always fit.
@@ -345,12 +336,7 @@ def decided(
 
 
 def poorly_fitted(misfit: np.ndarray, rows: pd.DataFrame) -> np.ndarray:
-    """Whether nodes are poorly fitted, (d,).
-
-    Args:
-        misfit: every node's misfit, nats; NaN counts as poorly fitted.
-        rows: the rows of `evidence`, of all edges.
-    """
+    """Whether nodes are poorly fitted, (d,), from the `evidence` of all edges; a misfit of NaN counts as poor."""
     supported, nats = np.zeros(len(misfit)), rows["direction_nats"].fillna(0.0).clip(lower=0.0)
     for end in ("parent", "child"):
         np.add.at(supported, rows[end].to_numpy(int), nats)
@@ -385,7 +371,7 @@ def _row(
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:
-    """What the score loses in the graph with an edge reversed; NaN if a fit is not available."""
+    """The loss of score in the graph with an edge reversed; NaN if a fit is not available."""
     return sum(fits[pair][0] for pair in reversal.now.items()) - sum(fits[pair][0] for pair in reversal.after.items())
 
 

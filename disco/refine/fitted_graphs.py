@@ -29,10 +29,7 @@ def fitted_graphs(
     """The graphs that a refinement leaves, with its table.
 
     Args:
-        refined: the refinement.
-        table, roles: what was refined.
-        knowledge: the rules given to the refinement.
-        seed: of the draws.
+        table, roles, knowledge: those of the refinement.
         callback: receives an event after every graph; returning False stops.
 
     Raises:

@@ -8,13 +8,7 @@ from disco.table.prepared import Prepared
 
 
 def first_orders(table: pd.DataFrame, count: int, seed: int) -> dict[str, list[str]]:
-    """Initial orders, by name.
-
-    Args:
-        table: checked counts, one column per node.
-        count: number of orders.
-        seed: seed of the random ones.
-    """
+    """The first `count` initial orders of a checked table, by name."""
     prepared = Prepared(table)
     starts = {"by variance − mean": order_by_excess(prepared)}
     starts["by mean"] = order_by_mean(prepared)

@@ -19,14 +19,12 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], prev
     """Every node's position before and after, and the gain of the change; rows in the refined order.
 
     Args:
-        scores: the table's scores.
-        order: the refined order, all nodes.
-        parents: every node's parents in it.
+        order: the refined order.
         previous: the other order of the same nodes.
 
     Returns:
-        Columns `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1; gain_nats is NaN for a
-        node that did not move: it already agrees with the other order as well as possible.
+        Columns `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1. gain_nats is NaN for a node that
+        did not move: it already agrees with the other order as well as possible.
     """
     requests: list[tuple[int, Parents]] = []
     walks, owners = [], []
@@ -55,8 +53,7 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], prev
 def put_back(order: Sequence[int], previous: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:
     """The order with one node moved to the nearest position where it agrees with another order on most pairs.
 
-    Args:
-        rules: rules that the order obeys and the position must obey.
+    Both the order and the position obey the rules.
     """
     rank = {other_node: position for position, other_node in enumerate(previous)}
     rest = [other_node for other_node in order if other_node != node]

@@ -50,6 +50,7 @@ class Steps(NamedTuple):
 
     @property
     def bytes(self) -> int:
+        """The memory of the steps."""
         return self.add.nbytes + self.drop.nbytes
 
 

@@ -55,13 +55,11 @@ def search(
     """The best order found by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
 
     Args:
-        scores: the table's scores under any model.
         order: all nodes; it obeys the scores' rules.
         parents: every node's parents in a known graph, where the search for its parents begins.
-        most_sweeps: largest number of sweeps.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; done is the number of nodes visited in the sweep. The first one of
-            a sweep has the graph before it. After an answer `ENOUGH` the search ends.
+        callback: receives an event after each node; done is the number of nodes visited in the sweep. The first event
+            of a sweep has the current graph. After an answer `ENOUGH` the search ends.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
@@ -129,13 +127,12 @@ class _Places:
 class _State:
     """An order, and every node's fit in it.
 
-    What a move costs depends on the candidates of the moved nodes, not on the number of all nodes.
+    The cost of a move depends on the candidates of the moved nodes, not on the number of all nodes.
 
     Attributes:
         place: every node's position in the order, (d,).
         allowed: every node's candidates before it.
-        fitted: every node's fit.
-        score: the sum of their scores; moves add to it, and `total` computes it anew.
+        score: the sum of the fits' scores; moves add to it, and `total` computes it anew.
     """
 
     def __init__(self, scores: Stepwise, order: list[int]) -> None:
@@ -146,7 +143,7 @@ class _State:
         self.score = 0.0
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
-        """Find every node's parents among those before it, by steps from given parents."""
+        """Find every node's parents among the nodes before it, by steps from given parents."""
         parents = parents or [()] * len(self.order)
         walks = [self.scores.walk(node, self.allowed[node], tuple(parents[node])) for node in self.order]
         fitted = yield from together(walks)
@@ -159,7 +156,7 @@ class _State:
         return self.score
 
     def _placed(self, first: int, last: int) -> None:
-        """Write the places of a stretch of the order."""
+        """Update the positions of a stretch of the order."""
         for at in range(first, last):
             self.place[self.order[at]] = at
 
@@ -234,7 +231,7 @@ class _State:
         return True
 
     def _insert(self, node: int, behind: Sequence[int]) -> None:
-        """Move a node to right after the last of these nodes, or to the first place of all if there are none."""
+        """Move a node to right after the last of these nodes, or to the first position if there are none."""
         start = self.place[node]
         self.order.pop(start)
         last = self.place[behind[-1]] if behind else -1
@@ -247,13 +244,11 @@ class _State:
             self.allowed[affected] = self.scores.allowed_at(affected, self.place)
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[NodeFit]]] | None:
-        """The nodes that move before the parent to reverse an edge, in order, and what changes.
+        """The nodes that move before the parent to reverse an edge, in order, the child last.
 
-        None if there is no such edge, if the rules fix its direction, or if another path joins its ends, so that no
-        order reverses this edge alone.
-
-        Returns:
-            These nodes, the child last; the candidates of every node that has others then; and the walks of these.
+        With the candidates of every node for which they change, and the walks of these. None if there is no such edge,
+        if the rules fix its direction, or if another path joins its endpoints, so that no order reverses this edge
+        alone.
         """
         parent, child = edge
         scores, position = self.scores, self.place

@@ -41,13 +41,7 @@ _BESIDE_BOUNDS = (0.01, 30_000.0)  # of the precisions of the rows' own columns
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
-    """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen.
-
-    Args:
-        scores: the scores of the graph's search.
-        order: all nodes.
-        parents: of every node in it.
-    """
+    """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen."""
     design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
     again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents))), against=against)
@@ -68,10 +62,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
 
     A logistic regression on those edges of a graph whose direction is decided by the rows, not by knowledge. One
     pseudo-edge across a tenth of the order is added, which agrees with it as often as `AGAINST` says; without any edge,
-    the result is `AGAINST`.
-
-    Returns:
-        Nats for the whole order, 0 to 40.
+    the result is `AGAINST`. Nats for the whole order, 0 to 40.
     """
     assert scores.order is not None  # without an order there is nothing to trust
     index, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules
@@ -87,12 +78,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
 
 
 def fitted(design: RankDesign, parents: Sequence[Sequence[int]]) -> Prior:
-    """The prior of a graph's effects.
-
-    Args:
-        design: the table, with the initial prior.
-        parents: of every node.
-    """
+    """The prior of a graph's effects; `design` has the initial prior."""
     by_size: dict[int, list[int]] = {}
     for node, nodes in enumerate(parents):
         by_size.setdefault(len(nodes), []).append(node)

@@ -74,7 +74,7 @@ def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
 
 
 def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
-    """The values of a column for an edge's two nodes."""
+    """A column's values for an edge's two nodes."""
     values = nodes.set_index("node")[column]
     return float(values[row["parent"]]), float(values[row["child"]])
 
@@ -87,10 +87,8 @@ def missed(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def but_known(edges: pd.DataFrame) -> str:
-    """The continuation of "no direction is decided" if knowledge or an experiment fixes some; empty if none.
-
-    Args:
-        edges: `Refined.edges`.
+    """The continuation of "no direction is decided" if knowledge or an experiment fixes some of `Refined.edges`, else
+    "".
     """
     words = {KNOWLEDGE: "knowledge", EXPERIMENT: "an experiment"}
     fixed = edges["source"][edges["source"].isin([*words])]

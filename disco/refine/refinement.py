@@ -74,15 +74,16 @@ def refine(
 
     Args:
         table: counts, one column per node, and the columns with other roles.
-        choice, settings: the extent of the search; their transform defines the levels, ranks by default.
+        choice: the extent of the search.
+        settings: their transform defines the levels, ranks by default.
         order: an initial causal order, usually the CCS order; an edge against it costs more (`prior.trust`).
         edges: edges that must pass the screen.
-        roles: roles of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
+        roles: of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules that every order and graph obeys, including those on drawn rows.
         callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table; any other one leaves
-            directions undecided.
+        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply to this table; any other artefact
+            leaves directions undecided.
 
     Raises:
         InputError: an argument cannot be used, the order or the edges have other columns than the table, or it needs
@@ -148,13 +149,9 @@ def _searched(
 
 
 def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
-    """Refuse a table for which too little memory is free.
+    """Refuse a table for which too little memory is free; `pairs` pass the screen, 0 before it.
 
-    Args:
-        pairs: number of pairs that pass the screen; 0 before it.
-
-    Raises:
-        InputError: it needs more; says how many columns would fit, with as large a share of all pairs.
+    The error says how many columns would fit, with as large a share of all pairs.
     """
     work = f"A refinement of {rows:,} rows × {nodes:,} columns"
     check_memory(
@@ -176,12 +173,12 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
 
 
 def _judged(task: Task, all_rows: RankDesign | None, request: tuple[SearchResults, bool], reporter: Reporter) -> Judged:
-    """The evidence; the part is what is found, and whether reports call directions decided."""
+    """The evidence; the request has the searches, and whether reports call directions decided."""
     return judge(request[0], task, reporter, all_rows, request[1])
 
 
 def _moved(task: Task, searched: SearchResults, reporter: Reporter) -> pd.DataFrame:
-    """What the search changed in a given order."""
+    """The changes of the search in a given order."""
     best = searched.best.found
     assert task.order is not None
     return moves(searched.scores(task, reporter.quiet()), best.order, best.parents, task.order)
@@ -190,7 +187,7 @@ def _moved(task: Task, searched: SearchResults, reporter: Reporter) -> pd.DataFr
 def _again(
     task: Task, searched: SearchResults, judged: Judged, reporter: Reporter
 ) -> Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]]:
-    """The search on weighted rows: like a whole table, or from the graph found."""
+    """The search on weighted rows: like a whole table, or from the best graph."""
     if task.choice.redone:
         return lambda draws: each(_redone, (task,), draws, reporter)
     near = searched._replace(ends=[searched.best]), judged.fits
@@ -200,7 +197,7 @@ def _again(
 def _near(
     task: Task, start: tuple[SearchResults, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
 ) -> list[Drawn]:
-    """Searches on weighted rows from the graph found, whose fits are good starting points."""
+    """Searches on weighted rows from the best graph, whose fits are good starting points."""
     searched, fits = start
     scores = searched.scores(task, reporter)
     scores.fits = fits
@@ -208,7 +205,6 @@ def _near(
 
 
 def _redone(task: Task, weights: Sequence[np.ndarray], reporter: Reporter) -> list[Drawn]:
-    """Independent refinements of drawn rows."""
     return [_refined_again(task, row_weights, reporter) for row_weights in weights]
 
 

@@ -28,10 +28,9 @@ class First:
 
     Attributes:
         order: all nodes, sources first.
-        parents: of every node.
-        prior: prior of effects and links.
+        parents, candidates: of every node.
+        prior: of effects and links.
         odds, against: nats, as in `Scores`.
-        candidates: of every node.
         made: number of node fits of the search.
     """
 
@@ -60,7 +59,7 @@ class End:
 
 
 class Drawn(NamedTuple):
-    """Edges (parent, child) found on other rows, and their number of node fits."""
+    """Edges (parent, child) of a graph of other rows, and its number of node fits."""
 
     edges: list[list[int]]
     made: int
@@ -71,11 +70,9 @@ class Memory:
     """The finished parts, written to disk after every piece of work if there is a path.
 
     Attributes:
-        path: the file.
         key: identifies its refinement (`key_of`).
         names: the table's columns, used as names of nodes in the file.
-        first: the first search.
-        ends: the ends of the other searches, by start, in the order of finishing.
+        ends: the results of the searches after the first, by start, in the order of finishing.
         drawn: edges on other rows, by the draw's name.
     """
 
@@ -102,7 +99,7 @@ class Memory:
         return cls(path, key, names)
 
     def keep(self, optima: Sequence[End], is_cut: bool = False) -> None:
-        """Keep the ends of some searches, and write the file unless there are none or they were cut short."""
+        """Store the results of searches, and write the file unless there are none or they were cut short."""
         self.ends.update((end.start, end) for end in optima)
         if optima and not is_cut:
             self.write()

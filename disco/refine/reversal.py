@@ -22,9 +22,8 @@ class Reversal:
     """The best graph found with an edge's child before its parent.
 
     Attributes:
-        parent, child: the edge.
         nats: its loss of score; NaN if a required fit has no finite score.
-        now, after: parents in the found and in the reversed order, of the nodes whose parents differ.
+        now, after: parents in the best and in the reversed order, of the nodes whose parents differ.
     """
 
     parent: int
@@ -44,8 +43,7 @@ def reversals(
 
     Args:
         scores: the scores for comparing graphs.
-        order: all nodes, sources first.
-        parents: of every node, all before it.
+        parents: of every node, all before it in the order.
         only: the edges (parent, child) to reverse; None for all.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
@@ -72,11 +70,7 @@ def reversals(
 
 
 class PositionChanges:
-    """An order, and what other orders change in it.
-
-    Attributes:
-        allowed: every node's candidates before it.
-    """
+    """An order, with its differences from other orders; `allowed` has every node's candidates before it."""
 
     def __init__(self, scores: Scores, order: Sequence[int]) -> None:
         self._scores, self._place = scores, np.argsort(order)
@@ -89,7 +83,7 @@ class PositionChanges:
         self._is_first = self._place[self._one] < self._place[self._two]
 
     def changed(self, order: Sequence[int]) -> dict[int, Allowed]:
-        """The candidates before each node that has others in another order, along that order."""
+        """The candidates before each node for which they differ in another order, along that order."""
         new = np.empty_like(self._place)
         new[order] = np.arange(len(new))
         turned = np.flatnonzero((new[self._one] < new[self._two]) != self._is_first)

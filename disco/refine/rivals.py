@@ -114,7 +114,7 @@ class SeveralClasses:
 
     @staticmethod
     def _fits(scores: Scores, start: Mapping[Key, Parents]) -> dict[Key, NodeFit]:
-        """The best fits, by steps from some parents of each key."""
+        """The best fits, by steps from the parents of each key."""
         walks = [(scores, scores.walk(*key, parents)) for key, parents in start.items()]
         return dict(zip(start, resolve(walks), strict=True))
 
@@ -135,10 +135,9 @@ def leads(
     """The smallest lead of a graph over the rivals of its edges' directions, nats.
 
     Args:
-        order: all nodes, sources first.
-        parents: of every node, all before it.
+        parents: of every node, all before it in the order.
         needed: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
-        fixed: edges whose direction is known otherwise.
+        fixed: edges whose direction has another source.
         allowance: nats that do not count as a lead over coarse readings, whose likelihood is approximate.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
@@ -186,7 +185,7 @@ def _of_normal_scores(
 
 
 class _Comparing:
-    """Rivals compared so far: the smallest lead of every edge."""
+    """Rivals compared so far, with the smallest lead of every edge."""
 
     def __init__(self, classes: SeveralClasses, order: Sequence[int], needed: Mapping[Edge, float]) -> None:
         self._classes, self._places, self._least = classes, PositionChanges(classes.glm, order), needed
@@ -208,5 +207,5 @@ class _Comparing:
             self.leads[edge] = min(self.leads[edge], lead)
 
     def note(self, leads: Mapping[Edge, float]) -> None:
-        """Take account of leads over other rivals."""
+        """Include leads over other rivals."""
         self.leads |= {edge: min(self.leads[edge], lead) for edge, lead in leads.items()}

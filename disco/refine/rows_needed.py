@@ -53,11 +53,7 @@ def rows_needed(
 
 
 def means(curve: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The child's mean at the parent's median and lower, and at its median and upper quantile.
-
-    Args:
-        curve: from `Model.curve`.
-    """
+    """The child's mean at the parent's median and lower, and at its median and upper quantile, from `Model.curve`."""
     share = np.cumsum(curve["rows"].to_numpy()) / curve["rows"].sum()
     values = curve["mean"].to_numpy()
     low, middle, high = (float(values[np.searchsorted(share, at - 1e-12)]) for at in (QUANTILES[0], 0.5, QUANTILES[1]))
@@ -65,12 +61,7 @@ def means(curve: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]
 
 
 def rows_per_arm(control: float, treated: float, spread: float) -> float:
-    """Rows per arm for the ratio of two means, rounded up.
-
-    Args:
-        control, treated: means of the counts, above 0.
-        spread: k, the over-dispersion.
-    """
+    """Rows per arm for the ratio of two means of counts, above 0, rounded up; `spread` is the over-dispersion k."""
     effect = abs(math.log(treated / control))
     if effect < _LEAST:
         return math.inf

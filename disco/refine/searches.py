@@ -34,7 +34,7 @@ class SearchResults(NamedTuple):
     Attributes:
         first: the first search, with the prior of all others.
         candidates: every node's candidates in the last search.
-        ends: the ends of all searches but the first.
+        ends: the results of all searches but the first.
         made: number of node fits.
         is_late: whether they should have ended before the first began.
     """
@@ -47,7 +47,7 @@ class SearchResults(NamedTuple):
 
     @property
     def best(self) -> End:
-        """The end with the highest score."""
+        """The search with the highest score."""
         return best_of(self.ends)
 
     def scores(self, task: Task, reporter: Reporter) -> Scores:
@@ -56,7 +56,7 @@ class SearchResults(NamedTuple):
 
 
 def best_of(optima: Iterable[End]) -> End:
-    """The end with the highest score, the earliest if tied."""
+    """The search with the highest score, the earliest if tied."""
     return max(optima, key=lambda end: end.found.score)
 
 
@@ -79,7 +79,7 @@ def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, me
 
 
 class _Begun(NamedTuple):
-    """The starts, the end of the first search among them; that search; whether it began late."""
+    """The starts, with the final order of the first search; that search; whether it began late."""
 
     starts: Starts
     first: First
@@ -87,11 +87,7 @@ class _Begun(NamedTuple):
 
 
 def _begun(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
-    """The starts and the first search, unless it is known.
-
-    Args:
-        request: every node's candidates, and the first search.
-    """
+    """The starts and the first search, unless it is known. The request has every node's candidates and that search."""
     candidates, first = request
     starts = _starts(task, candidates, reporter)
     is_late, name = reporter.has_enough, next(iter(starts))
@@ -124,7 +120,7 @@ def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
 
 
 def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]:
-    """The order of linear models, whose graph is the first to be seen."""
+    """The order of linear models, which gives the first graph to show."""
 
     def show(graph: Sketch) -> None:
         message = "prior: an order from linear models"
@@ -173,7 +169,7 @@ def _restarts(
     reporter: Reporter,
     memory: Memory,
 ) -> list[End]:
-    """Search from near the best order so far as well, until several searches in succession have no gain."""
+    """Search from near the best order so far, until several searches in succession have no gain."""
     optima, number, without = list(optima), 0, 0
     while number < task.choice.restarts and without < _PATIENCE and not reporter.has_enough:
         last = min((number // _KEPT + 1) * _KEPT, task.choice.restarts)
@@ -191,7 +187,7 @@ def _restarts(
 
 
 class _Restarts(NamedTuple):
-    """Restarts that share fits, by number, after `without` ones in succession without a gain."""
+    """Restarts that share fits, by number, after `without` searches in succession without a gain."""
 
     first: First
     candidates: Candidates
@@ -202,7 +198,7 @@ class _Restarts(NamedTuple):
 
 
 def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
-    """Search from near the best order, again and again; an interruption loses all of these."""
+    """Search from near the best order repeatedly; an interruption loses all of these."""
     optima, without, finished = list(request.ends), request.without, list[End]()
     scores = scores_of(task, request.first, request.candidates, reporter)
     for number in request.numbers:
@@ -232,7 +228,7 @@ def _agree(optima: Sequence[End]) -> bool:
 
 
 class _Searches(NamedTuple):
-    """Searches that share fits: the orders where they begin, the parents of a known graph, and their place among all.
+    """Searches that share fits: their initial orders, the parents of a known graph, and their position among all.
 
     Attributes:
         done, total: numbers of searches before them, and of all.
@@ -247,7 +243,7 @@ class _Searches(NamedTuple):
 
 
 def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list[End]:
-    """The ends of some searches."""
+    """The results of searches that share fits."""
     scores = scores_of(task, request.first, request.candidates, reporter)
     return _side_by_side(task, scores, request.begun, request.parents, reporter, request.done, request.total)
 
@@ -261,7 +257,7 @@ def _side_by_side(
     finished: int,
     total: int,
 ) -> list[End]:
-    """Searches from some orders, with shared batches of fits; `parents` are those of a known graph."""
+    """Searches from several orders, with shared batches of fits; `parents` are those of a known graph."""
     inside, previous_fits = dict.fromkeys(begun, 0.0), scores.made
 
     def telling(start: str) -> Callback:
@@ -304,7 +300,7 @@ def _under_a_wider_screen(
 
 
 class _Graph(NamedTuple):
-    """A graph, and what its scores have."""
+    """A graph, and the arguments of its scores."""
 
     first: First
     candidates: Candidates

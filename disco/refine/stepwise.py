@@ -56,8 +56,8 @@ class Stepwise:
     """The request of a search over orders: a node's best parents among the nodes before it.
 
     Args:
-        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
-        rules: rules that parents obey, or None.
+        candidates: every node's, ascending node numbers; symmetric, so that an edge may be reversed.
+        rules: rules that parents obey.
 
     Attributes:
         fits: every node's fits, by parents. The caller of the walks stores the requested fits here.
@@ -85,7 +85,7 @@ class Stepwise:
         return self.bits(node, earlier) & self.may[node]
 
     def allowed_at(self, node: int, position: Sequence[int]) -> Allowed:
-        """A node's candidates with an earlier place in an order, (d,), without those forbidden by the rules."""
+        """A node's candidates with a smaller position in an order, (d,), without those forbidden by the rules."""
         here, mask = position[node], 0
         for number, candidate in enumerate(self.candidates[node]):
             if position[candidate] < here:
