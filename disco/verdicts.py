@@ -38,14 +38,10 @@ _UNDECIDED = 0.8  # share of undecided directions from which a refinement says l
 
 
 class Verdict(NamedTuple):
-    """How sure a result is.
+    """How sure a result is: sure, guess or poor; the result in one sentence; what to do about it, in one or two.
 
-    Attributes:
-        level: sure, guess or poor.
-        text: the result, one sentence.
-        advice: what to do about it, one or two sentences.
-        about: the order, the threshold (given the order), the directions of the edges or, if there are almost none, the
-            edges.
+    `about` is the order, the threshold (given the order), the directions of the edges or, if there are almost none, the
+    edges.
     """
 
     level: str
@@ -55,15 +51,11 @@ class Verdict(NamedTuple):
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: the share of the steps that are clear.
+    """How sure a causal order is: the share of its steps (`disco.paper.removals.all_steps`) that are clear.
 
-    A step is clear if all edges into the node it removes are: which of several sinks is removed first affects no edge.
-    In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10 %. Decisions of
-    knowledge are clear.
-
-    Args:
-        steps: from `disco.paper.removals.all_steps`.
-        arrows: from `directions`, of the edges along the order.
+    A step is clear if all edges into the node it removes are (`directions`): which of several sinks is removed first
+    affects no edge. In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10
+    %. Decisions of knowledge are clear.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
     count = len(steps)
@@ -92,10 +84,8 @@ def of_parents(
 ) -> Verdict:
     """How well τ_Z separates edges from noise, given the order: expected false edges (jackknife), or edges near τ_Z.
 
-    Args:
-        ocs: every candidate: fold, parent, child, ocs, z.
-        rule: iqr or jackknife.
-        groups: with the jackknife, those of the candidates' Z, if they are known.
+    `ocs` has every candidate: fold, parent, child, ocs, z. The rule is iqr or jackknife; the latter's `groups` of the
+    candidates' Z may be known.
     """
     selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(selected), nodes):
@@ -136,10 +126,7 @@ _PARENTS_ADVICE = {
 def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
     """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child.
 
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        edges: of the graph, columns parent and child.
-        nodes: their number.
+    `ccs` has the columns step, remaining, node, fold, score, chosen.
     """
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
@@ -164,9 +151,8 @@ def _clear(arrows: pd.DataFrame) -> str:
 def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     """How clearly each edge's parent was put before its child, at the step that removed the child.
 
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        edges: columns parent and child; parents stand before their children in the order.
+    `ccs` has the columns step, remaining, node, fold, score, chosen. The parents of `edges` stand before their children
+    in the order.
 
     Returns:
         Columns parent, child, ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in

@@ -20,17 +20,12 @@ class _Seen(NamedTuple):
 
 
 def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
-    """The verdict of an experiment on every edge with an endpoint that it set.
+    """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict, why (a
+    sentence).
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
-    if either is violated; supported if its parent was set and its child changed. An edge of open direction is neither.
-
-    Args:
-        edges: columns parent, child, and decided if some directions are open.
-        contrast_rows: `disco.experiments.contrasts`.
-
-    Returns:
-        Columns parent, child, verdict (one of `VERDICTS`) and why, a sentence; other edges are omitted.
+    if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false has
+    an open direction and is neither.
     """
     seen = {
         (row.targets[0], row.node): _Seen(is_change(row), row.changed, is_left_alone(row), row.ratio)

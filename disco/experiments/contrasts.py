@@ -50,13 +50,9 @@ _PARTS = 4  # of a numeric covariate
 
 
 class _ComparedRows(NamedTuple):
-    """The compared rows of one arm and of the controls.
+    """The compared rows of one arm and of the controls; `counts` is (n, d), the others (n,), numbered from 0.
 
-    Attributes:
-        counts: (n, d).
-        exposure, treated: (n,).
-        stratum, unit: numbers from 0, (n,).
-        block: the stratum of every unit, within which arms are permuted, (units,).
+    `block` has the stratum of every unit, within which arms are permuted, (units,).
     """
 
     counts: np.ndarray
@@ -78,13 +74,9 @@ class _ComparedRows(NamedTuple):
 
 
 class _Arm(NamedTuple):
-    """An arm, or a level of a context, compared with the controls.
+    """An arm, or a level of a context without targets, compared with the controls.
 
-    Attributes:
-        of: the column that names it.
-        label: its label there.
-        targets: the nodes that it sets; none for a level of a context.
-        side: 1 for its rows, 0 for the controls, -1 for other rows, (n,).
+    `of` is the column that names it; `side` is 1 for its rows, 0 for the controls, -1 for other rows, (n,).
     """
 
     of: str

@@ -47,9 +47,6 @@ def check(
     Args:
         tier: of every column, from 1; 0 for none, (nodes,).
         inside: pairs within a closed tier, (nodes, nodes) bool.
-
-    Raises:
-        InputError: they contradict each other.
     """
     edges, never = (pairs_of(rules, len(names)) for rules in (required, forbidden))
     contradictions: list[tuple[int, str]] = []  # how many rules, and the words on them

@@ -16,7 +16,7 @@ from disco.columns import FIXED, FORBIDDEN, FREE, REQUIRED
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """The rules for the columns; all matrices are (nodes, nodes) bool.
+    """The rules for the columns, as (nodes, nodes) bool.
 
     Attributes:
         forbidden: [parent, child] may not be an edge; tiers are included.

@@ -36,15 +36,12 @@ _KINDS = ("required", "forbidden")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Rules about a graph.
+    """Rules about a graph; an InputError if one is not of this form, or there are too many.
 
     Attributes:
         tiers: names and patterns of each tier, earliest first.
         required, forbidden: pairs (parent, child) of names or patterns, or texts "parent → child".
         closed: the numbers, from 1, of the tiers without edges between their own nodes.
-
-    Raises:
-        InputError: a rule is not of this form, or there are too many.
     """
 
     tiers: Sequence[Sequence[str]] = ()
@@ -105,15 +102,12 @@ class Knowledge:
         return rules
 
     def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
-        """The rules over the nodes of a table.
-
-        Args:
-            names: of the nodes; the matrices are in their order.
-            roles: of the table's other columns, which no rule may name.
+        """The rules over the nodes of a table; the matrices are in the order of the names. No rule may name a column in
+        `roles`.
 
         Raises:
-            InputError: a rule matches no column or no pair of columns, or rules contradict each other; the message has
-                the fewest rules that do.
+            InputError: a rule matches no column or pair, or rules contradict each other; it names the fewest rules that
+                do.
         """
         index = positions(names, "table")
         if roles is not None:
@@ -183,7 +177,6 @@ def _short(value: Any) -> str:
 
 
 def _columns(text: str, index: dict[str, int]) -> list[int]:
-    """The columns of a name or pattern."""
     if text in index:
         return [index[text]]
     if not _SIGNS.search(text):

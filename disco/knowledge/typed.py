@@ -20,11 +20,7 @@ _HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # needs quotes
 def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ()) -> Knowledge:
     """The knowledge of three typed texts: one tier per line, earliest first, and one edge per line.
 
-    Args:
-        closed: the numbers of the closed tiers, from 1.
-
-    Raises:
-        InputError: a line is not of its form, or the knowledge is not (`Knowledge`).
+    `closed` has the numbers of the closed tiers, from 1. An InputError if a line or the knowledge is not of its form.
     """
     return Knowledge(tiers_of(tiers), _edges(required, "required"), _edges(forbidden, "forbidden"), closed)
 
@@ -46,7 +42,6 @@ def written(knowledge: Knowledge) -> tuple[str, str, str]:
 
 
 def _edges(text: str, kind: str) -> list[list[str]]:
-    """The pairs of the typed edges of a kind."""
     pairs = [(line, texts) for line, texts in _lines(text, _ARROW, f"{kind} edges") if texts != [""]]
     for line, texts in pairs:
         if len(texts) != 2 or not all(texts):
@@ -82,5 +77,4 @@ def _lines(text: str, separator: str, what: str) -> list[tuple[int, list[str]]]:
 
 
 def _quoted(text: str) -> str:
-    """A name or pattern, quoted if needed."""
     return '"' + text.replace('"', '""') + '"' if _HARD.search(text) else text

@@ -75,13 +75,9 @@ class LinearModel(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """An order with every node's parents, changed in place.
+    """An order, sources first, with every node's gain from its parents, nats, changed in place.
 
-    Attributes:
-        order: nodes, sources first, (d,).
-        score: every node's gain from its parents, nats, (d,).
-        parents: their columns, (d, MOST_PARENTS), padded.
-        size: number of these, (d,).
+    `parents` has their columns, (d, MOST_PARENTS), padded; `size` their number, (d,).
     """
 
     order: np.ndarray
@@ -116,8 +112,6 @@ def order_by_linear_models(
     Args:
         correlations: of the columns, (d, d).
         candidates: every node's; symmetric.
-        seed: of the start and the restarts.
-        reporter: called before every sweep.
         show: receives the graph of the first search.
     """
     model = LinearModel.of(correlations, rows, candidates)
@@ -311,7 +305,7 @@ def _around(model, position, node, around):
 
 @in_order
 def _best_place(score, count, current):
-    """The number of nodes around a node that should precede it; the current one, unless the score is better elsewhere."""
+    """How many of the nodes around a node should precede it: the current number, unless another scores better."""
     later, reached, best, top = 0.0, 0.0, current, -np.inf
     for at in range(count, -1, -1):
         if at < count:

@@ -29,9 +29,7 @@ class Noisy:
     Attributes:
         seen: the correlations of the columns, (d, d).
         exactness: the coefficients c₁, c₂, … of every column, (d, k); 1 without noise.
-        rows: n.
         cost: of a parent, nats.
-        candidates: of every node, by number.
     """
 
     seen: np.ndarray
@@ -65,8 +63,7 @@ class Noisy:
     ) -> tuple[Graph, LinearModel]:
         """The best graph of searches from some orders, and the linear models of its search.
 
-        Args:
-            most: edges; a search in which the rows count more is not made once one has ended with more.
+        Once a search has ended with more than `most` edges, those in which the rows count more are not made.
         """
         latent, graphs = self.shown, list[tuple[Graph, LinearModel]]()
         reliability = float((self.exactness[:, 0] ** 2).mean())
@@ -99,6 +96,5 @@ def _implied(correlations: np.ndarray, graph: Graph) -> np.ndarray:
 
 
 def _scaled(covariances: np.ndarray) -> np.ndarray:
-    """The correlations of covariances."""
     spread = np.sqrt(np.diag(covariances))
     return covariances / np.outer(spread, spread)

@@ -64,13 +64,8 @@ def adjusted(
     `searches`.
 
     Args:
-        choice: the extent of the search.
-        settings: their transform defines the levels.
         knowledge: rules that every search obeys.
         callback: receives the events, one stage per search; returning False stops.
-
-    Raises:
-        InputError: the table cannot be used.
     """
     require_types(adjustment=(adjustment, Adjustment))
     prepared, adjustments, graphs = prepare(table, adjustment), dict(searches(adjustment)), {}
@@ -118,19 +113,10 @@ def costs(
     """The costs of the first `MOST_RULES` rules, largest first.
 
     The best graph under all rules is searched once. For each rule, a search without it, but with all others, continues
-    from there under the same prior.
-
-    Args:
-        choice: the extent of the first search.
-        settings: their transform defines the levels.
-        adjustment: covariates and exposure of the rows.
-        callback: receives the events of the stages search and rules; returning False stops.
+    from there under the same prior. The stages of the events are search and rules.
 
     Returns:
         Columns rule (in words), nats (gain without it, at least 0), edges (number that would change).
-
-    Raises:
-        InputError: the table or the knowledge cannot be used.
     """
     require_types(knowledge=(knowledge, Knowledge), choice=(choice, Choice), settings=(settings, Settings | None))
     prepared = prepare(table, adjustment)
@@ -163,7 +149,6 @@ def costs_in_words(frame: pd.DataFrame, bound: float) -> str:
 
 
 def _further(scores: Scores, best: Optimum) -> Optimum:
-    """The best graph of a search that continues from a known one."""
     return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 

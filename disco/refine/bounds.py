@@ -30,10 +30,7 @@ ASSUMED = (
 def least_lead(bound: float, gain: float, rows: int) -> float:
     """The smallest lead over rivals, in the rows that are searched, that decides a direction, nats.
 
-    Args:
-        bound: nats of evidence required.
-        gain: of the edge, in all rows.
-        rows: number of all rows.
+    `bound` has the nats of evidence required, `gain` that of the edge in all `rows`.
     """
     share = max(PART, STRONG * gain / rows)
     return max(LEAD * bound, share * gain * min(1.0, MOST_ROWS / rows))

@@ -37,8 +37,6 @@ def coarse_leads(
         copula: the normal scores, and how exactly they show normal variables.
         orders: where searches begin: the graph's, and the best of linear graphs of normal scores.
         ahead: the lead over the best graph of normal scores in the last of them.
-        edges: those compared.
-        rules: rules that the rivals obey if possible.
     """
     exact = replace(copula, exactness=np.ones((len(copula.seen), 1)))
     level = exact.nats(exact.best(orders, reporter)[0])

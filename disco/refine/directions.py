@@ -14,12 +14,8 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class KnownDirections(NamedTuple):
-    """Properties of all graphs: a set of nodes for every node, as bits.
-
-    Attributes:
-        above, below: the nodes that come before and after each node.
-        excluded: those that cannot be its children.
-        inward: those that cannot be its parents.
+    """Properties of all graphs: for every node, as bits, the nodes before it, those after it, excluded children and
+    parents.
     """
 
     above: list[int]
@@ -37,22 +33,14 @@ class KnownDirections(NamedTuple):
 class Directions:
     """Known directions of a graph's edges; every addition adds all that follow.
 
-    Attributes:
-        beside: every node's neighbours.
-        free: those whose edge has no direction yet.
-        parents, children: those whose edge has one.
-        above, below: the nodes that come before and after each node.
+    Sets of nodes by node: `beside` its neighbours; `free` those whose edge has no direction yet, `parents` and
+    `children` the others; `above` and `below` the nodes that come before and after it.
     """
 
     def __init__(
         self, neighbours: Sequence[int], directed: Iterable[Pair], known_directions: KnownDirections | None = None
     ) -> None:
-        """Directions and all that follow.
-
-        Args:
-            directed: with all edges of colliders.
-            known_directions: further directions follow from the order of nodes, and from excluded parents.
-        """
+        """Directions, with all edges of colliders, and those that follow, also from known orders and excluded parents."""
         self.beside, none = neighbours, [0] * len(neighbours)
         above, below, _, inward = known_directions or (none, none, none, none)
         self.free, self.above, self.below = list(neighbours), list(above), list(below)

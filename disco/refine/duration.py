@@ -27,9 +27,7 @@ def of_fit(rows: int, levels: float) -> float:
 def of_searches(edges: float, nodes: int, rows: int, levels: float = 12.0) -> float:
     """The searches of the usual choice, with the evidence; beyond MOST_ROWS only for the gains of the edges.
 
-    Args:
-        edges: number of the graph's edges, about.
-        levels: mean number of a column's levels.
+    `edges` is about that of the graph, `levels` the mean number of a column's levels.
     """
     gains = 7e-7 * nodes * rows if rows > MOST_ROWS else 0.0
     return nodes * (15 + 20 * (edges / nodes) ** 2.2) * of_fit(rows, levels) + gains

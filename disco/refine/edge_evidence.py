@@ -89,7 +89,6 @@ class Judged(NamedTuple):
     Attributes:
         edges: `evidence`'s rows, `decided`, `source` and `class_decides`; with knowledge also `rule`, an edge's rule.
         misfit: every node's misfit, nats, (d,).
-        is_poor: whether every node is poorly fitted, (d,).
         fits: the fits of the graph, by node and parents.
         made: number of node fits.
         left_out: number of edges that are supported only by similarity within groups.
@@ -112,12 +111,9 @@ def judge(
 ) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
-    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest.
-
-    Args:
-        task: with groups, the misfit does not split them, whose rows may be similar (`disco.refine.alike`).
-        all_rows: as in `evidence`.
-        tells_decided: whether these reports call directions decided.
+    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest;
+    `tells_decided`: whether these reports call directions decided. With groups, the misfit does not split them, whose
+    rows may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
     """
     # Without earlier fits, which must not affect the result.
     scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
@@ -143,7 +139,6 @@ def judge(
 
 
 def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
-    """All edges of a graph, the largest predicted loss first."""
     make_fits((scores, key) for key in enumerate(parents))
     edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
     return sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
@@ -276,14 +271,13 @@ def evidence(
     Args:
         scores: for the links.
         classes: their `in_classes`, for the direction evidence.
-        parents: every node's parents, all before it in the order.
+        parents: every node's, all before it in the order.
         all_rows: of a table of which the scores have a part, for the links and their p-values; the direction evidence
-            is always that of the scores' rows. None if they have all.
+            is always that of the scores' rows.
         only: the edges (parent, child) requested; None for all.
 
     Returns:
-        Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a required fit has no
-        finite score.
+        Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a fit has no finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents, only)
@@ -316,8 +310,8 @@ def decided(
     """Whether each direction is decided, (edges,).
 
     Args:
-        rows: the rows of `evidence`, of all edges.
-        misfit: every node's misfit, nats, (d,).
+        rows: of `evidence`, for all edges.
+        misfit: every node's, nats, (d,).
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
         contexts: number of nodes that are effects of contexts, which come first and always fit.

@@ -117,7 +117,6 @@ def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choi
 
 
 def _missing(edges: pd.DataFrame) -> list[str]:
-    """Notes on edges without evidence."""
     return [
         f'No evidence is available for the edge from "{row.parent}" to "{row.child}": a required fit has no finite '
         "likelihood."

@@ -26,14 +26,9 @@ def fitted_graphs(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> FittedGraphs:
-    """The graphs that a refinement leaves, with its table.
+    """The graphs that a refinement leaves, with its table; an InputError if table, roles or knowledge are not its own.
 
-    Args:
-        table, roles, knowledge: those of the refinement.
-        callback: receives an event after every graph; returning False stops.
-
-    Raises:
-        InputError: the table, roles or knowledge are not those of the refinement.
+    `callback` receives an event after every graph; returning False stops.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))

@@ -90,13 +90,8 @@ class Left:
     ) -> "Left":
         """The graphs that a refinement leaves.
 
-        Args:
-            names: its nodes, by number.
-            prepared: the refined table; its experiments exclude directions.
-            knowledge: the rules given to the refinement.
-
-        Raises:
-            InputError: the names, the table or the knowledge are not those of the refinement.
+        The experiments of the refined table exclude directions. An InputError if the names of the nodes, by number, the
+        table or the knowledge are not those of the refinement.
         """
         if odd := sorted(set(names) ^ set(refined.order)):
             what = f'the column "{odd[0]}": give the refined table.'
@@ -173,8 +168,7 @@ class Left:
     ) -> list[tuple[Class, float, bool]]:
         """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only.
 
-        Args:
-            also: further graphs near the best, with their weights.
+        `also` has further graphs near the best, with their weights.
         """
         by_key: dict[tuple[int, ...], Class] = {}
         weights = dict[tuple[int, ...], float]()

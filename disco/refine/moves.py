@@ -16,15 +16,11 @@ from disco.refine.walks import Parents
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], previous: Sequence[int]) -> pd.DataFrame:
-    """Every node's position before and after, and the gain of the change; rows in the refined order.
+    """The position of every node in another order and in the refined one, and the gain of the change, in the refined
+    order.
 
-    Args:
-        order: the refined order.
-        previous: the other order of the same nodes.
-
-    Returns:
-        Columns `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1. gain_nats is NaN for a node that
-        did not move: it already agrees with the other order as well as possible.
+    The columns are `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1. gain_nats is NaN for a node
+    that did not move: it already agrees with the other order as well as possible.
     """
     requests: list[tuple[int, Parents]] = []
     walks, owners = [], []

@@ -38,11 +38,8 @@ _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
 class Steps(NamedTuple):
-    """The first Newton steps from a fit to fits with one parent more or less.
-
-    Attributes:
-        add: with a further candidate, its own coefficients first, (c, WIDTH + P).
-        drop: without a parent, (k, P).
+    """The first Newton steps from a fit: to a further candidate, its own coefficients first, (c, WIDTH + P); without a
+    parent, (k, P).
     """
 
     add: np.ndarray
@@ -55,11 +52,9 @@ class Steps(NamedTuple):
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
-    """The additional cost, nats, of an edge whose parent is later in a given order; it grows with their distance.
+    """The additional cost, nats, of an edge whose parent is at a later position in a given order.
 
-    Args:
-        parent, child: their positions in the order.
-        against: nats for a distance as long as the order.
+    It grows with their distance, and is `against` for a distance as long as the order, but at most `MOST_AGAINST`.
     """
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
 
@@ -70,12 +65,10 @@ class Scores(Stepwise):
     Args:
         candidates: every node's, ascending; symmetric, so that an edge may be reversed.
         odds: the log prior odds against an edge, nats.
-        order: a given causal order of all nodes.
-        against: cost, nats, of an edge against the whole length of that order, as in `cost_against`.
+        against: cost, nats, of an edge against the whole length of the given order, as in `cost_against`.
         weights: of the rows, (n,).
         warm: scores of the same table and candidates, whose fits are good starting points.
         tolerance: as in `newton.fit`.
-        reporter: called before every batch of fits.
     """
 
     def __init__(

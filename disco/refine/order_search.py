@@ -28,13 +28,8 @@ _TOGETHER = 16  # nodes whose moves are tried in parallel
 
 @dataclass(frozen=True)
 class Optimum:
-    """The end of one search.
-
-    Attributes:
-        order: node numbers, sources first.
-        parents: every node's parents.
-        score: the graph's score, nats.
-        sweeps: the score after each sweep.
+    """The end of one search: the order, sources first; every node's parents; the graph's score and that after each
+    sweep, nats.
     """
 
     order: list[int]
@@ -56,10 +51,10 @@ def search(
 
     Args:
         order: all nodes; it obeys the scores' rules.
-        parents: every node's parents in a known graph, where the search for its parents begins.
+        parents: every node's in a known graph, where the search for its parents begins.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; done is the number of nodes visited in the sweep. The first event
-            of a sweep has the current graph. After an answer `ENOUGH` the search ends.
+        callback: receives an event after each node; the first of a sweep has the current graph. `ENOUGH` ends the
+            search.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
@@ -125,14 +120,10 @@ class _Places:
 
 
 class _State:
-    """An order, and every node's fit in it.
+    """An order, and every node's fit in it. `place` and `allowed` have every node's position and candidates before it.
 
-    The cost of a move depends on the candidates of the moved nodes, not on the number of all nodes.
-
-    Attributes:
-        place: every node's position in the order, (d,).
-        allowed: every node's candidates before it.
-        score: the sum of the fits' scores; moves add to it, and `total` computes it anew.
+    The cost of a move depends on the candidates of the moved nodes, not on the number of all nodes. `score` is the sum
+    of the fits' scores; moves add to it, and `total` computes it anew.
     """
 
     def __init__(self, scores: Stepwise, order: list[int]) -> None:
@@ -151,12 +142,10 @@ class _State:
         self.total()
 
     def total(self) -> float:
-        """The score, computed anew."""
         self.score = sum(fitted.score for fitted in self.fitted)
         return self.score
 
     def _placed(self, first: int, last: int) -> None:
-        """Update the positions of a stretch of the order."""
         for at in range(first, last):
             self.place[self.order[at]] = at
 
@@ -205,7 +194,6 @@ class _State:
         return lowest, lowest + sum(other_node in linked for other_node in remaining[first:last])
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
-        """Make the fits for the moves of these nodes in shared batches."""
         yield from together([walk for node in nodes for walk in self._walks(node, reach).walks])
 
     def improve(self, node: int, reach: int) -> Walk[bool]:

@@ -28,19 +28,10 @@ Turned = list[Pair]
 
 
 class Class:
-    """The graphs left.
-
-    Attributes:
-        known: the directions that all of them have.
-        components: sets of nodes joined by edges that the colliders leave undirected.
-    """
+    """The graphs left, with their common directions (`known`), and the sets of nodes joined by undirected edges."""
 
     def __init__(self, children: Sequence[int], known_directions: KnownDirections) -> None:
-        """The class of a DAG that obeys the rules.
-
-        Args:
-            known_directions: the rules, with the known directions among them.
-        """
+        """The class of a DAG that obeys the rules, with the known directions among them."""
         self._children, parents = list(children), turned(children)
         neighbours = [ahead | behind for ahead, behind in zip(children, parents, strict=True)]
         colliders = _colliders(neighbours, parents)
@@ -123,7 +114,6 @@ class _Component:
             return 0
 
     def all(self, nodes: int) -> Iterator[Turned]:
-        """Every orientation of the subgraph of these nodes."""
         for root in members(nodes):
             rest = self._rest(nodes, root)
             if rest is not None:

@@ -33,13 +33,11 @@ class Reason(Enum):
 def reason(
     row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False, rows: int = MOST_ROWS
 ) -> Reason:
-    """The first rule that an edge violates.
+    """The first rule that an edge, a row of `Refined.edges`, violates.
 
     Args:
-        row: a row of `Refined.edges`.
         nodes: `Refined.nodes`.
         bound: nats of evidence required.
-        has_artefacts: whether its `Found.artefacts` has any.
         rows: number of rows of the table.
     """
     is_ruled = row.get("rule", FREE) != FREE
@@ -74,7 +72,6 @@ def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
 
 
 def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
-    """A column's values for an edge's two nodes."""
     values = nodes.set_index("node")[column]
     return float(values[row["parent"]]), float(values[row["child"]])
 

@@ -164,7 +164,6 @@ def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
-    """The pairs that pass the screen, by node."""
     nodes = task.design.nodes
     reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
     fit(task.design, Problems.of([(0, ())]))
@@ -178,7 +177,6 @@ def _judged(task: Task, all_rows: RankDesign | None, request: tuple[SearchResult
 
 
 def _moved(task: Task, searched: SearchResults, reporter: Reporter) -> pd.DataFrame:
-    """The changes of the search in a given order."""
     best = searched.best.found
     assert task.order is not None
     return moves(searched.scores(task, reporter.quiet()), best.order, best.parents, task.order)

@@ -103,12 +103,8 @@ class Refined:
     ) -> "Effect":
         """The effect on a node of setting others: `disco.effects.effect.effect` over the graphs left.
 
-        For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once.
-
-        Args:
-            table, roles, knowledge: those of the refinement.
-            on, do, against: the question.
-            where: the rows in question, by levels of covariates (`disco.effects.effect_question.among`).
+        For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once. `where` restricts the
+        rows by levels of covariates (`disco.effects.effect_question.among`).
 
         Raises:
             InputError: the table is not that of the refinement, or the question cannot be answered.
@@ -124,8 +120,7 @@ class Refined:
 def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     """The result as it counts on a table: the model class decides directions only if there are no artefacts.
 
-    Other sources remain. Nothing is lost: without artefacts, the same result has its directions again. `artefacts` are
-    those neither cured nor dismissed.
+    Other sources remain. Nothing is lost: without artefacts, the same result has its directions again.
     """
     edges = result.edges
     by_class = edges["class_decides"].astype(bool) & (not artefacts)

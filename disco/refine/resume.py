@@ -24,14 +24,8 @@ _FORMAT = 9  # of what is kept, and of the scores in it
 
 @dataclass(frozen=True)
 class First:
-    """The graph of the first search and the prior fitted to it.
-
-    Attributes:
-        order: all nodes, sources first.
-        parents, candidates: of every node.
-        prior: of effects and links.
-        odds, against: nats, as in `Scores`.
-        made: number of node fits of the search.
+    """The graph of the first search and the prior fitted to it; `odds` and `against` in nats, `made` the number of node
+    fits.
     """
 
     order: list[int]
@@ -45,12 +39,8 @@ class First:
 
 @dataclass(frozen=True)
 class End:
-    """The end of one search.
-
-    Attributes:
-        start: the name of its initial order.
-        found: the graph.
-        made: number of node fits, including all parallel searches if it is the first of them; 0 for the others.
+    """The end of one search from a named order; its node fits include all parallel searches if it is the first of them,
+    otherwise 0.
     """
 
     start: str

@@ -19,11 +19,10 @@ from disco.refine.walks import Allowed, Parents, Walk, together
 
 @dataclass(frozen=True)
 class Reversal:
-    """The best graph found with an edge's child before its parent.
+    """The best graph found with an edge's child before its parent, and its loss of score; NaN if a fit has no finite
+    score.
 
-    Attributes:
-        nats: its loss of score; NaN if a required fit has no finite score.
-        now, after: parents in the best and in the reversed order, of the nodes whose parents differ.
+    `now` and `after` have the parents in the best and in the reversed order, of the nodes whose parents differ.
     """
 
     parent: int
@@ -39,13 +38,7 @@ def reversals(
     parents: Sequence[Parents],
     only: Sequence[tuple[int, int]] | None = None,
 ) -> list[Reversal]:
-    """The best way to reverse edges.
-
-    Args:
-        scores: the scores for comparing graphs.
-        parents: of every node, all before it in the order.
-        only: the edges (parent, child) to reverse; None for all.
-    """
+    """The best way to reverse edges (parent, child), by default all edges of a graph."""
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
     changes, orders = PositionChanges(scores, order), Turned(order, graph, scores.rules)
     current = resolve(

@@ -35,12 +35,9 @@ _FAR = 30.0  # nats by which a graph leads over another one if those near the ot
 
 
 class SeveralClasses:
-    """Scores of nodes over several classes.
+    """Scores of nodes over several classes: those of the semiparametric GLM and others.
 
-    Args:
-        glm: the scores of the semiparametric GLM.
-        parents: every node's parents in a known graph, where searches for others begin.
-        linear: the prior under which effects and link are linear.
+    Searches begin at every node's parents in a known graph; under the prior `linear`, effects and link are linear.
     """
 
     def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
@@ -135,7 +132,6 @@ def leads(
     """The smallest lead of a graph over the rivals of its edges' directions, nats.
 
     Args:
-        parents: of every node, all before it in the order.
         needed: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
         fixed: edges whose direction has another source.
         allowance: nats that do not count as a lead over coarse readings, whose likelihood is approximate.

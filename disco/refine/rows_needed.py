@@ -32,10 +32,7 @@ def rows_needed(
 ) -> dict[tuple[int, int], float]:
     """Rows per arm for each pair (x, y), by number; infinite without a predicted effect.
 
-    Args:
-        prepared: the table; of many rows, those that a refinement searches.
-        parents: by pair, the parents of y, with x among them.
-        reporter: receives the number of finished pairs.
+    `parents` has those of y, with x among them. Of many rows, the models use those that a refinement searches.
     """
     rows = searched_rows(prepared.counts.to_numpy())
     prepared, names = prepared if rows is None else prepared.take(rows), list(prepared.counts.columns)

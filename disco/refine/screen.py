@@ -98,14 +98,11 @@ def parts_of(nodes: int) -> list[range]:
 def supported(
     scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]], positions: range
 ) -> list[tuple[int, int]]:
-    """The screened-out pairs (child, earlier node) that would raise the score of a graph.
+    """The screened-out pairs (child, earlier node) that would raise the score of a graph; the children at some
+    positions.
 
     The screen conditions on all neighbours. A common child of two nodes can hide the edge between them; given a node's
     parents alone, the edge is visible.
-
-    Args:
-        scores: with the candidates so far.
-        positions: of the children in the order.
     """
     design, pairs = scores.design, list[tuple[int, int]]()
     for first in range(positions.start, positions.stop, _SIDE_BY_SIDE):

@@ -33,7 +33,7 @@ class SearchResults(NamedTuple):
 
     Attributes:
         first: the first search, with the prior of all others.
-        candidates: every node's candidates in the last search.
+        candidates: every node's in the last search.
         ends: the results of all searches but the first.
         made: number of node fits.
         is_late: whether they should have ended before the first began.
@@ -87,7 +87,7 @@ class _Begun(NamedTuple):
 
 
 def _begun(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
-    """The starts and the first search, unless it is known. The request has every node's candidates and that search."""
+    """The starts and the first search, unless it is known; the request has every node's candidates and that search."""
     candidates, first = request
     starts = _starts(task, candidates, reporter)
     is_late, name = reporter.has_enough, next(iter(starts))
@@ -228,10 +228,8 @@ def _agree(optima: Sequence[End]) -> bool:
 
 
 class _Searches(NamedTuple):
-    """Searches that share fits: their initial orders, the parents of a known graph, and their position among all.
-
-    Attributes:
-        done, total: numbers of searches before them, and of all.
+    """Searches that share fits: their initial orders, the parents of a known graph, the numbers of searches before them
+    (`done`) and of all.
     """
 
     first: First
@@ -243,7 +241,6 @@ class _Searches(NamedTuple):
 
 
 def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list[End]:
-    """The results of searches that share fits."""
     scores = scores_of(task, request.first, request.candidates, reporter)
     return _side_by_side(task, scores, request.begun, request.parents, reporter, request.done, request.total)
 
@@ -300,8 +297,6 @@ def _under_a_wider_screen(
 
 
 class _Graph(NamedTuple):
-    """A graph, and the arguments of its scores."""
-
     first: First
     candidates: Candidates
     order: list[int]

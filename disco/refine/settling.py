@@ -81,7 +81,6 @@ def next_experiment(
         knowledge: the rules given to the refinement.
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs, which fits a model to every open pair.
-        callback: receives an event after every graph of a search, class of graphs and pair; returning False stops.
 
     Raises:
         InputError: a node is unknown, or the table, roles or knowledge are not those of the refinement.
@@ -125,8 +124,6 @@ class _Counted(NamedTuple):
         shares: by node and open edge, the shares of the graphs in which it is settled, without hidden causes and
             whatever is hidden.
         parents: by two neighbours (x, y) of an open edge, the parents of y in one graph with x → y.
-        graphs: their number.
-        is_exact: whether they are all graphs left.
     """
 
     shares: dict[tuple[int, int], np.ndarray]
@@ -184,7 +181,6 @@ class _Settling:
 
 
 def _named_result(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], names: list[str]) -> Next:
-    """The result with names, best first."""
     pairs = list[tuple[Any, ...]]()
     for (node, number), shares in counted.shares.items():
         parent, child = edges.pairs[number]

@@ -31,10 +31,8 @@ def draw(
 ) -> dict[str, Drawn]:
     """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
-    Args:
-        group: every row's group number, (n,); rows of a group are drawn and left out together.
-        arm: every row's arm of an experiment, (n,); rows are drawn within arms, unless there are groups.
-        again: searches on weighted rows, for batches of draws with weights (n,) each.
+    Rows of a group, (n,), are drawn and left out together; otherwise rows are drawn within arms, (n,). `again` searches
+    on weighted rows, for batches of draws with weights (n,) each.
     """
     drawn = dict(_weights(rows, group, arm, choice))
     missing = [name for name in drawn if name not in memory.drawn]

@@ -55,12 +55,8 @@ def predicted_losses(fitted: Iterable[NodeFit]) -> list[tuple[int, int, float]]:
 class Stepwise:
     """The request of a search over orders: a node's best parents among the nodes before it.
 
-    Args:
-        candidates: every node's, ascending node numbers; symmetric, so that an edge may be reversed.
-        rules: rules that parents obey.
-
-    Attributes:
-        fits: every node's fits, by parents. The caller of the walks stores the requested fits here.
+    The candidates are ascending node numbers, and symmetric, so that an edge may be reversed. The caller of the walks
+    stores the requested fits in `fits`, every node's by parents.
     """
 
     def __init__(self, candidates: Sequence[Sequence[int]], rules: Resolved | None = None) -> None:

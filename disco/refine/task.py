@@ -31,9 +31,7 @@ class Task:
     Attributes:
         order: all nodes in a given causal order.
         also: mask of pairs that must pass the screen, (d, d).
-        rules: rules that every order and graph obeys, of knowledge and of experiments.
-        known: the rules of the knowledge alone.
-        learnt: the results of experiments, and the rules together.
+        rules: of knowledge and of experiments, which every order and graph obeys; `known` has those of knowledge alone.
         positions: of the nodes as parents, as in `RankDesign.of`, (n, d).
         contexts: number of columns that are effects of contexts, which come first.
     """
@@ -68,9 +66,6 @@ class Task:
         Args:
             contrast_rows: `contrasts` of all rows, if this table has only a part of them.
             columns: those of the table that are effects of contexts.
-
-        Raises:
-            InputError: the table or the knowledge cannot be used, or the order or edges have other columns.
         """
         names = list(table.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
