@@ -40,8 +40,7 @@ _UNDECIDED = 0.8  # share of undecided directions from which a refinement says l
 class Verdict(NamedTuple):
     """How sure a result is: sure, guess or poor; the result in one sentence; what to do about it, in one or two.
 
-    `about` is the order, the threshold (given the order), the directions of the edges or, if there are almost none, the
-    edges.
+    It is `about` the order, the threshold given the order, or the directions; of almost no edges, about the edges.
     """
 
     level: str
@@ -54,8 +53,8 @@ def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
     """How sure a causal order is: the share of its steps (`disco.paper.removals.all_steps`) that are clear.
 
     A step is clear if all edges into the node it removes are (`directions`): which of several sinks is removed first
-    affects no edge. In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10
-    %. Decisions of knowledge are clear.
+    affects no edge. With almost no edges, a step is clear if all folds remove the same node by at least 10 %. Decisions
+    of knowledge are clear.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
     count = len(steps)
@@ -84,8 +83,7 @@ def of_parents(
 ) -> Verdict:
     """How well τ_Z separates edges from noise, given the order: expected false edges (jackknife), or edges near τ_Z.
 
-    `ocs` has every candidate: fold, parent, child, ocs, z. The rule is iqr or jackknife; the latter's `groups` of the
-    candidates' Z may be known.
+    `ocs` has the columns fold, parent, child, ocs, z; the rule is iqr or jackknife, whose `groups` of Z may be known.
     """
     selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(selected), nodes):
@@ -111,7 +109,6 @@ def _of_threshold(doubtful: float, count: int, text: str) -> Verdict:
 
 
 def _few(edges: int, nodes: int, what: str) -> Verdict:
-    """The verdict on a graph with almost no edges; what: the rule to try."""
     text = f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')}."
     return Verdict("poor", text, f"The rule may be the reason, not the table: try {what}.", "edges")
 
@@ -124,10 +121,7 @@ _PARENTS_ADVICE = {
 
 
 def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
-    """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child.
-
-    `ccs` has the columns step, remaining, node, fold, score, chosen.
-    """
+    """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child."""
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
     arrows = directions(ccs, edges)
@@ -178,10 +172,7 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_refinement(refined: Refined, bound: float) -> Verdict:
-    """How sure a refinement is: whether the model fits, how many directions are decided, whether the searches agree.
-
-    A search that ended within `bound` nats of the best counts as a near tie.
-    """
+    """How sure a refinement is: whether the model fits, directions are decided, and searches within the bound agree."""
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
         text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."

@@ -20,8 +20,7 @@ class _Seen(NamedTuple):
 
 
 def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
-    """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict, why (a
-    sentence).
+    """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict and why.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
     if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false has

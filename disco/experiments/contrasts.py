@@ -50,7 +50,7 @@ _PARTS = 4  # of a numeric covariate
 
 
 class _ComparedRows(NamedTuple):
-    """The compared rows of one arm and of the controls; `counts` is (n, d), the others (n,), numbered from 0.
+    """The compared rows of one arm and of the controls: counts, (n, d); strata and units are numbered from 0, (n,).
 
     `block` has the stratum of every unit, within which arms are permuted, (units,).
     """
@@ -74,7 +74,7 @@ class _ComparedRows(NamedTuple):
 
 
 class _Arm(NamedTuple):
-    """An arm, or a level of a context without targets, compared with the controls.
+    """An arm, or a level of a context (without targets), compared with the controls.
 
     `of` is the column that names it; `side` is 1 for its rows, 0 for the controls, -1 for other rows, (n,).
     """
@@ -164,7 +164,6 @@ def _of_arm(
 
 
 def _has_moved(control: float, treated: float, p_value: float, margin: float) -> bool:
-    """Whether the mean of a target itself differs in its arm."""
     return p_value <= RATE and not control / (1 + margin) <= treated <= control * (1 + margin)
 
 

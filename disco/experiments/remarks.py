@@ -50,7 +50,6 @@ def _not_by_chance(adjustment: Adjustment) -> Iterator[str]:
 
 
 def _uneven(contrast_rows: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
-    """The arms that differ from the controls in a covariate."""
     rows = contrast_rows.groupby(["of", "arm"])["rows"].max()
     for arm in arms(adjustment):
         sides = arm.side == 1, arm.side == 0

@@ -61,8 +61,7 @@ class Learnt(NamedTuple):
     def marked(self, edges: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         """Candidate edges with their rule and, with experiments, their source; unchanged if there are no rules.
 
-        The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge. `names` has all
-        nodes.
+        The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge.
         """
         if self.rules is None:
             return edges
@@ -79,10 +78,7 @@ class Learnt(NamedTuple):
 def learnt_of(
     prepared: Prepared, names: Sequence[str], knowledge: Resolved | None = None, margin: float = MARGIN
 ) -> Learnt:
-    """The rules of a table's experiments together with knowledge; those of knowledge alone without interventions.
-
-    `prepared` is the whole table. `margin` as in `contrasts`.
-    """
+    """The rules of a whole table's experiments together with knowledge; of knowledge alone without interventions."""
     if prepared.adjustment is None or prepared.adjustment.interventions is None:
         return Learnt(knowledge, np.zeros((len(names),) * 2, dtype=bool), known=knowledge)
     return learnt(contrasts(prepared, margin), names, knowledge)
@@ -152,7 +148,6 @@ def _contradicted(
 
 
 def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> str:
-    """A sentence on a required edge for which an experiment shows no effect."""
     return (
         f'The knowledge requires "{names[parent]}" → "{names[child]}", but setting "{names[parent]}" leaves '
         f'"{names[child]}" as it was (ratio {number(ratio)}). The knowledge was kept.'

@@ -44,9 +44,7 @@ def check(
 ) -> None:
     """Refuse rules that contradict each other.
 
-    Args:
-        tier: of every column, from 1; 0 for none, (nodes,).
-        inside: pairs within a closed tier, (nodes, nodes) bool.
+    Tiers are numbered from 1; 0 for none, (nodes,). `inside` has the pairs within a closed tier, (nodes, nodes) bool.
     """
     edges, never = (pairs_of(rules, len(names)) for rules in (required, forbidden))
     contradictions: list[tuple[int, str]] = []  # how many rules, and the words on them

@@ -18,7 +18,7 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
 def read(path: Path | str) -> Knowledge:
-    """The knowledge of a file, JSON or Tetrad's text format; an InputError if it is too large or not of its form."""
+    """The knowledge of a file, JSON or Tetrad's text format; raises InputError if it cannot be used."""
     return from_bytes(read_regular(path, MOST_BYTES), Path(path).name)
 
 
@@ -69,7 +69,7 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
 
 
 def to_tetrad(knowledge: Knowledge) -> str:
-    """The knowledge in Tetrad's text format; an InputError if a name has a space, which that format does not allow."""
+    """The knowledge in Tetrad's text format; raises InputError if a name has a space, which it does not allow."""
     edges = [*knowledge.required, *knowledge.forbidden]
     for text in (text for texts in (*knowledge.tiers, *edges) for text in texts):
         if len(text.split()) != 1 or text != text.strip():

@@ -36,7 +36,7 @@ _KINDS = ("required", "forbidden")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Rules about a graph; an InputError if one is not of this form, or there are too many.
+    """Rules about a graph; raises InputError if one is not of this form, or there are too many.
 
     Attributes:
         tiers: names and patterns of each tier, earliest first.
@@ -66,8 +66,8 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Knowledge":
-        """The knowledge of `to_dict`, or of a file that has some of these entries; an InputError for any other entry or
-        form.
+        """The knowledge of `to_dict`, or of a file with some of its entries; raises InputError for other entries or
+        forms.
         """
         entries = [item.name for item in fields(cls)]
         for name in values:
@@ -102,12 +102,10 @@ class Knowledge:
         return rules
 
     def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
-        """The rules over the nodes of a table; the matrices are in the order of the names. No rule may name a column in
-        `roles`.
+        """The rules over the nodes of a table; the matrices are in the order of the names.
 
-        Raises:
-            InputError: a rule matches no column or pair, or rules contradict each other; it names the fewest rules that
-                do.
+        Raises InputError if a rule matches no column or pair, if it names a column in `roles`, or if rules contradict
+        each other; the message then has the fewest rules that do.
         """
         index = positions(names, "table")
         if roles is not None:

@@ -20,13 +20,14 @@ _HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # needs quotes
 def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ()) -> Knowledge:
     """The knowledge of three typed texts: one tier per line, earliest first, and one edge per line.
 
-    `closed` has the numbers of the closed tiers, from 1. An InputError if a line or the knowledge is not of its form.
+    `closed` has the numbers of the closed tiers, from 1. Raises InputError if a line is not of its form, or the
+    knowledge is not.
     """
     return Knowledge(tiers_of(tiers), _edges(required, "required"), _edges(forbidden, "forbidden"), closed)
 
 
 def tiers_of(text: str) -> list[list[str]]:
-    """The typed tiers, each a list of names and patterns; an InputError if a quoted text has no end."""
+    """The typed tiers, each a list of names and patterns; raises InputError if a quoted text has no end."""
     lines = [[entry for entry in texts if entry] for _, texts in _lines(text, _COMMA, "tiers")]
     return [texts for texts in lines if texts]
 

@@ -107,12 +107,9 @@ def order_by_linear_models(
     reporter: Reporter,
     show: Callable[[Sketch], None] = lambda graph: None,
 ) -> list[int]:
-    """The best order of searches from a random start and of restarts near the best.
+    """The best order of searches from a random start and of restarts near the best; `show` receives the first graph.
 
-    Args:
-        correlations: of the columns, (d, d).
-        candidates: every node's; symmetric.
-        show: receives the graph of the first search.
+    `correlations` are those of the columns, (d, d); the candidates of all nodes are symmetric.
     """
     model = LinearModel.of(correlations, rows, candidates)
     best = _first(model, seed)

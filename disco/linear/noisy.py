@@ -1,9 +1,9 @@
-"""Linear graphs of what columns show with noise: rates read as counts, or something normal read in a few levels.
+"""Linear graphs of variables that columns show with noise: rates read as counts, or a normal variable in a few levels.
 
-If a column's correlation with what it shows is r (its *exactness*), correlations divided by the exactnesses of both
-columns are those of what they show. A column that is a step function of something normal has further coefficients on
-Hermite's polynomials: two of them have the correlation Σₖ cₖ cₖ′ ρᵏ if what they show has ρ (Mehler, 1866). A graph of
-what they show implies the correlations that were seen, and so has a likelihood beside that of a graph of the columns.
+If a column's correlation with its variable is r (its *exactness*), correlations divided by the exactnesses of both
+columns are those of the variables. A column that is a step function of a normal variable has further coefficients on
+Hermite's polynomials: two of them have the correlation Σₖ cₖ cₖ′ ρᵏ if the variables have ρ (Mehler, 1866). A graph of
+the variables implies the observed correlations, and so has a likelihood comparable with that of a graph of the columns.
 """
 
 import math

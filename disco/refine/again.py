@@ -60,12 +60,9 @@ def adjusted(
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
 ) -> dict[str, GraphResult]:
-    """Search with all adjustments, without each of them, and without any: each search's graph, by its name in
-    `searches`.
+    """Searches with all adjustments, without each of them, and without any: graphs by the names of `searches`.
 
-    Args:
-        knowledge: rules that every search obeys.
-        callback: receives the events, one stage per search; returning False stops.
+    `knowledge` has rules that every search obeys. The events have one stage per search; returning False stops.
     """
     require_types(adjustment=(adjustment, Adjustment))
     prepared, adjustments, graphs = prepare(table, adjustment), dict(searches(adjustment)), {}

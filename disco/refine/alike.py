@@ -7,11 +7,10 @@ allow. Its *design effect*
     Σ over groups (Σ in the group of r x)² / Σ r² x²
 
 is the ratio of the cluster-robust sandwich variance to that of independent rows (Liang and Zeger, Biometrika 1986); 1
-if rows within groups are as different as between them. The parent's residual against the child's column is tested too,
-and the larger of both is used, since a direction compares both.
-
-That many rows count as one. An edge's likelihood ratio, its direction evidence and the information on its linear effect
-are divided by its design effect. An edge that is then no longer likely is removed.
+if rows within groups are as different as between them. The larger of this and the effect of the parent's residual on
+the child's column is used, since a direction compares both. That many rows count as one: an edge's likelihood ratio,
+its direction evidence and the information on its linear effect are divided by it. An edge that is then unlikely is
+removed.
 """
 
 from collections.abc import Sequence
@@ -33,9 +32,7 @@ _DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
 def design_effects(
     design: RankDesign, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray
 ) -> np.ndarray:
-    """The design effect of edges, at least 1, (edges,); `edges` has node numbers, `group` every row's group number,
-    (n,).
-    """
+    """The design effect of edges (as node numbers), at least 1, (edges,), by every row's group number, (n,)."""
     residuals = _residuals(design, parents)
     straight = design.columns[: design.nodes, 0]
     edge_effects = []
@@ -47,9 +44,7 @@ def design_effects(
 
 
 def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> pd.DataFrame:
-    """The evidence for edges (`edge_evidence.evidence`) divided by their design effects, (edges,); gain, p-value and
-    BIC follow.
-    """
+    """The evidence for edges divided by their design effects, (edges,); gain, p-value and BIC follow from it."""
     shared = edges.assign(**{name: edges[name] / effects for name in _DIVIDED})
     columns = design.width[edges["parent"].to_numpy(int)]
     ratio = shared["log_likelihood_nats"].to_numpy()

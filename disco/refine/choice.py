@@ -12,7 +12,7 @@ _MOST = 100_000  # all orders and drawn rows are in memory at once
 
 @dataclass(frozen=True)
 class Choice:
-    """The extent of a refinement's search and its report; an InputError if a value has the wrong type or range."""
+    """The extent of a refinement's search and its report; raises InputError if a value has the wrong type or range."""
 
     # The CCS order if there is one, then sorted ones and that of linear models, then random ones.
     starts: int = whole(

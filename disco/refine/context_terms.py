@@ -30,11 +30,7 @@ class Effects(NamedTuple):
 
 
 def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects]]:
-    """The table with a column for every effect of a context instead of contexts, and the effect of each by column name.
-
-    Raises:
-        InputError: a node has the name of such a column.
-    """
+    """The table with a column for every effect of a context instead of contexts, and these effects by column."""
     values, columns, around = {}, {}, prepared.adjustment
     if around is None:
         return prepared, {}

@@ -14,7 +14,7 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class KnownDirections(NamedTuple):
-    """Properties of all graphs: for every node, as bits, the nodes before it, those after it, excluded children and
+    """For every node, as bits, the nodes before it in all graphs, those after it, excluded children and excluded
     parents.
     """
 
@@ -40,7 +40,7 @@ class Directions:
     def __init__(
         self, neighbours: Sequence[int], directed: Iterable[Pair], known_directions: KnownDirections | None = None
     ) -> None:
-        """Directions, with all edges of colliders, and those that follow, also from known orders and excluded parents."""
+        """Directions, with all edges of colliders; more follow from the known order and excluded parents."""
         self.beside, none = neighbours, [0] * len(neighbours)
         above, below, _, inward = known_directions or (none, none, none, none)
         self.free, self.above, self.below = list(neighbours), list(above), list(below)

@@ -9,10 +9,7 @@ from disco.refine.bounds import MOST_ROWS, MOST_STEPS_BYTES
 
 
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
-    """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself.
-
-    `pairs` pass the screen; 0 before it.
-    """
+    """A generous estimate of a refinement's memory, in bytes, without libraries and table; `pairs` pass the screen."""
     searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
     fits = pairs * min(each**2, searched / 8)
     stored = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)

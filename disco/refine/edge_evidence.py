@@ -1,9 +1,9 @@
 """How sure every edge is, and how sure its direction.
 
-The *evidence for a link* is the loss of the child's score without the edge, its log posterior odds. Beside it are the
-gain in log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom
-per column of the parent. The p-value is conditional on the graph, although the graph was searched for: the best of
-several null candidates has a small p-value more often than its size says.
+The *evidence for a link* is the loss of the child's score without the edge, its log posterior odds. The other columns
+are the gain in log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of
+freedom per column of the parent. The p-value ignores the search for the graph: the best of several null candidates has
+a small p-value more often than its size says.
 
 The *direction evidence* is the loss of the score if the child precedes the parent (`disco.refine.reversal`), under the
 initial prior of the searches. The fitted prior would also infer directions from spreads alone, because it knows how the
@@ -14,8 +14,8 @@ Directions are identified by the class of models, to which real tables seldom be
 certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the required bound, and the evidence for the link twice the bound: a direction is
-  not surer than its edge;
+- the direction evidence reaches the required bound, and the evidence for the link twice the bound: a direction is not
+  surer than its edge;
 - with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
   class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
@@ -24,12 +24,12 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
 - if all this holds, the *worst case* of the direction evidence reaches 80 % of the bound and 1 % of the evidence for
-  the link, or 3 % for each nat of it a row: the graph's lead over all rivals in which the edge is reversed and every
-  node may have another class of distribution (`disco.refine.rivals`). Evidence of less than this share rests on
-  details of distributions that no class has right, with any number of rows.
+  the link, or 3 % for each nat of it per row: the lead over all rivals in which the edge is reversed and nodes may have
+  other classes of distribution (`disco.refine.rivals`). Less rests on details of distributions that no class has right,
+  with any number of rows.
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
-setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
+setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can distinguish them.
 
 A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the direction
 evidence, which then shows how far the rows agree. There is no direction without an edge: the gain must reach the bound,
@@ -112,8 +112,8 @@ def judge(
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
     The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest;
-    `tells_decided`: whether these reports call directions decided. With groups, the misfit does not split them, whose
-    rows may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
+    `tells_decided` if these reports call directions decided. With groups, the misfit does not split them, whose rows
+    may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
     """
     # Without earlier fits, which must not affect the result.
     scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
@@ -167,8 +167,8 @@ class _Judging:
         return shared_out(rows, effects, design)
 
     def decided(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-        """The rows of all edges with the criteria of their directions and, with knowledge, each edge's rule; and which
-        nodes are poorly fitted.
+        """The rows of all edges with what decides them, and each edge's rule with knowledge; which nodes are poorly
+        fitted.
         """
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1)
@@ -191,9 +191,8 @@ class _Judging:
         return rows.assign(**sources), poorly_fitted(self.misfit, rows)
 
     def _leads(self, pairs: Sequence[tuple[int, int]], needed: dict[tuple[int, int], float]) -> list[float]:
-        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided.
-
-        `needed` has the edges that no other rule leaves undecided, with the lead that each needs.
+        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided (not
+        `needed`).
         """
         fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
         counts = self.task.table.to_numpy()
@@ -239,7 +238,6 @@ def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
 
 
 def _reversed_elsewhere(optima: Sequence[Optimum], least_score: float) -> set[tuple[int, int]]:
-    """The edges (parent, child) that are reversed in a search ending with at least that score."""
     graphs = [optimum.parents for optimum in optima if optimum.score >= least_score]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
@@ -247,7 +245,7 @@ def _reversed_elsewhere(optima: Sequence[Optimum], least_score: float) -> set[tu
 def in_classes(scores: Scores, knowledge: Resolved | None = None) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order, and without experiments: their rows and their rules.
 
-    Their fits start from those of other scores. `knowledge` has the rules of knowledge alone.
+    Their fits start from those of other scores.
     """
     design = scores.design
     controls = None if design.own_rows is None else design.own_rows.min(0)

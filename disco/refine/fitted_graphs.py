@@ -26,9 +26,8 @@ def fitted_graphs(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> FittedGraphs:
-    """The graphs that a refinement leaves, with its table; an InputError if table, roles or knowledge are not its own.
-
-    `callback` receives an event after every graph; returning False stops.
+    """The graphs that a refinement leaves, with the table, roles and knowledge given to it; raises InputError for
+    others.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))

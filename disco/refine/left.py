@@ -1,13 +1,13 @@
-"""The graphs that a refinement leaves: the classes of the graph found, of others near the best, of bootstrap tables.
+"""The graphs that a refinement leaves: the classes of the best graph, of others near it, and of bootstrap tables.
 
-The class of the graph found (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class
-that its edges have along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the
-difference of the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
+The class of the best graph (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class of
+its edges along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the difference of
+the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
 
 A collider can compel an open direction although hardly any evidence supports it, or none that counts: the table has an
 artefact, or the class fits it badly. `Left.reversed` has the graphs with such an edge reversed. `Left.extremes` has
-those in which all open edges point away from a node, or towards it: what holds in both of them of the nodes that it
-comes before holds whichever way open edges point.
+those in which all open edges point away from a node, or towards it. What both imply for the nodes after it holds in
+whichever direction open edges point.
 """
 
 import math
@@ -41,8 +41,7 @@ class Left:
     """The edges of a refinement as numbers, and the graphs left. A graph is every node's children, as bits.
 
     Attributes:
-        pairs: (parent, child) of every edge.
-        open: the numbers of the open edges.
+        pairs: (parent, child) of every edge; `open` has the numbers of the open edges.
         number: of the open edge between two nodes, in both directions.
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
@@ -88,10 +87,10 @@ class Left:
         prepared: Prepared | None = None,
         knowledge: Knowledge | None = None,
     ) -> "Left":
-        """The graphs that a refinement leaves.
+        """The graphs that a refinement leaves, given its nodes by number, and its table, whose experiments exclude
+        directions.
 
-        The experiments of the refined table exclude directions. An InputError if the names of the nodes, by number, the
-        table or the knowledge are not those of the refinement.
+        Raises InputError if the names, the table or the knowledge are not those of the refinement.
         """
         if odd := sorted(set(names) ^ set(refined.order)):
             what = f'the column "{odd[0]}": give the refined table.'
@@ -210,7 +209,6 @@ class Left:
         return [tuple(graph) for graph in graphs if not self._is_forbidden(graph) and self._is_placed(graph)]
 
     def _is_placed(self, graph: Sequence[int]) -> bool:
-        """Whether a graph and the known order of nodes make no cycle."""
         both = [children | below for children, below in zip(graph, self.known.below, strict=True)]
         return len(sorted_nodes(both)) == len(both)
 

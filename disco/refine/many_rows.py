@@ -14,9 +14,9 @@ _FEW = 20  # rows that a column keeps outside its most frequent value, if it has
 
 
 def searched_rows(counts: np.ndarray) -> np.ndarray | None:
-    """The rows to search, ascending numbers, spread evenly over the rows' totals; None if that is all of them.
+    """The rows of counts, (n, d), to search: numbers, spread evenly over the rows' totals; None if that is all of them.
 
-    A few rows are added for a column that would be nearly constant otherwise. `counts`: (n, d).
+    A few rows are added for a column that would be nearly constant otherwise.
     """
     rows = len(counts)
     if rows <= MOST_ROWS:

@@ -16,7 +16,7 @@ from disco.refine.walks import Parents
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], previous: Sequence[int]) -> pd.DataFrame:
-    """The position of every node in another order and in the refined one, and the gain of the change, in the refined
+    """Every node's positions in another and in the refined order, and the gain of the change; rows in the refined
     order.
 
     The columns are `disco.columns.REFINED_MOVES`, nodes as numbers and positions from 1. gain_nats is NaN for a node
@@ -47,10 +47,7 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], prev
 
 
 def put_back(order: Sequence[int], previous: Sequence[int], node: int, rules: Resolved | None = None) -> list[int]:
-    """The order with one node moved to the nearest position where it agrees with another order on most pairs.
-
-    Both the order and the position obey the rules.
-    """
+    """The order with a node moved, within the rules, to the nearest position where most pairs agree with another."""
     rank = {other_node: position for position, other_node in enumerate(previous)}
     rest = [other_node for other_node in order if other_node != node]
     later = np.array([rank[other_node] > rank[node] for other_node in rest], dtype=int)

@@ -38,8 +38,8 @@ _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
 class Steps(NamedTuple):
-    """The first Newton steps from a fit: to a further candidate, its own coefficients first, (c, WIDTH + P); without a
-    parent, (k, P).
+    """The first Newton steps from a fit: to a candidate, its coefficients first, (c, WIDTH + P); without a parent, (k,
+    P).
     """
 
     add: np.ndarray
@@ -171,10 +171,7 @@ Task = tuple[Scores, Walk[Result]]
 
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
-    """Run walks to their ends in parallel, with shared batches of fits.
-
-    All scores have one design and candidates, and all are weighted or none.
-    """
+    """Run walks to their ends in parallel, with shared batches of fits: of one design, and all weighted or none."""
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
         while True:

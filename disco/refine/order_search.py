@@ -28,9 +28,7 @@ _TOGETHER = 16  # nodes whose moves are tried in parallel
 
 @dataclass(frozen=True)
 class Optimum:
-    """The end of one search: the order, sources first; every node's parents; the graph's score and that after each
-    sweep, nats.
-    """
+    """The end of one search: the order, sources first, every node's parents, and the scores, nats."""
 
     order: list[int]
     parents: list[Parents]
@@ -150,7 +148,6 @@ class _State:
             self.place[self.order[at]] = at
 
     def sketch(self) -> Sketch:
-        """The graph, with the predicted loss of score without each edge."""
         return Sketch(tuple(self.order), predicted_losses(self.fitted))
 
     def _walks(self, node: int, reach: int) -> "_Places":
@@ -235,8 +232,8 @@ class _State:
         """The nodes that move before the parent to reverse an edge, in order, the child last.
 
         With the candidates of every node for which they change, and the walks of these. None if there is no such edge,
-        if the rules fix its direction, or if another path joins its endpoints, so that no order reverses this edge
-        alone.
+        if the rules fix its direction, or if another path joins its endpoints, so that no order reverses only this
+        edge.
         """
         parent, child = edge
         scores, position = self.scores, self.place

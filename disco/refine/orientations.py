@@ -1,7 +1,7 @@
-"""The graphs that the rows leave: one graph, with its edges turned in every way that changes no collider.
+"""The graphs that the rows leave: one graph, with its edges reversed in every combination that changes no collider.
 
 Graphs with the same adjacent pairs and the same colliders a → c ← b, a and b not adjacent, have the same independences
-(Verma and Pearl, UAI 1990). Of these, the graphs that keep all known directions and rules are left.
+(Verma and Pearl, UAI 1990). Of these, the graphs that obey all known directions and rules are left.
 
 The undirected edges of such a class form chordal components. An orientation of a component without a collider has one
 source. So orientations are counted, listed and drawn source by source: a source directs some edges, and what remains
@@ -49,8 +49,8 @@ class Class:
         return (*self._compelled.parents, *self._compelled.beside)
 
     def graphs(self, seed: int, limit: int) -> tuple[list[list[int]], bool]:
-        """Every graph left, as its nodes' children; of more than `limit`, that many drawn at random with equal
-        probability.
+        """The children of every node in each graph left; of more than `limit`, that many drawn at random, equally
+        likely.
 
         If a component is too large to count its orientations, its sources are drawn with equal probability instead.
         Also returns whether these are all graphs. If no draw obeys the rules, the DAG itself.

@@ -51,8 +51,8 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 def log_odds(nodes: int, edges: int) -> float:
     """The log prior odds against one more edge, nats, under a flat prior on the number of adjacent pairs.
 
-    The odds are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table
-    without edges has none; they are at least even.
+    The odds are (pairs − edges + 1) : (edges + 1), at least even (Scott and Berger, Annals of Statistics 2010), so that
+    a table without edges has none.
     """
     return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 

@@ -131,13 +131,9 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
 
 
 class Ends(NamedTuple):
-    """The final scores of the other searches.
+    """How many other searches ended where the best did, within the bound below it (`near`), and in all (`others`).
 
-    Attributes:
-        same: number of searches that ended where the best did.
-        near: number of those that ended below it, but within the bound.
-        others: number of all searches but the best.
-        apart: nats from the best to the next lower score; NaN if there is none.
+    `apart` is the distance of the best from the next lower score, nats; NaN if there is none.
     """
 
     same: int

@@ -59,11 +59,9 @@ class Drawn(NamedTuple):
 class Memory:
     """The finished parts, written to disk after every piece of work if there is a path.
 
-    Attributes:
-        key: identifies its refinement (`key_of`).
-        names: the table's columns, used as names of nodes in the file.
-        ends: the results of the searches after the first, by start, in the order of finishing.
-        drawn: edges on other rows, by the draw's name.
+    `key` identifies the refinement (`key_of`). In the file, the table's columns (`names`) are the names of nodes.
+    `ends` has the searches after the first, by start, in the order of finishing; `drawn` edges on other rows, by the
+    draw's name.
     """
 
     path: Path | None = None

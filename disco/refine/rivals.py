@@ -111,7 +111,6 @@ class SeveralClasses:
 
     @staticmethod
     def _fits(scores: Scores, start: Mapping[Key, Parents]) -> dict[Key, NodeFit]:
-        """The best fits, by steps from the parents of each key."""
         walks = [(scores, scores.walk(*key, parents)) for key, parents in start.items()]
         return dict(zip(start, resolve(walks), strict=True))
 
@@ -203,5 +202,4 @@ class _Comparing:
             self.leads[edge] = min(self.leads[edge], lead)
 
     def note(self, leads: Mapping[Edge, float]) -> None:
-        """Include leads over other rivals."""
         self.leads |= {edge: min(self.leads[edge], lead) for edge, lead in leads.items()}

@@ -201,7 +201,6 @@ def _shrinkage(values: np.ndarray) -> tuple[float, float]:
 
 
 def _largest(values: np.ndarray, threshold: float) -> list[int]:
-    """The nodes with the largest values above a threshold, ascending."""
     above = np.flatnonzero(values > threshold)
     return sorted(above[np.argsort(-values[above], kind="stable")[:_MOST]].tolist())
 
@@ -209,9 +208,8 @@ def _largest(values: np.ndarray, threshold: float) -> list[int]:
 def _standing_out(
     shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], share: float, reporter: Reporter
 ) -> np.ndarray:
-    """Pairs with a large Rao statistic in the model of a node on its neighbours, (d, d); the child is the row.
-
-    `share` is the allowed share of pairs kept by chance.
+    """Pairs with a large Rao statistic given the child's neighbours, (d, d), a `share` of them by chance; rows are
+    children.
     """
     design = _design_of(shared)
     thresholds, joined = chdtri(design.width[: design.nodes], share) / 2, np.zeros((design.nodes,) * 2, dtype=bool)

@@ -31,12 +31,8 @@ Candidates = Sequence[tuple[int, ...]]  # of every node
 class SearchResults(NamedTuple):
     """The results of all searches of a table.
 
-    Attributes:
-        first: the first search, with the prior of all others.
-        candidates: every node's in the last search.
-        ends: the results of all searches but the first.
-        made: number of node fits.
-        is_late: whether they should have ended before the first began.
+    The prior of all others is that of the `first`; `ends` has the others; `candidates` are those of the last search;
+    `made` is the number of node fits; `is_late` if they should have ended before the first began.
     """
 
     first: First
@@ -228,8 +224,8 @@ def _agree(optima: Sequence[End]) -> bool:
 
 
 class _Searches(NamedTuple):
-    """Searches that share fits: their initial orders, the parents of a known graph, the numbers of searches before them
-    (`done`) and of all.
+    """Searches that share fits: their initial orders, the parents of a known graph, the numbers of earlier ones and of
+    all.
     """
 
     first: First

@@ -142,8 +142,8 @@ class Task:
         return order if self.rules is None else self.rules.sorted(order)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
-        """The task on drawn rows, (n,) row numbers, without constant columns, and the remaining columns' numbers; None
-        if no column remains.
+        """The task on rows, (n,) numbers, without constant columns, and the other columns' numbers; None if none
+        remains.
         """
         ranks = self.design.ranks[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))

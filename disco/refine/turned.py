@@ -1,16 +1,15 @@
 """Orders with an edge's child before its parent.
 
-A *near* order is built in two ways. Either the child moves up before the parent, together with those of its ancestors
-in between that do not descend from the parent. Or, if another directed path joins the two, the parent moves down after
-the child, together with those of its descendants in between that are not ancestors of the child. Nodes on such a path
-stay, and lose a parent or a child that the order no longer allows.
+A *near* order is built in two ways. Either the child moves up before the parent, with its ancestors in between that do
+not descend from the parent. Or, if another directed path joins the two, the parent moves down after the child, with its
+descendants in between that are not ancestors of the child. Nodes on such a path stay, and lose a parent or a child that
+the order no longer allows.
 
-If a graph of the same Markov equivalence class has the edge reversed, its order is a third one: the rows speak against
-one reversed edge of a chain in any model, since it makes a collider, and say little of the whole chain reversed.
+If a graph of the same Markov equivalence class has the edge reversed, its order is a third one. One reversed edge of a
+chain makes a collider, against which the rows speak in any model; they say little about the whole chain reversed.
 
 Wider orders reverse more than the edge, as a table of another class may require: the parent comes after all its
-children, or the child before all its parents; or the edge is reversed together with all edges above its parent whose
-direction is not decided either.
+children, or the child before all its parents; or the edge is reversed with all undecided edges above its parent.
 
 With knowledge, the orders obey it, unless it allows only the edge's own direction. Then they ignore all rules.
 """
@@ -82,8 +81,9 @@ class Turned:
         return nx.Graph(pair for pair in self._graph.edges if pair not in compelled)
 
     def _equivalent(self, edge: Edge) -> nx.DiGraph:
-        """An equivalent graph with a free edge reversed: along a maximum cardinality search from its child, the free
-        edges make no collider.
+        """An equivalent graph with a free edge reversed.
+
+        Along a maximum cardinality search from its child, the free edges make no collider.
         """
         searched, rest = [edge[1]], nx.node_connected_component(self._free, edge[1]) - {edge[1]}
         while rest:
