@@ -1,9 +1,9 @@
-"""How sure a result is, in one line: a level, what was found, and what to do about it.
+"""How sure a result is, in one line: a level, the result, and what to do about it.
 
-A verdict says how well a result would repeat on other rows. Whether the model fits the table is measured only by a
-refinement. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top
-between .84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an
-order is as clear as the edges into the node it removes.
+A verdict says how well a result would repeat on other rows. Only a refinement measures whether the model fits the
+table. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top between
+.84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an order is
+as clear as the edges into the node it removes.
 
 | level | an order, a graph | a refinement |
 |---|---|---|
@@ -198,7 +198,7 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
 
 
 def _sources(edges: pd.DataFrame) -> str:
-    """Decided; or known, and from what, if sources other than the model class decide directions."""
+    """Decided; or known, with the counts of the sources, if others than the model class decide directions."""
     counted = edges["source"].value_counts()
     counts = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
     return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(counts)}"

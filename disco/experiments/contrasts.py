@@ -1,4 +1,4 @@
-"""Contrasts: what setting some nodes, or a level of a context, did to all others, as ratios of rates, without a model.
+"""Contrasts: effects of setting nodes, or of a context's level, on all others, as ratios of rates without a model.
 
 Rows of an arm are compared with the controls in the same stratum, by the Mantel–Haenszel rate ratio
 
@@ -11,13 +11,13 @@ Student's t.
 
 The p-value is that of permuting the arms among units, within strata if these are rows: exact moments and a normal tail
 if both sides have many units, drawn permutations otherwise. q is the false discovery rate of Benjamini and Hochberg, in
-three families: contexts; nodes that go along with a target among the controls; and the others. What a target changes
-goes along with it, and the controls say nothing of the arm, so the second family keeps its power in a wide table
-(stratified control; Sun and others, Genetic Epidemiology 2006).
+three families: contexts; nodes correlated with a target among the controls; and the others. A target's effects are
+correlated with it, and the controls contain no information about the arm, so the second family keeps its power in a
+wide table (stratified control; Sun and others, Genetic Epidemiology 2006).
 
-An arm that sets one node has an expected ratio R₁ for every other node: what its regression on that node among the
-controls predicts. That is the ratio if the first acts on the second and nothing else joins them. The log likelihood
-ratio of R₁ against no change,
+An arm that sets one node has an expected ratio R₁ for every other node, predicted by its regression on that node among
+the controls. That is the ratio if the first acts on the second and nothing else joins them. The log likelihood ratio of
+R₁ against no change,
 
     (log R · log R₁ − (log R₁)² / 2) / se²,
 
@@ -148,7 +148,7 @@ def arms(adjustment: Adjustment | None) -> Iterator[_Arm]:
 def _of_arm(
     prepared: Prepared, arm: _Arm, compared: _ComparedRows, margin: float, random: np.random.Generator
 ) -> pd.DataFrame:
-    """The contrasts of one arm, without q and what follows from it."""
+    """The contrasts of one arm, without q and the columns that depend on it."""
     names = list(prepared.counts.columns)
     targets = [names.index(target) for target in arm.targets]
     (control, treated), (ratio, low, high) = means, ratios = _means(compared), _ratios(compared)

@@ -1,13 +1,12 @@
-"""Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
+"""Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is not a child of X.
 
 A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20 times likelier
-if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no cause of X: that
-it comes after X in every order would be too much for a single weak rule to say. A node counts as left alone if its
-interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and the change is
-20 times likelier if X does not act.
+if X acts on it as the controls predict than if X does not act. In the second case it is only excluded as a cause of X:
+a single weak rule must not place it after X in every order. A node counts as left alone if its interval is within the
+margin, the controls predict more, X itself differs in its arm, and the change is 20 times likelier if X does not act.
 
 The first rule holds whatever is hidden. An arm that set several nodes at once shows only that one of them acts, and
-gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
+gives no rule. Rules that contradict stronger rules, or knowledge, are omitted.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from disco.table.prepared import Prepared
 from disco.words import how_many, number
 
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
-SUPPORT = float(np.log(20))  # nats for or against what the controls lead to expect
+SUPPORT = float(np.log(20))  # nats for or against the prediction from the controls
 _NAMED = 5
 _NOT_COMPARED = (
     'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '

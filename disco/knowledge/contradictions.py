@@ -1,4 +1,4 @@
-"""Contradictory rules: found before a fit, and reported with the fewest rules that contradict each other.
+"""Contradictory rules, detected before a fit, and reported with the fewest rules that contradict each other.
 
 With m required edges on a path, the possible contradictions are
 

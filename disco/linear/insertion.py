@@ -225,7 +225,7 @@ def _sweep(model, graph):
                 is_known = is_before if kind == 0 else not is_parent
                 newcomer = node if kind == 0 else -1
             if is_known or (newcomer >= 0 and gain_of(model, target, selected[: size[kind, at]], newcomer, work) <= 0):
-                continue  # what was selected stays the best
+                continue  # the earlier selection stays the best
             if kind == 2:
                 last = _allow_always(model, allowed)
                 for i in range(at):

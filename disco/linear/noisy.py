@@ -17,7 +17,7 @@ from disco.linear.insertion import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations
-_MOST, _BISECTIONS = 0.99, 20  # correlation of what columns show
+_MOST, _BISECTIONS = 0.99, 20  # correlation of the variables
 _RIDGE = 1e-6  # for linear systems
 _POWERS = (3, 2, 1, 0)  # of the mean reliability, by which rows count less in a search
 
@@ -40,7 +40,7 @@ class Noisy:
 
     @cached_property
     def shown(self) -> np.ndarray:
-        """The correlations of what the columns show, (d, d), made positive definite."""
+        """The correlations of the variables, (d, d), made positive definite."""
         low, high = np.full_like(self.seen, -_MOST), np.full_like(self.seen, _MOST)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
@@ -52,7 +52,7 @@ class Noisy:
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
 
     def _read(self, latent: np.ndarray) -> np.ndarray:
-        """The correlations of columns that show something with these correlations, (d, d), except the diagonal."""
+        """The correlations of columns of variables with these correlations, (d, d), except the diagonal."""
         read = np.zeros_like(latent)
         for coefficients in self.exactness.T[::-1]:
             read = (read + np.outer(coefficients, coefficients)) * latent

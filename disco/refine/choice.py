@@ -54,7 +54,7 @@ class Choice:
         metavar="NATS",
     )
     seed: int = whole(0, "Seed", "For the random orders, the bootstrap tables and the parts left out.", at_least=0)
-    # Without it, a few sweeps from the graph found, under its screen and prior, measure the edges' local stability.
+    # Without it, a few sweeps from the best graph, under its screen and prior, measure the edges' local stability.
     redone: bool = boolean(
         False,
         "Search every bootstrap table from scratch",

@@ -1,9 +1,9 @@
-"""Contexts in a search: columns beside the counts, into which no edge may point and whose effects are found.
+"""Contexts in a search: additional columns into which no edge may point and whose effects are searched.
 
 A categorical context has a column for every level but one, 1 in the rows of that level: one node with several effects.
 The others are compared with that level: that of controls, or the most frequent one. A continuous context is cut into
-parts with about equally many rows. In every order these columns come first. The result has no such nodes: their edges
-are a table of their own.
+intervals with about equally many rows. In every order these columns come first. The result has no such nodes: their
+edges are a separate table.
 """
 
 from collections.abc import Mapping, Sequence

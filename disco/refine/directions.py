@@ -58,7 +58,7 @@ class Directions:
 
     def add(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Direct edges and all that follow, except those that have a direction; returns the edges directed, in turn."""
-        directed = [pair for pair in pairs if self._direct(*pair)]  # all of them, before what follows from each
+        directed = [pair for pair in pairs if self._direct(*pair)]  # all of them, before the consequences of each
         for parent, child in directed:  # grows
             implied = [*self._by_colliders(parent, child), *self._by_order(parent, child)]
             directed += [pair for pair in implied if self._direct(*pair)]

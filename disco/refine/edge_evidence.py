@@ -167,9 +167,7 @@ class _Judging:
         return shared_out(rows, effects, design)
 
     def decided(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-        """The rows of all edges with what decides them, and each edge's rule with knowledge; which nodes are poorly
-        fitted.
-        """
+        """The rows of all edges with the criteria of their directions, and rules; and which nodes are poorly fitted."""
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1)
         row_count = (self.whole or self.scores.design).rows
@@ -270,8 +268,7 @@ def evidence(
         scores: for the links.
         classes: their `in_classes`, for the direction evidence.
         parents: every node's, all before it in the order.
-        all_rows: of a table of which the scores have a part, for the links and their p-values; the direction evidence
-            is always that of the scores' rows.
+        all_rows: if the scores have a part of them: for the links and their p-values, never for the directions.
         only: the edges (parent, child) requested; None for all.
 
     Returns:
@@ -348,7 +345,7 @@ def _row(
     """The numbers of one edge, by column: its gain from `link_fits`, its direction from the others."""
     parent, child = reversal.parent, reversal.child
     full, less = link_fits[child, parents[child]], link_fits[child, _without(parents[child], parent)]
-    against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
+    against = scores.cost_of(parent, child) - scores.odds  # the cost of an edge against a given order
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.design.width[parent])
     bic = ratio - columns * np.log(scores.design.rows) / 2

@@ -1,4 +1,4 @@
-"""A finished search as a result: names instead of node numbers, the misfit, notes on what is missing or doubtful."""
+"""A finished search as a result: names instead of node numbers, the misfit, notes on missing or doubtful evidence."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which nodes changed position, and what each change gained.
+"""Which nodes changed position, and the gain of each change.
 
 To measure a change, the node alone is moved back to where it agrees with the other order on most of its pairs; all
 other nodes stay as refined. The graph's loss of score is the gain of the change, log posterior odds in nats.

@@ -45,14 +45,13 @@ def search(
     only_near: bool = False,
     callback: Callback | None = None,
 ) -> Walk[Optimum]:
-    """The best order found by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
+    """The best order by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
 
     Args:
         order: all nodes; it obeys the scores' rules.
         parents: every node's in a known graph, where the search for its parents begins.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; the first of a sweep has the current graph. `ENOUGH` ends the
-            search.
+        callback: receives an event after each node; the first of a sweep has the graph. `ENOUGH` ends the search.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 

@@ -19,7 +19,7 @@ from disco.refine.walks import Parents
 from disco.table.adjustment import Adjustment
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
-_FORMAT = 9  # of what is kept, and of the scores in it
+_FORMAT = 9  # of the file, and of the scores in it
 
 
 @dataclass(frozen=True)

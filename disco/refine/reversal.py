@@ -19,7 +19,7 @@ from disco.refine.walks import Allowed, Parents, Walk, together
 
 @dataclass(frozen=True)
 class Reversal:
-    """The best graph found with an edge's child before its parent, and its loss of score; NaN if a fit has no finite
+    """The best graph found with an edge's child before its parent; its loss of score is NaN if a fit has no finite
     score.
 
     `now` and `after` have the parents in the best and in the reversed order, of the nodes whose parents differ.

@@ -152,7 +152,7 @@ def leads(
 
 
 def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Sequence[int], allowance: float) -> None:
-    """Compare with the best graphs of normal scores, and of what these are coarse readings of."""
+    """Compare with the best graphs of normal scores, and of the variables that they may be coarse readings of."""
     copula, rules, reporter = classes.copula(), classes.glm.rules, classes.glm.reporter
     best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, reporter)
     best = best if rules is None else rules.sorted(best)
