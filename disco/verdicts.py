@@ -1,9 +1,9 @@
-"""How sure a result is, in one line: a level, what was found, and what to do about it.
+"""How sure a result is, in one line: a level, the result, and what to do about it.
 
-A verdict says how well a result would repeat on other rows. Whether the model fits the table is measured only by a
-refinement. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top
-between .84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an
-order is as clear as the edges into the node it removes.
+A verdict says how well a result would repeat on other rows. Only a refinement measures whether the model fits the
+table. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top between
+.84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an order is
+as clear as the edges into the node it removes.
 
 | level | an order, a graph | a refinement |
 |---|---|---|
@@ -38,14 +38,9 @@ _UNDECIDED = 0.8  # share of undecided directions from which a refinement says l
 
 
 class Verdict(NamedTuple):
-    """How sure a result is.
+    """How sure a result is: sure, guess or poor; the result in one sentence; what to do about it, in one or two.
 
-    Attributes:
-        level: sure, guess or poor.
-        text: what was found, one sentence.
-        advice: what to do about it, one or two sentences.
-        about: what it judges: the order, the threshold (given the order), the directions of the edges or, if there are
-            almost none, the edges.
+    It is `about` the order, the threshold given the order, or the directions; of almost no edges, about the edges.
     """
 
     level: str
@@ -55,27 +50,23 @@ class Verdict(NamedTuple):
 
 
 def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: the share of the steps that are clear.
+    """How sure a causal order is: the share of its steps (`disco.paper.removals.all_steps`) that are clear.
 
-    A step is clear if all edges into the node it removes are: which of several sinks is removed first affects no edge.
-    In a graph with almost no edges, a step is clear if all folds remove the same node by at least 10 %. What knowledge
-    decides is clear.
-
-    Args:
-        steps: from `disco.paper.removals.all_steps`.
-        arrows: from `directions`, of the edges kept along the order.
+    A step is clear if all edges into the node it removes are (`directions`): which of several sinks is removed first
+    affects no edge. With almost no edges, a step is clear if all folds remove the same node by at least 10 %. Decisions
+    of knowledge are clear.
     """
     by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
-    many = len(steps)
-    if is_sparse(len(arrows), many + 1):
+    count = len(steps)
+    if is_sparse(len(arrows), count + 1):
         is_clear = (steps["folds_agreeing"] == steps["folds"]) & (steps["ratio"] >= CLOSE)
         why = "all folds remove the same node, by at least 10 %"
     else:
         is_clear = ~steps["sink"].isin(arrows.loc[~arrows["is_clear"], "child"])
         why = "all folds clearly put every parent before the node removed"
     clear = int((by_knowledge | is_clear).sum())
-    level = _level(many - clear, many)
-    text = f"Clear at {share(clear, many)} {plural(many, 'step', 'steps')}: {why}."
+    level = _level(count - clear, count)
+    text = f"Clear at {share(clear, count)} {plural(count, 'step', 'steps')}: {why}."
     return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
@@ -92,37 +83,32 @@ def of_parents(
 ) -> Verdict:
     """How well τ_Z separates edges from noise, given the order: expected false edges (jackknife), or edges near τ_Z.
 
-    Args:
-        ocs: every candidate: fold, parent, child, ocs, z.
-        rule: iqr or jackknife.
-        tau_z, pi_min: the thresholds of the edges shown.
-        groups: with the jackknife, those of the candidates' Z, if they are known.
+    `ocs` has the columns fold, parent, child, ocs, z; the rule is iqr or jackknife, whose `groups` of Z may be known.
     """
-    kept, nodes = _kept(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
-    if is_sparse(len(kept), nodes):
-        return _few(len(kept), nodes, "one that keeps more")
+    selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
+    if is_sparse(len(selected), nodes):
+        return _few(len(selected), nodes, "one that keeps more")
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z, groups)
-    fewer, more = (_kept(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
-    lost, new = len(kept) - len(fewer), len(more) - len(kept)
-    text = f"Of {how_many(len(kept), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
+    fewer, additional = (_selected(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
+    lost, new = len(selected) - len(fewer), len(additional) - len(selected)
+    text = f"Of {how_many(len(selected), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
-    return _of_threshold(lost + new, len(kept), text)
+    return _of_threshold(lost + new, len(selected), text)
 
 
 def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
-    false, kept = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
-    text = f"Of {how_many(kept, 'edge')}, {false:.1f} are expected from noise alone."
-    return _of_threshold(false, kept, text)
+    false, count = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
+    text = f"Of {how_many(count, 'edge')}, {false:.1f} are expected from noise alone."
+    return _of_threshold(false, count, text)
 
 
-def _of_threshold(doubtful: float, kept: int, text: str) -> Verdict:
-    level = _level(doubtful, kept)
+def _of_threshold(doubtful: float, count: int, text: str) -> Verdict:
+    level = _level(doubtful, count)
     return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
 
 
 def _few(edges: int, nodes: int, what: str) -> Verdict:
-    """The verdict on a graph with almost no edges; what: the rule to try."""
     text = f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')}."
     return Verdict("poor", text, f"The rule may be the reason, not the table: try {what}.", "edges")
 
@@ -135,13 +121,7 @@ _PARENTS_ADVICE = {
 
 
 def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
-    """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child.
-
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        edges: of the graph shown, columns parent and child.
-        nodes: how many nodes there are.
-    """
+    """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child."""
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
     arrows = directions(ccs, edges)
@@ -157,17 +137,16 @@ _GRAPH_ADVICE = {
 
 
 def _clear(arrows: pd.DataFrame) -> str:
-    many = len(arrows)
-    parts = share(int(arrows["is_clear"].sum()), many)
-    return f"All folds clearly put the parent before the child in {parts} {plural(many, 'edge', 'edges')}."
+    count = len(arrows)
+    clear = share(int(arrows["is_clear"].sum()), count)
+    return f"All folds clearly put the parent before the child in {clear} {plural(count, 'edge', 'edges')}."
 
 
 def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     """How clearly each edge's parent was put before its child, at the step that removed the child.
 
-    Args:
-        ccs: columns step, remaining, node, fold, score, chosen.
-        edges: columns parent and child; parents stand before their children in the order.
+    `ccs` has the columns step, remaining, node, fold, score, chosen. The parents of `edges` stand before their children
+    in the order.
 
     Returns:
         Columns parent, child, ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in
@@ -176,28 +155,24 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
     removed = chosen.set_index("node")["step"]
     step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
-    wanted = {end: step * len(names) + positions_of(edges[end], names) for end in ("parent", "child")}
+    requested = {end: step * len(names) + positions_of(edges[end], names) for end in ("parent", "child")}
     number = ccs["step"].to_numpy() * len(names) + positions_of(ccs["node"], names)  # of step and node
     is_wanted = np.zeros(number.max(initial=0) + 1, dtype=bool)
-    is_wanted[[*wanted["parent"], *wanted["child"]]] = True
+    is_wanted[[*requested["parent"], *requested["child"]]] = True
     few = ccs[["fold", "score"]].assign(number=number)[is_wanted[number]]
     scores = few.set_index(["number", "fold"])["score"].unstack("fold")
     folds = np.sort(ccs["fold"].unique())
-    of_parent, of_child = (scores.reindex(wanted[end], columns=folds).to_numpy() for end in ("parent", "child"))
-    found = edges[["parent", "child"]].reset_index(drop=True)
-    found["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
-    found["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
-    found["folds"] = len(folds)
-    found["is_clear"] = (found["folds_agreeing"] == found["folds"]) & (found["ratio"] >= CLOSE)
-    return found
+    of_parent, of_child = (scores.reindex(requested[end], columns=folds).to_numpy() for end in ("parent", "child"))
+    result = edges[["parent", "child"]].reset_index(drop=True)
+    result["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
+    result["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
+    result["folds"] = len(folds)
+    result["is_clear"] = (result["folds_agreeing"] == result["folds"]) & (result["ratio"] >= CLOSE)
+    return result
 
 
 def of_refinement(refined: Refined, bound: float) -> Verdict:
-    """How sure a refinement is: whether the model fits, how many directions are decided, whether the searches agree.
-
-    Args:
-        bound: a search that ended within this many nats of the best counts as a near tie.
-    """
+    """How sure a refinement is: whether the model fits, directions are decided, and searches within the bound agree."""
     edges, nodes = refined.edges, refined.nodes
     if edges.empty:
         text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."
@@ -206,39 +181,39 @@ def of_refinement(refined: Refined, bound: float) -> Verdict:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Refine again before you rely on an arrow.")
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
-    many = len(edges)
+    count = len(edges)
     open_ = int((~edges["decided"]).sum())
-    level = "poor" if open_ > _UNDECIDED * many else "guess" if open_ > _FEW * many or whether_best else "sure"
-    decided = many - open_
-    known = f"{share(decided, many).capitalize()} {plural(many, 'direction', 'directions')} "
-    known += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
+    level = "poor" if open_ > _UNDECIDED * count else "guess" if open_ > _FEW * count or whether_best else "sure"
+    decided = count - open_
+    statement = f"{share(decided, count).capitalize()} {plural(count, 'direction', 'directions')} "
+    statement += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
     if is_of_kind(nodes):
-        return Verdict(level, f"{known} {whether_best}".rstrip(), _REFINED_ADVICE[level])
+        return Verdict(level, f"{statement} {whether_best}".rstrip(), _REFINED_ADVICE[level])
     poor = len(missed(nodes))
     poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
     is_fixed = edges["source"].isin([KNOWLEDGE, EXPERIMENT]).any()
-    text = f"{f'{known} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
+    text = f"{f'{statement} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
     advice = f"Lines show related columns. No {'other ' if is_fixed else ''}direction is decided."
     return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice)
 
 
 def _sources(edges: pd.DataFrame) -> str:
-    """Decided; or known, and from what, if more than the model class decides directions."""
+    """Decided; or known, with the counts of the sources, if others than the model class decide directions."""
     counted = edges["source"].value_counts()
-    told = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
-    return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(told)}"
+    counts = [f"{counted[source]:,} {words}" for source, words in _SOURCE_WORDS.items() if source in counted]
+    return "decided" if not counted.index.isin([KNOWLEDGE, EXPERIMENT]).any() else f"known: {series(counts)}"
 
 
 def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
-    """What the searches say on whether there is a better graph, or one as good; empty if they agree."""
+    """Whether there may be a better graph, or one as good; empty if the searches agree."""
     if is_early:
         return "The search was ended early: a longer one may find a better graph."
     if ended.near:
         searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
         return f"The graph is one of several: {searches}."
     if ended.others and not ended.same:
-        found = plural(ended.others, "search found another", f"{ended.others} searches found others")
-        return f"The graph is one of several: the other {found}, at least {ended.apart:,.1f} nats below it."
+        outcome = plural(ended.others, "search found another", f"{ended.others} searches found others")
+        return f"The graph is one of several: the other {outcome}, at least {ended.apart:,.1f} nats below it."
     return ""
 
 
@@ -250,11 +225,11 @@ _REFINED_ADVICE = {
 }
 
 
-def _level(open_: float, many: int) -> str:
+def _level(open_: float, count: int) -> str:
     """The level of a result, by the share of its decisions that are open."""
-    return "sure" if open_ <= _FEW * many else "guess" if open_ <= _MANY * many else "poor"
+    return "sure" if open_ <= _FEW * count else "guess" if open_ <= _MANY * count else "poor"
 
 
-def _kept(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
+def _selected(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
     table = frequencies(ocs, tau_z)
     return table[passes(table, pi_min)]

@@ -11,7 +11,7 @@ SUPPORTED, CONTRADICTED, CANNOT_SAY = VERDICTS = ("supported", "contradicted", "
 
 
 class _Seen(NamedTuple):
-    """A contrast of a single target, as far as it is sure."""
+    """The certain results of a contrast with a single target."""
 
     changed: bool
     likely: bool
@@ -19,23 +19,16 @@ class _Seen(NamedTuple):
     ratio: float
 
 
-def arrows(edges: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """What an experiment says of every edge with an end that it set.
+def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
+    """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict and why.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
-    if either is seen not to be so; supported if its parent was set and its child changed. An edge of open direction is
-    neither.
-
-    Args:
-        edges: columns parent, child, and decided if some directions are open.
-        found: `disco.experiments.contrasts`.
-
-    Returns:
-        Columns parent, child, verdict (one of `VERDICTS`) and why, a sentence; edges without such an end are left out.
+    if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false has
+    an open direction and is neither.
     """
     seen = {
         (row.targets[0], row.node): _Seen(is_change(row), row.changed, is_left_alone(row), row.ratio)
-        for row in found[found["targets"].map(len) == 1].itertuples()
+        for row in contrast_rows[contrast_rows["targets"].map(len) == 1].itertuples()
     }
     rows = []
     for parent, child, decided in edges.reindex(columns=["parent", "child", "decided"], fill_value=True).to_numpy():

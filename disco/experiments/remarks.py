@@ -16,37 +16,32 @@ _CHANCE = 3.3  # standard errors, and the p-value that belongs to them, that cha
 _P = 0.001
 
 
-def remarks(given: Prepared, found: pd.DataFrame) -> tuple[str, ...]:
-    """Sentences on the units, on contexts not assigned by chance, and on arms that differ in a covariate.
-
-    Args:
-        given: the table.
-        found: its `contrasts`.
-    """
-    adjustment = given.adjustment
-    if adjustment is None or found.empty:
+def remarks(prepared: Prepared, contrast_rows: pd.DataFrame) -> tuple[str, ...]:
+    """Sentences on the units, on contexts not assigned by chance, and on arms that differ in a covariate."""
+    adjustment = prepared.adjustment
+    if adjustment is None or contrast_rows.empty:
         return ()
-    return (*_units(found, adjustment), *_not_by_chance(adjustment), *_uneven(found, adjustment))
+    return (*_units(contrast_rows, adjustment), *_not_by_chance(adjustment), *_uneven(contrast_rows, adjustment))
 
 
-def _units(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
+def _units(contrast_rows: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
     """That groups are the units, if they are in any arm."""
-    arms = found.drop_duplicates(["of", "arm"])
-    whole = arms[(arms["units"] < arms["rows"]) & (arms["units"] > 0)]
-    if adjustment.group is None or whole.empty:
+    arms = contrast_rows.drop_duplicates(["of", "arm"])
+    grouped = arms[(arms["units"] < arms["rows"]) & (arms["units"] > 0)]
+    if adjustment.group is None or grouped.empty:
         return
-    one = whole.sort_values("units").iloc[0]
-    alone = " What one group does cannot be told from what the arm does." if one["units"] == 1 else ""
+    fewest = grouped.sort_values("units").iloc[0]
+    alone = " What one group does cannot be told from what the arm does." if fewest["units"] == 1 else ""
     yield (
-        f"Every group is in one arm as a whole, so groups are the units: {how_many(int(one['units']), 'group')} in "
-        f'"{one["arm"]}", with {how_many(int(one["rows"]), "row")}. '
+        f"Every group is in one arm as a whole, so groups are the units: {how_many(int(fewest['units']), 'group')} in "
+        f'"{fewest["arm"]}", with {how_many(int(fewest["rows"]), "row")}. '
         f"More groups make ratios surer, more rows hardly do.{alone}"
     )
 
 
 def _not_by_chance(adjustment: Adjustment) -> Iterator[str]:
-    """That what differs between the levels of some contexts may have other causes."""
-    names = [f'"{one.name}"' for one in adjustment.contexts if one.levels and not one.is_random]
+    """That differences between the levels of some contexts may have other causes."""
+    names = [f'"{context.name}"' for context in adjustment.contexts if context.levels and not context.is_random]
     if names:
         yield (
             f"The levels of {series(names)} were not assigned by chance: what differs between them may have other "
@@ -54,9 +49,8 @@ def _not_by_chance(adjustment: Adjustment) -> Iterator[str]:
         )
 
 
-def _uneven(found: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
-    """The arms that differ from the controls in a covariate."""
-    rows = found.groupby(["of", "arm"])["rows"].max()
+def _uneven(contrast_rows: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]:
+    rows = contrast_rows.groupby(["of", "arm"])["rows"].max()
     for arm in arms(adjustment):
         sides = arm.side == 1, arm.side == 0
         for covariate in adjustment.covariates:
@@ -71,17 +65,17 @@ def _difference(covariate: Covariate, arm: np.ndarray, control: np.ndarray) -> s
     """How an arm differs from the controls in a covariate; empty if hardly, or by chance."""
     from scipy.stats import chi2_contingency  # imported here because it takes a second
 
-    treated, others = covariate.values[arm], covariate.values[control]
+    treated, controls = covariate.values[arm], covariate.values[control]
     if covariate.kind == CATEGORICAL:
-        counts = np.array([np.bincount(part, minlength=len(covariate.levels)) for part in (treated, others)])
+        counts = np.array([np.bincount(values, minlength=len(covariate.levels)) for values in (treated, controls)])
         shares = counts / counts.sum(1, keepdims=True)
         moved = np.abs(shares[0] - shares[1]).sum() / 2
         if moved < _SHARES or chi2_contingency(counts[:, counts.any(0)]).pvalue > _P:
             return ""
         level = int(np.abs(shares[0] - shares[1]).argmax())
         return f'"{covariate.levels[level]}" in {shares[0, level]:.0%} of its rows against {shares[1, level]:.0%}'
-    spread = np.sqrt((treated.var() + others.var()) / 2)
-    apart = abs(treated.mean() - others.mean())
-    if apart <= max(_APART, _CHANCE * np.sqrt(1 / len(treated) + 1 / len(others))) * spread:
+    spread = np.sqrt((treated.var() + controls.var()) / 2)
+    gap = abs(treated.mean() - controls.mean())
+    if gap <= max(_APART, _CHANCE * np.sqrt(1 / len(treated) + 1 / len(controls))) * spread:
         return ""
-    return f"mean {number(treated.mean())} against {number(others.mean())}"
+    return f"mean {number(treated.mean())} against {number(controls.mean())}"

@@ -1,13 +1,12 @@
-"""Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is no child of X.
+"""Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is not a child of X.
 
 A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20 times likelier
-if X acts on it as the controls lead to expect than if X does not act. In the second case it is only no cause of X: that
-it comes after X in every order would be too much for a single weak rule to say. A node counts as left alone if its
-interval is within the margin, where the controls lead to expect more, X itself is another in its arm, and the change is
-20 times likelier if X does not act.
+if X acts on it as the controls predict than if X does not act. In the second case it is only excluded as a cause of X:
+a single weak rule must not place it after X in every order. A node counts as left alone if its interval is within the
+margin, the controls predict more, X itself differs in its arm, and the change is 20 times likelier if X does not act.
 
 The first rule holds whatever is hidden. An arm that set several nodes at once shows only that one of them acts, and
-gives no rule. Rules that contradict stronger ones, or knowledge, are left out.
+gives no rule. Rules that contradict stronger rules, or knowledge, are omitted.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from disco.table.prepared import Prepared
 from disco.words import how_many, number
 
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
-SUPPORT = float(np.log(20))  # nats for or against what the controls lead to expect
+SUPPORT = float(np.log(20))  # nats for or against the prediction from the controls
 _NAMED = 5
 _NOT_COMPARED = (
     'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '
@@ -38,13 +37,13 @@ _NOT_MOVED = (
 
 
 class Learnt(NamedTuple):
-    """What experiments say of a graph.
+    """The consequences of experiments for a graph.
 
     Attributes:
         rules: those of the experiments together with the knowledge, or None if there are neither.
         before: [a, b]: an experiment shows that a comes before b, alone or with other rules, (d, d) bool.
-        notes: sentences on rules that were left out, and on arms that were not compared.
-        known: the rules of the knowledge alone, or None.
+        notes: sentences on omitted rules, and on arms that were not compared.
+        known: the rules of the knowledge alone.
     """
 
     rules: Resolved | None
@@ -53,19 +52,15 @@ class Learnt(NamedTuple):
     known: Resolved | None = None
 
     def source_of(self, parent: int, child: int) -> str:
-        """What gives an edge its direction whatever the counts say: knowledge, an experiment, or nothing."""
+        """The source of an edge's direction apart from the counts: knowledge, an experiment, or none."""
         if self.known is not None and self.known.of_edge(parent, child) != FREE:
             return KNOWLEDGE
         return EXPERIMENT if self.before[parent, child] else NO_SOURCE
 
     def marked(self, edges: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-        """Candidate edges with their rule and, with experiments, their source; as they are if there are no rules.
+        """Candidate edges with their rule and, with experiments, their source; unchanged if there are no rules.
 
         The rule is that of knowledge; *forbidden* also stands for an experiment that excludes the edge.
-
-        Args:
-            edges: columns parent and child, names.
-            names: of all nodes, by number.
         """
         if self.rules is None:
             return edges
@@ -79,45 +74,34 @@ class Learnt(NamedTuple):
         return marked.assign(rule=marked["rule"].where(~by_experiment, FREE))
 
 
-def learnt_of(given: Prepared, names: Sequence[str], known: Resolved | None = None, margin: float = MARGIN) -> Learnt:
-    """The rules of a table's experiments together with knowledge; those of knowledge alone without interventions.
-
-    Args:
-        given: the whole table, with its interventions.
-        names: of all nodes, by number.
-        known: the rules of the knowledge.
-        margin: as in `contrasts`.
-    """
-    if given.adjustment is None or given.adjustment.interventions is None:
-        return Learnt(known, np.zeros((len(names),) * 2, dtype=bool), known=known)
-    return learnt(contrasts(given, margin), names, known)
+def learnt_of(
+    prepared: Prepared, names: Sequence[str], knowledge: Resolved | None = None, margin: float = MARGIN
+) -> Learnt:
+    """The rules of a whole table's experiments together with knowledge; of knowledge alone without interventions."""
+    if prepared.adjustment is None or prepared.adjustment.interventions is None:
+        return Learnt(knowledge, np.zeros((len(names),) * 2, dtype=bool), known=knowledge)
+    return learnt(contrasts(prepared, margin), names, knowledge)
 
 
-def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = None) -> Learnt:
-    """The rules of contrasts, in agreement with each other and with knowledge.
-
-    Args:
-        found: `contrasts`' rows.
-        names: of all nodes.
-        known: the knowledge, which a contrast never overrules.
-    """
+def learnt(contrast_rows: pd.DataFrame, names: Sequence[str], knowledge: Resolved | None = None) -> Learnt:
+    """The rules of contrasts, in agreement with each other and with knowledge, which a contrast never overrules."""
     nodes = len(names)
     none = np.zeros((nodes, nodes), dtype=bool)
-    if not found["targets"].map(len).any():
-        return Learnt(known, none, known=known)
+    if not contrast_rows["targets"].map(len).any():
+        return Learnt(knowledge, none, known=knowledge)
     index = {name: number for number, name in enumerate(names)}
-    single = found[found["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
+    single = contrast_rows[contrast_rows["targets"].map(len) == 1].sort_values(["q_value", "p_value"], kind="stable")
     pairs = [(index[row.targets[0]], index[row.node], row) for row in single.itertuples()]
-    start = Resolved(none, none, none) if known is None else known
-    shown = none.copy()  # by a change that is only likely
+    start = Resolved(none, none, none) if knowledge is None else knowledge
+    likely = none.copy()  # by a change that is only likely
     reach, steps = start.before.copy(), nx.DiGraph(np.argwhere(start.before).tolist())
-    notes = [_NOT_COMPARED.format(arm=arm) for arm in found.loc[found["rows"] == 0, "arm"].unique()]
+    notes = [_NOT_COMPARED.format(arm=arm) for arm in contrast_rows.loc[contrast_rows["rows"] == 0, "arm"].unique()]
     still = single[~single["moved"] & (single["rows"] > 0)].drop_duplicates("arm")
     notes += [_NOT_MOVED.format(arm=row.arm, node=row.targets[0]) for row in still.itertuples()]
     for parent, child, row in pairs:
         if not is_change(row) or reach[parent, child]:
             continue
-        if reach[child, parent] or shown[child, parent]:
+        if reach[child, parent] or likely[child, parent]:
             notes.append(_contradicted(names, steps, parent, child, row.p_value, start))
             continue
         if row.q_value <= SURE:
@@ -125,16 +109,16 @@ def learnt(found: pd.DataFrame, names: Sequence[str], known: Resolved | None = N
             up[parent] = down[child] = True
             reach |= np.outer(up, down)
         else:
-            shown[parent, child] = True
+            likely[parent, child] = True
         steps.add_edge(parent, child)
-    forbidden, before = start.forbidden | reach.T | shown.T, (reach & ~start.before) | shown
+    forbidden, precedes = start.forbidden | reach.T | likely.T, (reach & ~start.before) | likely
     for parent, child, row in pairs:
-        if is_left_alone(row) and not before[parent, child]:
+        if is_left_alone(row) and not precedes[parent, child]:
             if start.required[parent, child]:
                 notes.append(_not_seen(names, parent, child, row.ratio))
             else:
                 forbidden[parent, child] = True
-    return Learnt(Resolved(forbidden, start.required, reach), before, _short(notes), known)
+    return Learnt(Resolved(forbidden, start.required, reach), precedes, _short(notes), knowledge)
 
 
 def is_change(row: Any) -> bool:
@@ -148,22 +132,21 @@ def is_left_alone(row: Any) -> bool:
 
 
 def _contradicted(
-    names: Sequence[str], steps: nx.DiGraph, parent: int, child: int, p_value: float, known: Resolved
+    names: Sequence[str], steps: nx.DiGraph, parent: int, child: int, p_value: float, knowledge: Resolved
 ) -> str:
     """A sentence on a contrast that contradicts stronger rules, with the fewest of them."""
     path = nx.shortest_path(steps, child, parent)
-    others = ", ".join(
-        f'"{names[one]}" before "{names[two]}" ({"knowledge" if known.before[one, two] else "experiment"})'
-        for one, two in zip(path, path[1:], strict=False)
+    stronger = ", ".join(
+        f'"{names[first]}" before "{names[then]}" ({"knowledge" if knowledge.before[first, then] else "experiment"})'
+        for first, then in zip(path, path[1:], strict=False)
     )
     return (
-        f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {others}. '
+        f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {stronger}. '
         "The weakest rule, this one, was left out: both may act on each other."
     )
 
 
 def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> str:
-    """A sentence on a required edge of which an experiment shows nothing."""
     return (
         f'The knowledge requires "{names[parent]}" → "{names[child]}", but setting "{names[parent]}" leaves '
         f'"{names[child]}" as it was (ratio {number(ratio)}). The knowledge was kept.'
@@ -171,7 +154,6 @@ def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> st
 
 
 def _short(notes: list[str]) -> tuple[str, ...]:
-    """The first notes, and how many more there are."""
     if len(notes) <= _NAMED:
         return tuple(notes)
     return (

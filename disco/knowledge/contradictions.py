@@ -1,4 +1,4 @@
-"""Contradictory rules: found before a fit, and reported with the fewest rules that contradict each other.
+"""Contradictory rules, detected before a fit, and reported with the fewest rules that contradict each other.
 
 With m required edges on a path, the possible contradictions are
 
@@ -21,12 +21,7 @@ from disco.words import plural, series
 
 
 class EdgeRule(NamedTuple):
-    """A required or forbidden pair, and the columns it matches.
-
-    Attributes:
-        words: the rule as it was given.
-        parents, children: column numbers.
-    """
+    """A required or forbidden pair in the user's words, and the numbers of the columns it matches."""
 
     words: str
     parents: frozenset[int]
@@ -34,10 +29,10 @@ class EdgeRule(NamedTuple):
 
     def matrix(self, nodes: int) -> np.ndarray:
         """The pairs that it matches, [parent, child], (nodes, nodes) bool."""
-        found = np.zeros((nodes, nodes), dtype=bool)
-        found[np.ix_(sorted(self.parents), sorted(self.children))] = True
-        np.fill_diagonal(found, False)
-        return found
+        pairs = np.zeros((nodes, nodes), dtype=bool)
+        pairs[np.ix_(sorted(self.parents), sorted(self.children))] = True
+        np.fill_diagonal(pairs, False)
+        return pairs
 
 
 def check(
@@ -49,45 +44,38 @@ def check(
 ) -> None:
     """Refuse rules that contradict each other.
 
-    Args:
-        names: of the columns.
-        tier: of every column, from 1; 0 for none, (nodes,).
-        inside: pairs within a closed tier, (nodes, nodes) true or false.
-        required, forbidden: the rules for edges.
-
-    Raises:
-        InputError: they contradict each other.
+    Tiers are numbered from 1; 0 for none, (nodes,). `inside` has the pairs within a closed tier, (nodes, nodes) bool.
     """
     edges, never = (pairs_of(rules, len(names)) for rules in (required, forbidden))
-    found: list[tuple[int, str]] = []  # how many rules, and the words on them
+    contradictions: list[tuple[int, str]] = []  # how many rules, and the words on them
     for parent, child in np.argwhere(edges & never)[:1].tolist():
         words, against = (_rule(rules, parent, child) for rules in (required, forbidden))
         pair = f"{names[parent]} → {names[child]}"
         which = "" if words == against == pair else f', and both match "{pair}"'
-        found.append((2, f'"{words}" is required and "{against}" is forbidden{which}'))
+        contradictions.append((2, f'"{words}" is required and "{against}" is forbidden{which}'))
     for parent, child in np.argwhere(edges & inside)[:1].tolist():
-        ends = f'"{names[parent]}" and "{names[child]}" are in tier {tier[parent]}, which is closed'
-        found.append((2, f'"{_rule(required, parent, child)}" is required, but {ends}'))
+        detail = f'"{names[parent]}" and "{names[child]}" are in tier {tier[parent]}, which is closed'
+        contradictions.append((2, f'"{_rule(required, parent, child)}" is required, but {detail}'))
     for path in filter(None, (_back_in_time(edges, tier), _cycle(edges))):
         rules = list(dict.fromkeys(_rule(required, *edge) for edge in zip(path, path[1:], strict=False)))
-        told = f"{_listed(rules)} {plural(len(rules), 'is', 'are')} required"
+        statement = f"{_listed(rules)} {plural(len(rules), 'is', 'are')} required"
         if path[0] == path[-1]:
             cycle = cycle_words([names[node] for node in path[:-1]])
-            found.append((len(rules), f"{told}, which closes the cycle {cycle}"))
+            contradictions.append((len(rules), f"{statement}, which closes the cycle {cycle}"))
         else:
             first, last = path[0], path[-1]
-            ends = f'"{names[first]}" is in tier {tier[first]}, after "{names[last]}" in tier {tier[last]}'
-            found.append((len(rules) + 1, f"{told}, but {ends}"))
-    if found:
-        raise InputError(f"The knowledge contradicts itself: {min(found)[1]}. Remove one of these rules.")
+            detail = f'"{names[first]}" is in tier {tier[first]}, after "{names[last]}" in tier {tier[last]}'
+            contradictions.append((len(rules) + 1, f"{statement}, but {detail}"))
+    if contradictions:
+        raise InputError(f"The knowledge contradicts itself: {min(contradictions)[1]}. Remove one of these rules.")
 
 
 def pairs_of(rules: Sequence[EdgeRule], nodes: int) -> np.ndarray:
-    """The pairs matched by some rules together, [parent, child], (nodes, nodes) bool."""
-    found = np.zeros((nodes, nodes), dtype=bool)
+    """The pairs matched by any of the rules, [parent, child], (nodes, nodes) bool."""
+    pairs = np.zeros((nodes, nodes), dtype=bool)
     for rule in rules:
-        found |= rule.matrix(nodes)
-    return found
+        pairs |= rule.matrix(nodes)
+    return pairs
 
 
 def _rule(rules: Sequence[EdgeRule], parent: int, child: int) -> str:
@@ -118,18 +106,18 @@ def _cycle(edges: np.ndarray) -> list[int]:
     return min(paths, key=len, default=[])
 
 
-def _path(graph: nx.DiGraph, start: int, ends: set[int]) -> list[int]:
-    """The shortest path of at least one edge from a node to one of some nodes."""
-    before: dict[int, int] = {}
+def _path(graph: nx.DiGraph, start: int, targets: set[int]) -> list[int]:
+    """The shortest path of at least one edge from a node to one of the targets."""
+    previous: dict[int, int] = {}
     queue = deque([start])
     while True:
         node = queue.popleft()
         for child in graph.successors(node):
-            if child in ends:
+            if child in targets:
                 path = [child, node]
                 while path[-1] != start:
-                    path.append(before[path[-1]])
+                    path.append(previous[path[-1]])
                 return path[::-1]
-            if child not in before and child != start:
-                before[child] = node
+            if child not in previous and child != start:
+                previous[child] = node
                 queue.append(child)

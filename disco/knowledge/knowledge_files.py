@@ -18,23 +18,12 @@ _SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
 def read(path: Path | str) -> Knowledge:
-    """The knowledge of a file, JSON or Tetrad's text format.
-
-    Raises:
-        InputError: it cannot be read, is too large, or a rule in it is not of its form.
-    """
+    """The knowledge of a file, JSON or Tetrad's text format; raises InputError if it cannot be used."""
     return from_bytes(read_regular(path, MOST_BYTES), Path(path).name)
 
 
 def from_bytes(data: bytes, name: str) -> Knowledge:
-    """The knowledge of a file's content.
-
-    Args:
-        name: of the file, for error sentences.
-
-    Raises:
-        InputError: as `read`.
-    """
+    """The knowledge of a file's content, with errors as in `read`; `name` is for error sentences."""
     if len(data) > MOST_BYTES:
         raise InputError(f"{name} has more than {MOST_BYTES >> 10:,} kB, too much for knowledge.")
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"/knowledge"):
@@ -55,9 +44,9 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
             continue
         if len(words) == 1 and words[0] in _SECTIONS:
             section = words[0]
-        elif section == "addtemporal" and (found := _TIER.fullmatch(words[0])):
-            tiers.setdefault(int(found[1]), []).extend(words[1:])
-            signs[int(found[1])] = found[2]
+        elif section == "addtemporal" and (match := _TIER.fullmatch(words[0])):
+            tiers.setdefault(int(match[1]), []).extend(words[1:])
+            signs[int(match[1])] = match[2]
         elif section in edges and len(words) == 2:
             edges[section].append(words)
         else:
@@ -80,11 +69,7 @@ def _from_tetrad(text: str, name: str) -> Knowledge:
 
 
 def to_tetrad(knowledge: Knowledge) -> str:
-    """The knowledge in Tetrad's text format.
-
-    Raises:
-        InputError: a name has a space, which that format does not allow.
-    """
+    """The knowledge in Tetrad's text format; raises InputError if a name has a space, which it does not allow."""
     edges = [*knowledge.required, *knowledge.forbidden]
     for text in (text for texts in (*knowledge.tiers, *edges) for text in texts):
         if len(text.split()) != 1 or text != text.strip():

@@ -36,15 +36,12 @@ _KINDS = ("required", "forbidden")
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Rules about a graph.
+    """Rules about a graph; raises InputError if one is not of this form, or there are too many.
 
     Attributes:
         tiers: names and patterns of each tier, earliest first.
-        required, forbidden: pairs (parent, child) of names or patterns, given as pairs or as texts "parent → child".
+        required, forbidden: pairs (parent, child) of names or patterns, or texts "parent → child".
         closed: the numbers, from 1, of the tiers without edges between their own nodes.
-
-    Raises:
-        InputError: a rule is not of this form, or there are too many.
     """
 
     tiers: Sequence[Sequence[str]] = ()
@@ -57,7 +54,7 @@ class Knowledge:
             if not isinstance(getattr(self, name), list | tuple):
                 raise InputError(f'"{name}" of the knowledge must be a list; see docs/knowledge.md.')
         tiers = tuple(_tier(texts, number) for number, texts in enumerate(self.tiers, start=1))
-        pairs = {kind: tuple(_pair(given, kind) for given in getattr(self, kind)) for kind in _KINDS}
+        pairs = {kind: tuple(_pair(pair, kind) for pair in getattr(self, kind)) for kind in _KINDS}
         for number in self.closed:
             if type(number) is not int or not 1 <= number <= len(tiers):
                 raise InputError(f"A closed tier must be a number from 1 to {len(tiers)}; got {_short(number)}.")
@@ -69,53 +66,46 @@ class Knowledge:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Knowledge":
-        """The knowledge of `to_dict`, or of a file that has some of these entries.
-
-        Raises:
-            InputError: there is another entry, or a rule is not of its form.
+        """The knowledge of `to_dict`, or of a file with some of its entries; raises InputError for other entries or
+        forms.
         """
-        known = [item.name for item in fields(cls)]
+        entries = [item.name for item in fields(cls)]
         for name in values:
-            if name not in known:
-                raise InputError(f"Knowledge has the entries {', '.join(known)}; got {_short(name)}.")
+            if name not in entries:
+                raise InputError(f"Knowledge has the entries {', '.join(entries)}; got {_short(name)}.")
         return cls(**values)
 
     def to_dict(self) -> dict[str, list]:
-        """All rules in JSON's types; entries without rules are left out."""
-        found = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
-        return {name: value for name, value in found.items() if value}
+        """All rules in JSON's types, without empty entries."""
+        entries = {item.name: plain(getattr(self, item.name)) for item in fields(self)}
+        return {name: value for name, value in entries.items() if value}
 
     def __str__(self) -> str:
         """How many rules there are, in words."""
         counts = [(len(self.tiers), "tier"), *((len(getattr(self, kind)), f"{kind} rule") for kind in _KINDS)]
-        parts = [how_many(count, word) for count, word in counts if count]
-        return ", ".join(parts) or "no rules"
+        phrases = [how_many(count, word) for count, word in counts if count]
+        return ", ".join(phrases) or "no rules"
 
     def without_each(self) -> list[tuple[str, "Knowledge"]]:
         """Every rule in words, and the knowledge without it; all tiers together are one rule."""
-        found = []
+        rules = []
         if self.tiers:
-            found.append((f"{len(self.tiers)} tiers", replace(self, tiers=(), closed=())))
+            rules.append((f"{len(self.tiers)} tiers", replace(self, tiers=(), closed=())))
         for number in self.closed:
-            left = [other for other in self.closed if other != number]
-            found.append((f"closed tier {number}", replace(self, closed=left)))
+            closed = [tier for tier in self.closed if tier != number]
+            rules.append((f"closed tier {number}", replace(self, closed=closed)))
         for kind in _KINDS:
             pairs = getattr(self, kind)
             for index, pair in enumerate(pairs):
                 less = [*pairs[:index], *pairs[index + 1 :]]
-                found.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
-        return found
+                rules.append((f"{kind} {' → '.join(pair)}", replace(self, **{kind: less})))
+        return rules
 
     def resolve(self, names: Sequence[str], roles: Roles | None = None) -> Resolved:
-        """The rules over the nodes of a table.
+        """The rules over the nodes of a table; the matrices are in the order of the names.
 
-        Args:
-            names: of the nodes; the matrices are in their order.
-            roles: of the table's other columns, which no rule may name.
-
-        Raises:
-            InputError: a rule matches no column or no pair of columns, or rules contradict each other; the message has
-                the fewest rules that do.
+        Raises InputError if a rule matches no column or pair, if it names a column in `roles`, or if rules contradict
+        each other; the message then has the fewest rules that do.
         """
         index = positions(names, "table")
         if roles is not None:
@@ -132,12 +122,12 @@ class Knowledge:
         """Refuse rules that name a column of another role than count."""
         for text in dict.fromkeys(text for texts in (*self.tiers, *self.required, *self.forbidden) for text in texts):
             fits = re.compile(translate(text)).match if _SIGNS.search(text) else text.__eq__
-            others = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
-            if others and text not in index and not any(map(fits, index)):
-                role = roles.role(others[0])
+            columns = [name for name in roles.columns if roles.role(name) != "count" and fits(name)]
+            if columns and text not in index and not any(map(fits, index)):
+                role = roles.role(columns[0])
                 what = "is ignored" if role == "ignore" else f"is {'an' if role == 'exposure' else 'a'} {role}"
                 raise InputError(
-                    f'The knowledge names "{text}", but "{others[0]}" {what}, not a node: remove that rule, or make '
+                    f'The knowledge names "{text}", but "{columns[0]}" {what}, not a node: remove that rule, or make '
                     "the column a count."
                 )
 
@@ -158,20 +148,19 @@ class Knowledge:
 
 
 def _tier(texts: Any, number: int) -> tuple[str, ...]:
-    """The checked names and patterns of a tier."""
     if not isinstance(texts, list | tuple) or not texts:
         raise InputError(f"Tier {number} of the knowledge must be a list of names or patterns; got {_short(texts)}.")
     return tuple(_text(text) for text in texts)
 
 
-def _pair(given: Any, kind: str) -> tuple[str, str]:
+def _pair(value: Any, kind: str) -> tuple[str, str]:
     """A checked pair, from a pair or from a text with one arrow."""
-    parts = _ARROW.split(given) if isinstance(given, str) else given
-    if not isinstance(parts, list | tuple) or len(parts) != 2:
+    pair = _ARROW.split(value) if isinstance(value, str) else value
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
         raise InputError(
-            f'A {kind} edge of the knowledge must be ["parent", "child"] or "parent → child"; got {_short(given)}.'
+            f'A {kind} edge of the knowledge must be ["parent", "child"] or "parent → child"; got {_short(value)}.'
         )
-    return _text(parts[0]), _text(parts[1])
+    return _text(pair[0]), _text(pair[1])
 
 
 def _text(text: Any) -> str:
@@ -186,20 +175,18 @@ def _short(value: Any) -> str:
 
 
 def _columns(text: str, index: dict[str, int]) -> list[int]:
-    """The columns of a name or pattern."""
     if text in index:
         return [index[text]]
     if not _SIGNS.search(text):
         raise InputError(f'The knowledge names "{text}", which is not a column of the table: correct or remove it.')
     fits = re.compile(translate(text)).match
-    found = [number for name, number in index.items() if fits(name)]
-    if not found:
+    matching = [number for name, number in index.items() if fits(name)]
+    if not matching:
         raise InputError(f'No column of the table matches the pattern "{text}" of the knowledge: correct or remove it.')
-    return found
+    return matching
 
 
 def _edge_rule(pair: tuple[str, str], kind: str, index: dict[str, int]) -> EdgeRule:
-    """A pair with its matching columns."""
     words = " → ".join(pair)
     parents, children = (frozenset(_columns(text, index)) for text in pair)
     if len(parents | children) == 1:

@@ -18,26 +18,17 @@ _HARD = re.compile(r'[,\n→]|->|^[\s"]|\s$')  # needs quotes
 
 
 def typed(tiers: str, required: str, forbidden: str, closed: Sequence[int] = ()) -> Knowledge:
-    """The knowledge of three typed texts.
+    """The knowledge of three typed texts: one tier per line, earliest first, and one edge per line.
 
-    Args:
-        tiers: one tier per line, earliest first.
-        required, forbidden: one edge per line.
-        closed: the numbers of the closed tiers, from 1.
-
-    Raises:
-        InputError: a line is not of its form, or the knowledge is not (`Knowledge`).
+    `closed` has the numbers of the closed tiers, from 1. Raises InputError if a line is not of its form, or the
+    knowledge is not.
     """
     return Knowledge(tiers_of(tiers), _edges(required, "required"), _edges(forbidden, "forbidden"), closed)
 
 
 def tiers_of(text: str) -> list[list[str]]:
-    """The typed tiers, each a list of names and patterns.
-
-    Raises:
-        InputError: a quoted text has no end.
-    """
-    lines = [[one for one in texts if one] for _, texts in _lines(text, _COMMA, "tiers")]
+    """The typed tiers, each a list of names and patterns; raises InputError if a quoted text has no end."""
+    lines = [[entry for entry in texts if entry] for _, texts in _lines(text, _COMMA, "tiers")]
     return [texts for texts in lines if texts]
 
 
@@ -52,7 +43,6 @@ def written(knowledge: Knowledge) -> tuple[str, str, str]:
 
 
 def _edges(text: str, kind: str) -> list[list[str]]:
-    """The pairs of the typed edges of a kind."""
     pairs = [(line, texts) for line, texts in _lines(text, _ARROW, f"{kind} edges") if texts != [""]]
     for line, texts in pairs:
         if len(texts) != 2 or not all(texts):
@@ -65,28 +55,27 @@ def _edges(text: str, kind: str) -> list[list[str]]:
 
 def _lines(text: str, separator: str, what: str) -> list[tuple[int, list[str]]]:
     """The number of every line, from 1, and its parts between separators."""
-    part = re.compile(rf'"((?:[^"]|"")*)"[^\S\n]*(?:({separator})|(\n)|\Z)|(?!")([^\n]*?)(?:({separator})|(\n)|\Z)')
-    found: list[tuple[int, list[str]]] = [(1, [])]
+    pattern = re.compile(rf'"((?:[^"]|"")*)"[^\S\n]*(?:({separator})|(\n)|\Z)|(?!")([^\n]*?)(?:({separator})|(\n)|\Z)')
+    lines: list[tuple[int, list[str]]] = [(1, [])]
     number, is_over = 1, False
     text = text.replace("\r\n", "\n")
     while not is_over:
         text = text.lstrip(" \t")
-        match = part.match(text)
+        match = pattern.match(text)
         if match is None:
             raise InputError(
                 f"Line {number} of the {what} has a double quote that does not enclose a whole name: quote the name, "
                 "and write a quote inside it twice."
             )
         quoted, plain = match[1], match[4]
-        found[-1][1].append((plain or "").strip() if quoted is None else quoted.replace('""', '"'))
+        lines[-1][1].append((plain or "").strip() if quoted is None else quoted.replace('""', '"'))
         number += match[0].count("\n")
         if match[3] or match[6]:
-            found.append((number, []))
+            lines.append((number, []))
         is_over = not (match[2] or match[3] or match[5] or match[6])
         text = text[match.end() :]
-    return found
+    return lines
 
 
 def _quoted(text: str) -> str:
-    """A name or pattern, quoted if needed."""
     return '"' + text.replace('"', '""') + '"' if _HARD.search(text) else text

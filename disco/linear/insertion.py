@@ -37,8 +37,8 @@ class LinearModel(NamedTuple):
         counts: number of candidates, (d,).
         columns: every node's columns as a parent, (d, w), padded with −1.
         own: every node's column as a child, (d,).
-        owner: the node of every column, (m,), −1 for a column of none.
-        always: columns of none, which may be among the parents of every node.
+        owner: the node of every column, (m,), −1 for a column without a node.
+        always: columns without a node, which may be among the parents of every node.
     """
 
     correlations: np.ndarray
@@ -58,30 +58,26 @@ class LinearModel(NamedTuple):
         rows: float,
         candidates: Sequence[Sequence[int]],
         columns: Sequence[Sequence[int]] | None = None,
-        own: Sequence[int] | np.ndarray | None = None,
+        child_columns: Sequence[int] | np.ndarray | None = None,
         always: Sequence[int] = (),
         cost: float | None = None,
     ) -> "LinearModel":
         """The models of columns, by default one per node; each column costs log(rows) / 2 by default."""
         columns = [(node,) for node in range(len(candidates))] if columns is None else columns
         listed, as_parents, counts = _padded(candidates), _padded(columns), np.array([*map(len, candidates)])
-        children = as_parents[:, 0] if own is None else np.array(own)
+        children = as_parents[:, 0] if child_columns is None else np.array(child_columns)
         owner = np.full(len(correlations), -1)
-        for node, some in enumerate(columns):
-            owner[list(some)] = node
+        for node, node_columns in enumerate(columns):
+            owner[list(node_columns)] = node
         standard = np.ascontiguousarray(correlations, float)
         price = np.log(rows) / 2 if cost is None else cost
         return cls(standard, rows / 2, price, listed, counts, as_parents, children, owner, np.array(always, dtype=int))
 
 
 class Graph(NamedTuple):
-    """An order with every node's parents, changed in place.
+    """An order, sources first, with every node's gain from its parents, nats, changed in place.
 
-    Attributes:
-        order: nodes, sources first, (d,).
-        score: every node's gain from its parents, nats, (d,).
-        parents: their columns, (d, MOST_PARENTS), padded.
-        size: number of these, (d,).
+    `parents` has their columns, (d, MOST_PARENTS), padded; `size` their number, (d,).
     """
 
     order: np.ndarray
@@ -98,8 +94,8 @@ class Graph(NamedTuple):
 def _padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
     """Lists of different lengths as rows, padded with −1."""
     out = np.full((len(lists), max(map(len, lists))), -1)
-    for row, some in zip(out, lists, strict=True):
-        row[: len(some)] = some
+    for row, values in zip(out, lists, strict=True):
+        row[: len(values)] = values
     return out
 
 
@@ -109,30 +105,24 @@ def order_by_linear_models(
     candidates: Sequence[Sequence[int]],
     seed: int,
     reporter: Reporter,
-    told: Callable[[Sketch], None] = lambda graph: None,
+    show: Callable[[Sketch], None] = lambda graph: None,
 ) -> list[int]:
-    """The best order found from a random start and from restarts near the best.
+    """The best order of searches from a random start and of restarts near the best; `show` receives the first graph.
 
-    Args:
-        correlations: of the columns, (d, d).
-        rows: n.
-        candidates: every node's candidates; symmetric.
-        seed: seed of the start and the restarts.
-        reporter: called before every sweep.
-        told: receives the graph of the first search.
+    `correlations` are those of the columns, (d, d); the candidates of all nodes are symmetric.
     """
     model = LinearModel.of(correlations, rows, candidates)
     best = _first(model, seed)
     reached, selections, without = -np.inf, 0, 0
     for number in range(_RESTARTS + 1):
-        found = searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
-        score = float(found.graph.score.sum())
+        result = searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
+        score = float(result.graph.score.sum())
         if number == 0:
-            told(_sketch(model, found.graph))
+            show(_sketch(model, result.graph))
         without = 0 if score > reached + _LEAST_GAIN else without + 1
         if score > reached:
-            best, reached = found.graph.order, score
-        selections += found.selections
+            best, reached = result.graph.order, score
+        selections += result.selections
         if without == _PATIENCE or selections > _MOST_SELECTIONS or reporter.has_enough:
             break
     return best.tolist()
@@ -147,7 +137,6 @@ def first_graph(
 
 
 def _first(model: LinearModel, seed: int) -> np.ndarray:
-    """The random order of the first search."""
     return np.random.default_rng([seed, 23]).permutation(len(model.correlations))
 
 
@@ -158,8 +147,8 @@ def _sketch(model: LinearModel, graph: Graph) -> Sketch:
         parents = graph.parents[node, :size]
         inverse = np.linalg.pinv(model.correlations[np.ix_(parents, parents)])
         effects = inverse @ model.correlations[parents, node]
-        left = max(1 - effects @ model.correlations[parents, node], 1e-10)
-        gains = model.half * np.log1p(effects**2 / np.diag(inverse) / left) - model.cost
+        residual = max(1 - effects @ model.correlations[parents, node], 1e-10)
+        gains = model.half * np.log1p(effects**2 / np.diag(inverse) / residual) - model.cost
         edges += [(int(parent), node, float(gain)) for parent, gain in zip(parents, gains, strict=True)]
     return Sketch(graph.order.tolist(), edges)
 
@@ -181,24 +170,24 @@ def along(model: LinearModel, order: Sequence[int] | np.ndarray) -> Graph:
 
 def searched(model: LinearModel, order: np.ndarray, reporter: Reporter) -> LinearSearchResult:
     """Sweeps over all nodes from an order, until none moves."""
-    graph, made = along(model, order), len(order)
+    graph, selections = along(model, order), len(order)
     for _ in range(_MOST_SWEEPS):
         reporter.check()
-        moved, more = _sweep(model, graph)
-        made += more
+        moved, count = _sweep(model, graph)
+        selections += count
         if not moved:
             break
-    return LinearSearchResult(graph, made)
+    return LinearSearchResult(graph, selections)
 
 
 @in_order
 def _begin(model, graph):
-    """Select every node's parents among those before it."""
-    place, allowed, work = _room(model)
-    place[graph.order] = np.arange(len(place))
+    """Select every node's parents among the nodes before it."""
+    position, allowed, work = _room(model)
+    position[graph.order] = np.arange(len(position))
     for node in graph.order:
-        many = _before(model, place, node, -1, allowed)
-        graph.score[node], graph.size[node] = select(model, node, allowed[:many], graph.parents[node], work)
+        count = _allow_earlier(model, position, node, -1, allowed)
+        graph.score[node], graph.size[node] = select(model, node, allowed[:count], graph.parents[node], work)
 
 
 @in_order
@@ -208,128 +197,128 @@ def _sweep(model, graph):
     Row 0 of three arrays has the selections of the nodes around a node with it as a candidate, row 1 those without it,
     row 2 its own after the first 0, 1, 2 … of those around.
     """
-    place, allowed, work = _room(model)
-    most = model.candidates.shape[1] + 1
-    around = np.empty(most, np.int64)
-    score, size = np.zeros((3, most)), np.zeros((3, most), np.int64)
-    parents = np.zeros((3, most, MOST_PARENTS), np.int64)
-    moved, made = False, 0
-    place[graph.order] = np.arange(len(place))
+    position, allowed, work = _room(model)
+    width = model.candidates.shape[1] + 1
+    around = np.empty(width, np.int64)
+    score, size = np.zeros((3, width)), np.zeros((3, width), np.int64)
+    parents = np.zeros((3, width, MOST_PARENTS), np.int64)
+    moved, selections = False, 0
+    position[graph.order] = np.arange(len(position))
     for node in graph.order[::-1].copy():
-        many, now = _around(model, place, node, around)
-        for number in range(3 * many + 1):
-            kind = 0 if number < many else 1 if number < 2 * many else 2
-            at = number - kind * many
-            one, own = node if kind == 2 else around[at], parents[kind, at]
+        count, current = _around(model, position, node, around)
+        for number in range(3 * count + 1):
+            kind = 0 if number < count else 1 if number < 2 * count else 2
+            at = number - kind * count
+            target, selected = node if kind == 2 else around[at], parents[kind, at]
             newcomer, is_known = -1, False
             if kind == 2:
                 is_known, score[2, at], size[2, at] = at == 0 and len(model.always) == 0, 0.0, 0
                 if at > 0:
                     newcomer, score[2, at], size[2, at] = around[at - 1], score[2, at - 1], size[2, at - 1]
-                    copy(parents[2, at - 1], own)
+                    copy(parents[2, at - 1], selected)
             else:
-                score[kind, at], size[kind, at] = graph.score[one], graph.size[one]
-                copy(graph.parents[one], own)
-                is_before, is_parent = place[node] < place[one], False
+                score[kind, at], size[kind, at] = graph.score[target], graph.size[target]
+                copy(graph.parents[target], selected)
+                is_before, is_parent = position[node] < position[target], False
                 for i in range(size[kind, at]):
-                    is_parent |= model.owner[own[i]] == node
+                    is_parent |= model.owner[selected[i]] == node
                 is_known = is_before if kind == 0 else not is_parent
                 newcomer = node if kind == 0 else -1
-            if is_known or (newcomer >= 0 and gain_of(model, one, own[: size[kind, at]], newcomer, work) <= 0):
-                continue  # what was selected stays the best
+            if is_known or (newcomer >= 0 and gain_of(model, target, selected[: size[kind, at]], newcomer, work) <= 0):
+                continue  # the earlier selection stays the best
             if kind == 2:
                 last = _allow_always(model, allowed)
                 for i in range(at):
                     last = _allow(model, around[i], allowed, last)
             else:
-                last = _before(model, place, one, node, allowed)
+                last = _allow_earlier(model, position, target, node, allowed)
                 if kind == 0:
                     last = _allow(model, node, allowed, last)
-            score[kind, at], size[kind, at] = select(model, one, allowed[:last], own, work)
-            made += 1
-        best = _best_place(score, many, now)
-        if best != now:
+            score[kind, at], size[kind, at] = select(model, target, allowed[:last], selected, work)
+            selections += 1
+        best = _best_place(score, count, current)
+        if best != current:
             moved = True
-            for at in range(many):
-                kind, one = 1 if at < best else 0, around[at]
-                graph.score[one], graph.size[one] = score[kind, at], size[kind, at]
-                copy(parents[kind, at], graph.parents[one])
+            for at in range(count):
+                kind, target = 1 if at < best else 0, around[at]
+                graph.score[target], graph.size[target] = score[kind, at], size[kind, at]
+                copy(parents[kind, at], graph.parents[target])
             graph.score[node], graph.size[node] = score[2, best], size[2, best]
             copy(parents[2, best], graph.parents[node])
-            _insert(graph.order, place, node, place[around[best - 1]] if best else -1)
-    return moved, made
+            _insert(graph.order, position, node, position[around[best - 1]] if best else -1)
+    return moved, selections
 
 
 @in_order
 def _room(model):
-    """Arrays for the places of all nodes, for the nodes that may be parents, and for selections."""
-    most = (model.candidates.shape[1] + 1) * model.columns.shape[1] + len(model.always)
-    columns = np.empty((most, MOST_PARENTS)), np.empty((2, most)), np.empty(most, np.bool_)
+    """Arrays for the positions of all nodes, for the nodes that may be parents, and for selections."""
+    width = (model.candidates.shape[1] + 1) * model.columns.shape[1] + len(model.always)
+    columns = np.empty((width, MOST_PARENTS)), np.empty((2, width)), np.empty(width, np.bool_)
     factors = np.empty((2, MOST_PARENTS, MOST_PARENTS)), np.empty((2, MOST_PARENTS))
-    return np.empty(len(model.counts), np.int64), np.empty(most, np.int64), (columns, factors)
+    return np.empty(len(model.counts), np.int64), np.empty(width, np.int64), (columns, factors)
 
 
 @in_order
-def _before(model, place, node, besides, allowed):
+def _allow_earlier(model, position, node, besides, allowed):
     """Write the columns of a node's candidates before it, besides one, into `allowed`; returns their number."""
-    many = _allow_always(model, allowed)
+    count = _allow_always(model, allowed)
     for i in range(model.counts[node]):
-        other = model.candidates[node, i]
-        if place[other] < place[node] and other != besides:
-            many = _allow(model, other, allowed, many)
-    return many
+        candidate = model.candidates[node, i]
+        if position[candidate] < position[node] and candidate != besides:
+            count = _allow(model, candidate, allowed, count)
+    return count
 
 
 @in_order
 def _allow_always(model, allowed):
-    """Write the columns of no node into `allowed`; returns their number."""
+    """Write the columns without a node into `allowed`; returns their number."""
     copy(model.always, allowed)
     return len(model.always)
 
 
 @in_order
-def _allow(model, node, allowed, many):
-    """Write a node's columns into `allowed`, after `many` others; returns the number of all."""
+def _allow(model, node, allowed, count):
+    """Write a node's columns into `allowed`, after `count` others; returns the number of all."""
     for column in model.columns[node]:
         if column >= 0:
-            allowed[many] = column
-            many += 1
-    return many
+            allowed[count] = column
+            count += 1
+    return count
 
 
 @in_order
-def _around(model, place, node, around):
+def _around(model, position, node, around):
     """Write a node's candidates into `around` in their order; returns their number, and that of those before it."""
-    many, now = model.counts[node], 0
-    for i in range(many):
-        other, at = model.candidates[node, i], i
-        while at > 0 and place[around[at - 1]] > place[other]:
+    count, current = model.counts[node], 0
+    for i in range(count):
+        candidate, at = model.candidates[node, i], i
+        while at > 0 and position[around[at - 1]] > position[candidate]:
             around[at] = around[at - 1]
             at -= 1
-        around[at] = other
-        now += place[other] < place[node]
-    return many, now
+        around[at] = candidate
+        current += position[candidate] < position[node]
+    return count, current
 
 
 @in_order
-def _best_place(score, many, now):
-    """How many of the nodes around a node should precede it; as now, unless the score is better elsewhere."""
-    later, reached, best, top = 0.0, 0.0, now, -np.inf
-    for at in range(many, -1, -1):
-        if at < many:
+def _best_place(score, count, current):
+    """How many of the nodes around a node should precede it: the current number, unless another scores better."""
+    later, reached, best, top = 0.0, 0.0, current, -np.inf
+    for at in range(count, -1, -1):
+        if at < count:
             later += score[0, at] - score[1, at]
         total = score[2, at] + later
-        if at == now:
+        if at == current:
             reached = total
         if total > top:
             best, top = at, total
-    return best if top > reached + _LEAST_GAIN else now
+    return best if top > reached + _LEAST_GAIN else current
 
 
 @in_order
-def _insert(order, place, node, last):
-    """Move a node to right after the place `last` of another, −1 for the first place."""
-    first = place[node]
+def _insert(order, position, node, last):
+    """Move a node to right after position `last`, −1 for the first position."""
+    first = position[node]
     if first <= last:
         for i in range(first, last):
             order[i] = order[i + 1]
@@ -339,4 +328,4 @@ def _insert(order, place, node, last):
             order[i] = order[i - 1]
         order[last + 1] = node
     for i in range(min(first, last + 1), min(max(first, last + 1) + 1, len(order))):
-        place[order[i]] = i
+        position[order[i]] = i

@@ -13,11 +13,7 @@ def near(order: Sequence[int], number: int, seed: int) -> list[int]:
     """An order near another one, to leave a local optimum.
 
     In turn, a stretch of the order is reversed, some nodes are moved anywhere, or every node moves by a few positions.
-
-    Args:
-        order: all node numbers.
-        number: number of the restart.
-        seed: seed of the draw.
+    `number` is that of the restart.
     """
     random = np.random.default_rng([seed, 19, number])
     return (_shaken, _reversed_stretch, _moved)[number % 3](list(order), random)
@@ -31,10 +27,10 @@ def _reversed_stretch(order: list[int], random: np.random.Generator) -> list[int
 
 def _moved(order: list[int], random: np.random.Generator) -> list[int]:
     chosen = set(random.permutation(len(order))[:_MOVED].tolist())
-    left = [node for position, node in enumerate(order) if position not in chosen]
+    remaining = [node for position, node in enumerate(order) if position not in chosen]
     for position in sorted(chosen):
-        left.insert(int(random.integers(0, len(left) + 1)), order[position])
-    return left
+        remaining.insert(int(random.integers(0, len(remaining) + 1)), order[position])
+    return remaining
 
 
 def _shaken(order: list[int], random: np.random.Generator) -> list[int]:

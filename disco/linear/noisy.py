@@ -1,9 +1,9 @@
-"""Linear graphs of what columns show with noise: rates read as counts, or something normal read in a few levels.
+"""Linear graphs of variables that columns show with noise: rates read as counts, or a normal variable in a few levels.
 
-If a column's correlation with what it shows is r (its *exactness*), correlations divided by the exactnesses of both
-columns are those of what they show. A column that is a step function of something normal has further coefficients on
-Hermite's polynomials: two of them have the correlation Σₖ cₖ cₖ′ ρᵏ if what they show has ρ (Mehler, 1866). A graph of
-what they show implies the correlations that were seen, and so has a likelihood beside that of a graph of the columns.
+If a column's correlation with its variable is r (its *exactness*), correlations divided by the exactnesses of both
+columns are those of the variables. A column that is a step function of a normal variable has further coefficients on
+Hermite's polynomials: two of them have the correlation Σₖ cₖ cₖ′ ρᵏ if the variables have ρ (Mehler, 1866). A graph of
+the variables implies the observed correlations, and so has a likelihood comparable with that of a graph of the columns.
 """
 
 import math
@@ -17,7 +17,7 @@ from disco.linear.insertion import Graph, LinearModel, searched
 from disco.progress import Reporter
 
 _LEAST = 0.02  # eigenvalue of correlations
-_MOST, _BISECTIONS = 0.99, 20  # correlation of what columns show
+_MOST, _BISECTIONS = 0.99, 20  # correlation of the variables
 _RIDGE = 1e-6  # for linear systems
 _POWERS = (3, 2, 1, 0)  # of the mean reliability, by which rows count less in a search
 
@@ -29,9 +29,7 @@ class Noisy:
     Attributes:
         seen: the correlations of the columns, (d, d).
         exactness: the coefficients c₁, c₂, … of every column, (d, k); 1 without noise.
-        rows: n.
         cost: of a parent, nats.
-        candidates: of every node, by number.
     """
 
     seen: np.ndarray
@@ -42,45 +40,42 @@ class Noisy:
 
     @cached_property
     def shown(self) -> np.ndarray:
-        """The correlations of what the columns show, (d, d), made positive definite."""
+        """The correlations of the variables, (d, d), made positive definite."""
         low, high = np.full_like(self.seen, -_MOST), np.full_like(self.seen, _MOST)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
             is_below = self._read(middle) < self.seen
             low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-        shown = (low + high) / 2
-        np.fill_diagonal(shown, 1.0)
-        sizes, vectors = np.linalg.eigh(shown)
+        latent = (low + high) / 2
+        np.fill_diagonal(latent, 1.0)
+        sizes, vectors = np.linalg.eigh(latent)
         return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
 
-    def _read(self, shown: np.ndarray) -> np.ndarray:
-        """The correlations of columns that show something with these correlations, (d, d), but for the diagonal."""
-        read = np.zeros_like(shown)
-        for some in self.exactness.T[::-1]:
-            read = (read + np.outer(some, some)) * shown
+    def _read(self, latent: np.ndarray) -> np.ndarray:
+        """The correlations of columns of variables with these correlations, (d, d), except the diagonal."""
+        read = np.zeros_like(latent)
+        for coefficients in self.exactness.T[::-1]:
+            read = (read + np.outer(coefficients, coefficients)) * latent
         return read
 
     def best(
         self, orders: Sequence[Sequence[int] | np.ndarray], reporter: Reporter, most: float = math.inf
     ) -> tuple[Graph, LinearModel]:
-        """The best graph of searches from some orders, and the linear models of the search that ended there.
+        """The best graph of searches from some orders, and the linear models of its search.
 
-        Args:
-            orders: where searches begin.
-            reporter: asked whether to continue.
-            most: edges; a search in which the rows count more is not made once one has ended with more.
+        Once a search has ended with more than `most` edges, those in which the rows count more are not made.
         """
-        shown, found = self.shown, list[tuple[Graph, LinearModel]]()
+        latent, graphs = self.shown, list[tuple[Graph, LinearModel]]()
         reliability = float((self.exactness[:, 0] ** 2).mean())
         for rows in dict.fromkeys(self.rows * reliability**power for power in _POWERS):
-            model = LinearModel.of(shown, rows, self.candidates, cost=self.cost)
-            found += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
-            if min(graph.size.sum() for graph, _ in found[-len(orders) :]) > most:
+            model = LinearModel.of(latent, rows, self.candidates, cost=self.cost)
+            graphs += [(searched(model, np.array(order), reporter).graph, model) for order in orders]
+            if min(graph.size.sum() for graph, _ in graphs[-len(orders) :]) > most:
                 break
-        return max(found, key=lambda one: self.nats(one[0]))
+        return max(graphs, key=lambda pair: self.nats(pair[0]))
 
     def nats(self, graph: Graph) -> float:
-        """The log likelihood of the correlations that were seen less the cost of the edges, up to a constant."""
+        """The log likelihood of the observed correlations minus the cost of the edges, up to a constant."""
         implied = self._read(_implied(self.shown, graph))
         np.fill_diagonal(implied, 1.0)
         fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, self.seen))
@@ -101,6 +96,5 @@ def _implied(correlations: np.ndarray, graph: Graph) -> np.ndarray:
 
 
 def _scaled(covariances: np.ndarray) -> np.ndarray:
-    """The correlations of covariances."""
     spread = np.sqrt(np.diag(covariances))
     return covariances / np.outer(spread, spread)

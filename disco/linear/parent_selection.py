@@ -17,7 +17,7 @@ def gain_of(model, node, parents, newcomer, work):
     if len(parents) == MOST_PARENTS:
         return -np.inf
     factor, along = work[1][0][0], work[1][1]
-    left = _factorise(model, node, parents, factor, along[0])
+    unexplained = _factorise(model, node, parents, factor, along[0])
     share = 0.0
     for column in model.columns[newcomer]:
         if column < 0:
@@ -32,13 +32,13 @@ def gain_of(model, node, parents, newcomer, work):
             unique -= along[1, i] ** 2
             partial -= along[0, i] * along[1, i]
         if unique >= _UNIQUE:
-            share = max(share, partial**2 / unique / left)
+            share = max(share, partial**2 / unique / unexplained)
     return _worth(model, share)
 
 
 @in_order
 def _worth(model, share):
-    """What a parent gains that explains a share of the remaining variance, nats."""
+    """The gain from a parent that explains a share of the remaining variance, nats."""
     return -model.half * np.log1p(-min(share, 1 - 1e-10)) - model.cost
 
 
@@ -48,7 +48,7 @@ def _factorise(model, node, parents, factor, along):
 
     Returns the share of the node's variance that its parents leave unexplained.
     """
-    left = 1.0
+    unexplained = 1.0
     for i in range(len(parents)):
         for j in range(i + 1):
             total = model.correlations[parents[i], parents[j]]
@@ -59,8 +59,8 @@ def _factorise(model, node, parents, factor, along):
         for k in range(i):
             total -= factor[i, k] * along[k]
         along[i] = total / factor[i, i]
-        left -= along[i] ** 2
-    return max(left, 1e-10)
+        unexplained -= along[i] ** 2
+    return max(unexplained, 1e-10)
 
 
 @in_order
@@ -69,29 +69,29 @@ def select(model, node, allowed, parents, work):
 
     Writes them into `parents`; returns their score and number.
     """
-    (spanned, left, is_in), _ = work
-    many, size, score, unexplained = len(allowed), 0, 0.0, 1.0
-    for i in range(many):
-        left[0, i], left[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.own[node]], False
+    (spanned, residual, is_in), _ = work
+    count, size, score, unexplained = len(allowed), 0, 0.0, 1.0
+    for i in range(count):
+        residual[0, i], residual[1, i], is_in[i] = 1.0, model.correlations[allowed[i], model.own[node]], False
     while size < MOST_PARENTS:
         best, top = -1, 0.0
-        for i in range(many):
-            if not is_in[i] and left[0, i] > _UNIQUE and left[1, i] ** 2 / left[0, i] > top:
-                best, top = i, left[1, i] ** 2 / left[0, i]
+        for i in range(count):
+            if not is_in[i] and residual[0, i] > _UNIQUE and residual[1, i] ** 2 / residual[0, i] > top:
+                best, top = i, residual[1, i] ** 2 / residual[0, i]
         if best < 0:
             break
         gain = _worth(model, top / unexplained)
         if gain <= 0:
             break
-        scale, with_node = 1 / np.sqrt(left[0, best]), left[1, best]
-        for i in range(many):
+        scale, with_node = 1 / np.sqrt(residual[0, best]), residual[1, best]
+        for i in range(count):
             if not is_in[i]:
                 total = model.correlations[allowed[i], allowed[best]]
                 for k in range(size):
                     total -= spanned[i, k] * spanned[best, k]
                 spanned[i, size] = total * scale
-                left[0, i] -= spanned[i, size] ** 2
-                left[1, i] -= spanned[i, size] * with_node * scale
+                residual[0, i] -= spanned[i, size] ** 2
+                residual[1, i] -= spanned[i, size] * with_node * scale
         is_in[best], parents[size] = True, allowed[best]
         size, score, unexplained = size + 1, score + gain, max(unexplained - top, 1e-10)
     return _without_worst(model, node, parents, size, score, work)
@@ -102,8 +102,8 @@ def _without_worst(model, node, parents, size, score, work):
     """Remove a node's parents that are not worth their cost, the worst first; returns their score and number."""
     (factor, inverse), along = work[1]
     while size > 1:
-        left = _factorise(model, node, parents[:size], factor, along[0])
-        worst, least = -1, 0.0
+        unexplained = _factorise(model, node, parents[:size], factor, along[0])
+        worst, smallest = -1, 0.0
         for j in range(size - 1, -1, -1):
             # Column j of L⁻¹; the coefficient and its variance follow from it.
             effect = variance = 0.0
@@ -114,12 +114,12 @@ def _without_worst(model, node, parents, size, score, work):
                 inverse[i, j] = total / factor[i, i]
                 effect += inverse[i, j] * along[0, i]
                 variance += inverse[i, j] ** 2
-            lost = model.half * np.log1p(effect**2 / variance / left) - model.cost
-            if lost < least:
-                worst, least = j, lost
+            lost = model.half * np.log1p(effect**2 / variance / unexplained) - model.cost
+            if lost < smallest:
+                worst, smallest = j, lost
         if worst < 0:
             break
         for j in range(worst, size - 1):
             parents[j] = parents[j + 1]
-        size, score = size - 1, score - least
+        size, score = size - 1, score - smallest
     return score, size

@@ -39,15 +39,15 @@ _WEIGHTS = {"search": 1.0, "rules": 1.0}
 
 def names_of(adjustment: Adjustment) -> list[str]:
     """The adjustments that a search can omit, in words."""
-    named = [f'"{one.name}"' for one in adjustment.covariates]
+    named = [f'"{covariate.name}"' for covariate in adjustment.covariates]
     return named + [EXPOSURE] * (adjustment.exposure is not None)
 
 
 def searches(adjustment: Adjustment) -> list[tuple[str, Adjustment]]:
     """The compared searches: names and adjustments. Groups are unchanged."""
     names = names_of(adjustment)
-    parts = [(f"without {name}", [index]) for index, name in enumerate(names)] if len(names) > 1 else []
-    left_out = [(WITH, []), *parts, (WITHOUT, list(range(len(names))))]
+    omissions = [(f"without {name}", [index]) for index, name in enumerate(names)] if len(names) > 1 else []
+    left_out = [(WITH, []), *omissions, (WITHOUT, list(range(len(names))))]
     return [(name, _without(adjustment, indices)) for name, indices in left_out]
 
 
@@ -60,37 +60,26 @@ def adjusted(
     knowledge: Knowledge | None = None,
     callback: Callback | None = None,
 ) -> dict[str, GraphResult]:
-    """Search with all adjustments, without each of them, and without any.
+    """Searches with all adjustments, without each of them, and without any: graphs by the names of `searches`.
 
-    Args:
-        table: counts, one column per node.
-        choice: the extent of the search.
-        settings: their transform defines the levels.
-        knowledge: rules that every search obeys.
-        callback: receives the events, one stage per search; returning False stops.
-
-    Raises:
-        InputError: the table cannot be used.
-
-    Returns:
-        Each search's graph, by its name in `searches`.
+    `knowledge` has rules that every search obeys. The events have one stage per search; returning False stops.
     """
     require_types(adjustment=(adjustment, Adjustment))
-    given, parts, found = prepare(table, adjustment), dict(searches(adjustment)), {}
-    reporter = Reporter(callback, dict.fromkeys(parts, 1.0), "stopped in the search {stage}.")
-    for name, part in parts.items():
+    prepared, adjustments, graphs = prepare(table, adjustment), dict(searches(adjustment)), {}
+    reporter = Reporter(callback, dict.fromkeys(adjustments, 1.0), "stopped in the search {stage}.")
+    for name, roles in adjustments.items():
         reporter.step(name, 0, 1)
         inner = reporter.part(name, "part")
         refined = refine(
-            given, choice, settings=settings, roles=part, knowledge=knowledge, callback=inner, dismissed=ARTEFACTS
+            prepared, choice, settings=settings, roles=roles, knowledge=knowledge, callback=inner, dismissed=ARTEFACTS
         )
-        found[name] = refined.found
-    return found
+        graphs[name] = refined.found
+    return graphs
 
 
-def adjusted_in_words(found: Mapping[str, GraphResult], name: str) -> str:
+def adjusted_in_words(graphs: Mapping[str, GraphResult], name: str) -> str:
     """The effect of the adjustments that one search omits, as a sentence."""
-    full, less = found[WITH], found[name]
+    full, less = graphs[WITH], graphs[name]
     change = changes(less.pairs, full.pairs)["change"].value_counts()
     removed, added, reversed_ = (int(change.get(word, 0)) for word in ("dropped", "new", "reversed"))
     what = "at all" if name == WITHOUT else f"for {name.removeprefix('without ')}"
@@ -104,9 +93,9 @@ def adjusted_in_words(found: Mapping[str, GraphResult], name: str) -> str:
 
 def _without(adjustment: Adjustment, indices: Sequence[int]) -> Adjustment:
     """The adjustment without some of `names_of`, by position."""
-    kept = tuple(one for index, one in enumerate(adjustment.covariates) if index not in indices)
+    covariates = tuple(covariate for index, covariate in enumerate(adjustment.covariates) if index not in indices)
     exposure = None if len(adjustment.covariates) in indices else adjustment.exposure
-    return replace(adjustment, covariates=kept, exposure=exposure)
+    return replace(adjustment, covariates=covariates, exposure=exposure)
 
 
 def costs(
@@ -120,47 +109,36 @@ def costs(
 ) -> pd.DataFrame:
     """The costs of the first `MOST_RULES` rules, largest first.
 
-    The best graph under all rules is found once. For each rule, a search without it, but with all others, continues
-    from there under the same prior.
-
-    Args:
-        table: counts, one column per node.
-        knowledge: the rules.
-        choice: the extent of the first search.
-        settings: their transform defines the levels.
-        adjustment: covariates and exposure of the rows.
-        callback: receives the events of the stages search and rules; returning False stops.
+    The best graph under all rules is searched once. For each rule, a search without it, but with all others, continues
+    from there under the same prior. The stages of the events are search and rules.
 
     Returns:
         Columns rule (in words), nats (gain without it, at least 0), edges (number that would change).
-
-    Raises:
-        InputError: the table or the knowledge cannot be used.
     """
     require_types(knowledge=(knowledge, Knowledge), choice=(choice, Choice), settings=(settings, Settings | None))
-    given = prepare(table, adjustment)
+    prepared = prepare(table, adjustment)
     reporter = Reporter(callback, _WEIGHTS)
     reporter.step("search", 0, 1)
-    around = None if given.adjustment is None else given.adjustment.contexts_as_covariates()
-    task = Task.of(given.counts, choice, settings or Settings(), None, None, around, knowledge)
+    around = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
+    task = Task.of(prepared.counts, choice, settings or Settings(), None, None, around, knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
     searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())
     best, lines = searched.best.found, []
     rules = knowledge.without_each()[:MOST_RULES]
-    for number, (rule, others) in enumerate(rules):
+    for number, (rule, remaining_rules) in enumerate(rules):
         reporter.step("rules", number, len(rules))
-        scores = searched.scores(task, reporter.quiet()).replace(rules=others.resolve(task.names))
+        scores = searched.scores(task, reporter.quiet()).replace(rules=remaining_rules.resolve(task.names))
         scores = scores.replace(candidates=widened(scores, best.order, best.parents))
-        other = _further(scores, best)
-        changed = changes(_edges(best, task.names), _edges(other, task.names))["change"] != "kept"
-        lines.append((rule, max(other.score - best.score, 0.0), int(changed.sum())))
-    found = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
-    return found.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
+        optimum = _further(scores, best)
+        changed = changes(_edges(best, task.names), _edges(optimum, task.names))["change"] != "kept"
+        lines.append((rule, max(optimum.score - best.score, 0.0), int(changed.sum())))
+    frame = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
+    return frame.sort_values("nats", ascending=False, kind="stable", ignore_index=True)
 
 
-def costs_in_words(found: pd.DataFrame, bound: float) -> str:
+def costs_in_words(frame: pd.DataFrame, bound: float) -> str:
     """The costs as a sentence: how many rules cost more than `bound` nats."""
-    dear = int((found["nats"] > bound).sum())
+    dear = int((frame["nats"] > bound).sum())
     if not dear:
         return f"No rule costs more than {bound:g} nats: the table does not contradict them."
     rules = how_many(dear, "rule costs", "rules cost")
@@ -168,9 +146,8 @@ def costs_in_words(found: pd.DataFrame, bound: float) -> str:
 
 
 def _further(scores: Scores, best: Optimum) -> Optimum:
-    """The best graph found by continuing from a known one."""
     return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 
-def _edges(found: Optimum, names: list[str]) -> list[tuple[str, str]]:
-    return [(names[parent], names[child]) for child, nodes in enumerate(found.parents) for parent in nodes]
+def _edges(optimum: Optimum, names: list[str]) -> list[tuple[str, str]]:
+    return [(names[parent], names[child]) for child, nodes in enumerate(optimum.parents) for parent in nodes]

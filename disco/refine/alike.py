@@ -7,11 +7,10 @@ allow. Its *design effect*
     Σ over groups (Σ in the group of r x)² / Σ r² x²
 
 is the ratio of the cluster-robust sandwich variance to that of independent rows (Liang and Zeger, Biometrika 1986); 1
-if rows within groups are as different as between them. The parent's residual against the child's column is tested too,
-and the larger of both is used, since a direction compares both.
-
-That many rows count as one. An edge's likelihood ratio, its direction evidence and the information on its linear effect
-are divided by its design effect. An edge that is then no longer likely is removed.
+if rows within groups are as different as between them. The larger of this and the effect of the parent's residual on
+the child's column is used, since a direction compares both. That many rows count as one: an edge's likelihood ratio,
+its direction evidence and the information on its linear effect are divided by it. An edge that is then unlikely is
+removed.
 """
 
 from collections.abc import Sequence
@@ -33,30 +32,19 @@ _DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
 def design_effects(
     design: RankDesign, parents: Sequence[Parents], edges: pd.DataFrame, group: np.ndarray
 ) -> np.ndarray:
-    """The design effect of edges, at least 1, (edges,).
-
-    Args:
-        design: the table.
-        parents: every node's parents.
-        edges: parent and child as node numbers.
-        group: every row's group number, (n,).
-    """
+    """The design effect of edges (as node numbers), at least 1, (edges,), by every row's group number, (n,)."""
     residuals = _residuals(design, parents)
     straight = design.columns[: design.nodes, 0]
-    found = []
+    edge_effects = []
     for pair in zip(edges["parent"].to_numpy(int), edges["child"].to_numpy(int), strict=True):
-        found.append(max(_effect(residuals[node] * straight[other], group) for node, other in (pair, pair[::-1])))
-    return np.array(found, dtype=float)
+        edge_effects.append(
+            max(_effect(residuals[node] * straight[neighbour], group) for node, neighbour in (pair, pair[::-1]))
+        )
+    return np.array(edge_effects, dtype=float)
 
 
 def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> pd.DataFrame:
-    """The evidence for edges after division by their design effects; gain, p-value and BIC follow from it.
-
-    Args:
-        edges: those of `disco.refine.edge_evidence.evidence`.
-        effects: (edges,).
-        design: the table.
-    """
+    """The evidence for edges divided by their design effects, (edges,); gain, p-value and BIC follow from it."""
     shared = edges.assign(**{name: edges[name] / effects for name in _DIVIDED})
     columns = design.width[edges["parent"].to_numpy(int)]
     ratio = shared["log_likelihood_nats"].to_numpy()
@@ -69,14 +57,14 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> 
 
 def _residuals(design: RankDesign, parents: Sequence[Parents]) -> np.ndarray:
     """x̂ − E v̂ of every node given its parents, (d, n)."""
-    found = []
+    blocks = []
     for first in range(0, design.nodes, _SIDE_BY_SIDE):
         nodes = range(first, min(first + _SIDE_BY_SIDE, design.nodes))
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems)
         slope = BatchDesign(design, problems).bent(fits.theta)[1]
-        found.append(fits.moments.slopes[:, 0] / slope)
-    return np.concatenate(found)
+        blocks.append(fits.moments.slopes[:, 0] / slope)
+    return np.concatenate(blocks)
 
 
 def _effect(scores: np.ndarray, group: np.ndarray) -> float:

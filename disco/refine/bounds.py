@@ -30,17 +30,14 @@ ASSUMED = (
 def least_lead(bound: float, gain: float, rows: int) -> float:
     """The smallest lead over rivals, in the rows that are searched, that decides a direction, nats.
 
-    Args:
-        bound: nats of evidence required.
-        gain: of the edge, in all rows.
-        rows: their number.
+    `bound` has the nats of evidence required, `gain` that of the edge in all `rows`.
     """
-    part = max(PART, STRONG * gain / rows)
-    return max(LEAD * bound, part * gain * min(1.0, MOST_ROWS / rows))
+    share = max(PART, STRONG * gain / rows)
+    return max(LEAD * bound, share * gain * min(1.0, MOST_ROWS / rows))
 
 
 def decided_means(bound: float) -> str:
-    """The rules that a decided direction meets."""
+    """The rules for a decided direction, in words."""
     return (
         f"A direction is decided if its evidence is at least {bound:g} nats, and that for the link {SURER * bound:g}. "
         f"With every effect linear, at most {AGAINST:g} nat and a tenth of the evidence may be against it. It must "

@@ -12,11 +12,7 @@ _MOST = 100_000  # all orders and drawn rows are in memory at once
 
 @dataclass(frozen=True)
 class Choice:
-    """The extent of a refinement's search and its report.
-
-    Raises:
-        InputError: a value has the wrong type or is out of its range.
-    """
+    """The extent of a refinement's search and its report; raises InputError if a value has the wrong type or range."""
 
     # The CCS order if there is one, then sorted ones and that of linear models, then random ones.
     starts: int = whole(
@@ -58,7 +54,7 @@ class Choice:
         metavar="NATS",
     )
     seed: int = whole(0, "Seed", "For the random orders, the bootstrap tables and the parts left out.", at_least=0)
-    # Without it, a few sweeps from the graph found, under its screen and prior, measure the edges' local stability.
+    # Without it, a few sweeps from the best graph, under its screen and prior, measure the edges' local stability.
     redone: bool = boolean(
         False,
         "Search every bootstrap table from scratch",

@@ -1,10 +1,10 @@
 """Rivals in which every column is a coarse reading of a normal variable.
 
-Given a column with few levels, its neighbours stay dependent where they would not be given what it is a reading of. So
-more edges join the columns than join the variables, and a node with two neighbours may seem to be their common child. A
-sparse graph of the variables (`disco.linear.noisy`) explains such columns with fewer edges. The lead over it is that
-over the best graph of normal scores, less what the graph of the variables gains over that graph, both by the likelihood
-of the correlations of normal scores.
+The neighbours of a column with few levels stay dependent given the column where they would not be given the variable
+itself. So more edges join the columns than join the variables, and a node with two neighbours may seem to be their
+common child. A sparse graph of the variables (`disco.linear.noisy`) explains such columns with fewer edges. The lead
+over it is the lead over the best graph of normal scores, minus the gain of the graph of the variables over that graph,
+both by the likelihood of the correlations of normal scores.
 """
 
 from collections.abc import Sequence
@@ -33,13 +33,8 @@ def coarse_leads(
 ) -> dict[Edge, float]:
     """The lead of a graph over coarse readings in which an edge is reversed or absent, nats; none if it is large.
 
-    Args:
-        copula: the normal scores, and how exactly they show normal variables.
-        orders: where searches begin: the graph's, and the best of linear graphs of normal scores.
-        ahead: the lead over the best graph of normal scores in the last of them.
-        edges: those compared.
-        rules: rules that the rivals obey if possible.
-        reporter: asked whether to continue.
+    The `copula` has the normal scores, and how exactly they show normal variables. Searches begin at the order of the
+    graph and that of the best linear graph of normal scores; `ahead` is the lead over the latter.
     """
     exact = replace(copula, exactness=np.ones((len(copula.seen), 1)))
     level = exact.nats(exact.best(orders, reporter)[0])
@@ -50,10 +45,10 @@ def coarse_leads(
         return {}
     joined = nx.DiGraph(graph.edges)
     turned = Turned(graph.order.tolist(), joined, rules)
-    found = dict[Edge, float]()
+    leads = dict[Edge, float]()
     for edge in edges:
         rivals = [graph]
         if joined.has_edge(*edge):
             rivals = [along(model, rival) for rival in (*turned.near(edge), *turned.wider(edge))]
-        found[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
-    return found
+        leads[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
+    return leads

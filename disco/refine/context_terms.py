@@ -1,9 +1,9 @@
-"""Contexts in a search: columns beside the counts, into which no edge may point and whose effects are found.
+"""Contexts in a search: additional columns into which no edge may point and whose effects are searched.
 
 A categorical context has a column for every level but one, 1 in the rows of that level: one node with several effects.
 The others are compared with that level: that of controls, or the most frequent one. A continuous context is cut into
-parts with about equally many rows. In every order these columns come first. The result has no such nodes: their edges
-are a table of their own.
+intervals with about equally many rows. In every order these columns come first. The result has no such nodes: their
+edges are a separate table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,52 +23,46 @@ _PARTS = 20  # of a continuous context
 
 
 class Effects(NamedTuple):
-    """The column of a context.
-
-    Attributes:
-        context: its name.
-        level: whose rows have a 1; empty for a continuous context.
-    """
+    """The column of a context; `level` is that of the rows with a 1, empty for a continuous context."""
 
     context: str
     level: str
 
 
-def contexts_as_columns(given: Prepared) -> tuple[Prepared, dict[str, Effects]]:
-    """The table with a column for every effect of a context instead of contexts, and what each of them is, by name.
-
-    Raises:
-        InputError: a node has the name of such a column.
-    """
-    values, columns, around = {}, {}, given.adjustment
+def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects]]:
+    """The table with a column for every effect of a context instead of contexts, and these effects by column."""
+    values, columns, around = {}, {}, prepared.adjustment
     if around is None:
-        return given, {}
-    for one in around.contexts:
-        if not one.levels:
-            cuts = np.unique(np.quantile(one.values, np.arange(1, _PARTS) / _PARTS))
-            values[one.name], columns[one.name] = np.searchsorted(cuts, one.values), Effects(one.name, "")
+        return prepared, {}
+    for context in around.contexts:
+        if not context.levels:
+            cuts = np.unique(np.quantile(context.values, np.arange(1, _PARTS) / _PARTS))
+            values[context.name], columns[context.name] = (
+                np.searchsorted(cuts, context.values),
+                Effects(context.name, ""),
+            )
             continue
-        seen = np.bincount(one.values, minlength=len(one.levels))
-        for code, level in enumerate(one.levels):
-            if seen[code] and code != one.compared_with:
-                name = f"{one.name} = {level}"
-                values[name], columns[name] = (one.values == code).astype(np.int64), Effects(one.name, level)
-    if taken := [name for name in columns if name in given.counts]:
-        raise InputError(f'A count column is called "{taken[0]}", as an effect of a context: rename it.')
+        seen = np.bincount(context.values, minlength=len(context.levels))
+        for code, level in enumerate(context.levels):
+            if seen[code] and code != context.compared_with:
+                name = f"{context.name} = {level}"
+                values[name], columns[name] = (context.values == code).astype(np.int64), Effects(context.name, level)
+    if duplicates := [name for name in columns if name in prepared.counts]:
+        raise InputError(f'A count column is called "{duplicates[0]}", as an effect of a context: rename it.')
     if not columns:
-        return given, {}
-    added = pd.DataFrame(values, index=given.counts.index)
-    counts = pd.concat([added, given.counts], axis=1)
-    return replace(given, counts=counts, adjustment=replace(around, contexts=())), columns
+        return prepared, {}
+    added = pd.DataFrame(values, index=prepared.counts.index)
+    counts = pd.concat([added, prepared.counts], axis=1)
+    return replace(prepared, counts=counts, adjustment=replace(around, contexts=())), columns
 
 
-def first(names: Sequence[str], columns: Mapping[str, Effects], known: Resolved | None) -> Resolved | None:
+def first(names: Sequence[str], columns: Mapping[str, Effects], rules: Resolved | None) -> Resolved | None:
     """The rules of knowledge, and that the columns of contexts have no causes and come first; None without any."""
     if not columns:
-        return known
+        return rules
     mark = np.array([name in columns for name in names])
     none = np.zeros((len(names),) * 2, dtype=bool)
-    start = known or Resolved(none, none, none)
+    start = rules or Resolved(none, none, none)
     into = np.outer(np.ones_like(mark), mark)
     return Resolved(start.forbidden | into, start.required, start.before | np.outer(mark, ~mark))
 
@@ -76,25 +70,24 @@ def first(names: Sequence[str], columns: Mapping[str, Effects], known: Resolved 
 def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules: bool) -> Refined:
     """The result without the columns of contexts, with their edges as a table, strongest first.
 
-    Args:
-        has_rules: whether there was knowledge; otherwise the edges have no rules.
+    Without rules of knowledge (`has_rules`), the edges have no column for them.
     """
     if not columns:
         return result
     edges = result.edges
     of_context = edges["parent"].isin(columns)
     effects = edges[of_context].rename(columns={"child": "node"}).reset_index(drop=True)
-    told = pd.DataFrame([columns[name] for name in effects["parent"]], columns=Effects._fields)
-    kept = edges[~of_context].reset_index(drop=True)
+    labels = pd.DataFrame([columns[name] for name in effects["parent"]], columns=Effects._fields)
+    remaining = edges[~of_context].reset_index(drop=True)
     return replace(
         result.having(
             nodes=[node for node in result.order if node not in columns],
-            edges=kept if has_rules else kept.drop(columns="rule", errors="ignore"),
+            edges=remaining if has_rules else remaining.drop(columns="rule", errors="ignore"),
         ),
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),
         tables=None if result.tables is None else _of_nodes(result.tables, columns),
-        contexts=pd.concat([told, effects], axis=1)[list(REFINED_CONTEXTS.kinds)],
+        contexts=pd.concat([labels, effects], axis=1)[list(REFINED_CONTEXTS.kinds)],
     )
 
 
@@ -103,7 +96,7 @@ def _of_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFr
 
 
 def _without(frame: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
-    """A frame of nodes and positions, from 1, without some nodes, which come first."""
-    kept = frame[~frame["node"].isin(columns)].reset_index(drop=True)
-    shifted = {name: kept[name] - len(columns) for name in ("position", "before", "after") if name in kept}
-    return kept.assign(**shifted)
+    """A frame of nodes and positions, from 1, without nodes that come first."""
+    remaining = frame[~frame["node"].isin(columns)].reset_index(drop=True)
+    shifted = {name: remaining[name] - len(columns) for name in ("position", "before", "after") if name in remaining}
+    return remaining.assign(**shifted)

@@ -14,12 +14,8 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class KnownDirections(NamedTuple):
-    """What is known of all graphs: for every node others, as bits.
-
-    Attributes:
-        above, below: the nodes that come before and after each node.
-        excluded: those that cannot be its children.
-        inward: those that cannot be its parents.
+    """For every node, as bits, the nodes before it in all graphs, those after it, excluded children and excluded
+    parents.
     """
 
     above: list[int]
@@ -37,43 +33,36 @@ class KnownDirections(NamedTuple):
 class Directions:
     """Known directions of a graph's edges; every addition adds all that follow.
 
-    Attributes:
-        beside: every node's neighbours.
-        free: those whose edge has no direction yet.
-        parents, children: those whose edge has one.
-        above, below: the nodes that come before and after each node.
+    Sets of nodes by node: `beside` its neighbours; `free` those whose edge has no direction yet, `parents` and
+    `children` the others; `above` and `below` the nodes that come before and after it.
     """
 
-    def __init__(self, beside: Sequence[int], directed: Iterable[Pair], known: KnownDirections | None = None) -> None:
-        """Some directions and all that follow.
-
-        Args:
-            beside: every node's neighbours.
-            directed: with all edges of colliders.
-            known: further directions follow from the order of nodes, and from what cannot be a parent.
-        """
-        self.beside, none = beside, [0] * len(beside)
-        above, below, _, inward = known or (none, none, none, none)
-        self.free, self.above, self.below = list(beside), list(above), list(below)
+    def __init__(
+        self, neighbours: Sequence[int], directed: Iterable[Pair], known_directions: KnownDirections | None = None
+    ) -> None:
+        """Directions, with all edges of colliders; more follow from the known order and excluded parents."""
+        self.beside, none = neighbours, [0] * len(neighbours)
+        above, below, _, inward = known_directions or (none, none, none, none)
+        self.free, self.above, self.below = list(neighbours), list(above), list(below)
         self.parents, self.children = list(none), list(none)
-        ahead = [first | after for first, after in zip(inward, below, strict=True)]
-        self.add([*directed, *((a, b) for a, mask in enumerate(beside) for b in members(mask & ahead[a]))])
+        ahead = [first | following for first, following in zip(inward, below, strict=True)]
+        self.add([*directed, *((a, b) for a, mask in enumerate(neighbours) for b in members(mask & ahead[a]))])
 
     def copy(self) -> "Directions":
         """A copy that can be added to."""
-        other = Directions.__new__(Directions)
-        other.beside = self.beside
+        duplicate = Directions.__new__(Directions)
+        duplicate.beside = self.beside
         for name in ("free", "above", "below", "parents", "children"):
-            setattr(other, name, list(getattr(self, name)))
-        return other
+            setattr(duplicate, name, list(getattr(self, name)))
+        return duplicate
 
     def add(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Direct edges and all that follow, except those that have a direction; returns the edges directed, in turn."""
-        found = [pair for pair in pairs if self._direct(*pair)]  # all of them, before what follows from each
-        for parent, child in found:  # grows
-            implied = [*self._after(parent, child), *self._placed(parent, child)]
-            found += [pair for pair in implied if self._direct(*pair)]
-        return found
+        directed = [pair for pair in pairs if self._direct(*pair)]  # all of them, before the consequences of each
+        for parent, child in directed:  # grows
+            implied = [*self._by_colliders(parent, child), *self._by_order(parent, child)]
+            directed += [pair for pair in implied if self._direct(*pair)]
+        return directed
 
     def _direct(self, parent: int, child: int) -> bool:
         """Direct an edge, unless it has a direction; whether it had none."""
@@ -85,23 +74,23 @@ class Directions:
         self.children[parent] |= 1 << child
         return True
 
-    def _after(self, a: int, b: int) -> Iterator[Pair]:
-        """What a → b implies by colliders: rules 1, 3 and 4."""
-        free, beside = self.free, self.beside
-        for c in members(free[b] & ~beside[a]):  # a → b – c: b → c, or b were a collider
+    def _by_colliders(self, a: int, b: int) -> Iterator[Pair]:
+        """The consequences of a → b for colliders: rules 1, 3 and 4."""
+        free, neighbours = self.free, self.beside
+        for c in members(free[b] & ~neighbours[a]):  # a → b – c: b → c, or b were a collider
             yield b, c
         for c in members(free[b] & free[a]):  # c – a → b ← d – c, a and d apart: c → b, or c were a collider
-            if self.parents[b] & free[c] & ~beside[a] & ~(1 << a):
+            if self.parents[b] & free[c] & ~neighbours[a] & ~(1 << a):
                 yield c, b
-        for y in members(self.children[b] & ~beside[a]):  # x – a → b → y – x, a and y apart: x → y
-            for x in members(free[y] & free[a] & beside[b]):
+        for y in members(self.children[b] & ~neighbours[a]):  # x – a → b → y – x, a and y apart: x → y
+            for x in members(free[y] & free[a] & neighbours[b]):
                 yield x, y
-        for d in members(self.parents[a] & ~beside[b]):  # the same with d → a → b
-            for x in members(free[b] & free[d] & beside[a]):
+        for d in members(self.parents[a] & ~neighbours[b]):  # the same with d → a → b
+            for x in members(free[b] & free[d] & neighbours[a]):
                 yield x, b
 
-    def _placed(self, a: int, b: int) -> Iterator[Pair]:
-        """What a → b implies by the order: rule 2, along any path."""
+    def _by_order(self, a: int, b: int) -> Iterator[Pair]:
+        """The consequences of a → b for the order: rule 2, along any path."""
         if self.below[a] >> b & 1:  # then all that follows is in place
             return
         earlier, later = self.above[a] | 1 << a, self.below[b] | 1 << b

@@ -9,15 +9,11 @@ from disco.refine.bounds import MOST_ROWS, MOST_STEPS_BYTES
 
 
 def peak_bytes(rows: int, nodes: int, pairs: float = 0.0) -> int:
-    """A generous estimate of the memory of a refinement, in bytes, without the libraries and the table itself.
-
-    Args:
-        pairs: number of pairs that pass the screen; 0 before it.
-    """
+    """A generous estimate of a refinement's memory, in bytes, without libraries and table; `pairs` pass the screen."""
     searched, beyond, each = min(rows, MOST_ROWS), 40 * rows if rows > MOST_ROWS else 0, 2 * pairs / nodes
     fits = pairs * min(each**2, searched / 8)
-    kept = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)
-    return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + kept)
+    stored = 1500 * fits + min(100 * each * fits, MOST_STEPS_BYTES)
+    return int(60e6 + (100 * searched + beyond) * nodes + 20 * nodes**2 + stored)
 
 
 def of_fit(rows: int, levels: float) -> float:
@@ -28,9 +24,7 @@ def of_fit(rows: int, levels: float) -> float:
 def of_searches(edges: float, nodes: int, rows: int, levels: float = 12.0) -> float:
     """The searches of the usual choice, with the evidence; beyond MOST_ROWS only for the gains of the edges.
 
-    Args:
-        edges: number of the graph's edges, about.
-        levels: mean number of a column's levels.
+    `edges` is about that of the graph, `levels` the mean number of a column's levels.
     """
     gains = 7e-7 * nodes * rows if rows > MOST_ROWS else 0.0
     return nodes * (15 + 20 * (edges / nodes) ** 2.2) * of_fit(rows, levels) + gains

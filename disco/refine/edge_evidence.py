@@ -1,9 +1,9 @@
 """How sure every edge is, and how sure its direction.
 
-The *evidence for a link* is the loss of the child's score without the edge, its log posterior odds. Beside it are the
-gain in log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of freedom
-per column of the parent. The p-value is conditional on the graph, although the graph was searched for: the best of
-several null candidates has a small p-value more often than its size says.
+The *evidence for a link* is the loss of the child's score without the edge, its log posterior odds. The other columns
+are the gain in log-likelihood, the gain in BIC, and the p-value of the likelihood ratio against χ² with one degree of
+freedom per column of the parent. The p-value ignores the search for the graph: the best of several null candidates has
+a small p-value more often than its size says.
 
 The *direction evidence* is the loss of the score if the child precedes the parent (`disco.refine.reversal`), under the
 initial prior of the searches. The fitted prior would also infer directions from spreads alone, because it knows how the
@@ -14,8 +14,8 @@ Directions are identified by the class of models, to which real tables seldom be
 certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/directed.py`). So a direction is
 *decided* only if
 
-- the direction evidence reaches the required bound, and the evidence for the link twice the bound: a direction is
-  not surer than its edge;
+- the direction evidence reaches the required bound, and the evidence for the link twice the bound: a direction is not
+  surer than its edge;
 - with linear effects, no more than a nat and a tenth of the direction evidence is against it (`linear_nats`); in that
   class a pair alone has no direction, and only the other edges can determine one;
 - it exceeds three times the misfit of the two nodes (`disco.likelihood.misfit`) by the bound;
@@ -24,12 +24,12 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
 - if all this holds, the *worst case* of the direction evidence reaches 80 % of the bound and 1 % of the evidence for
-  the link, or 3 % for each nat of it a row: the graph's lead over all rivals in which the edge is reversed and every
-  node may have another class of distribution (`disco.refine.rivals`). Evidence of less than this share rests on
-  details of distributions that no class has right, with any number of rows.
+  the link, or 3 % for each nat of it per row: the lead over all rivals in which the edge is reversed and nodes may have
+  other classes of distribution (`disco.refine.rivals`). Less rests on details of distributions that no class has right,
+  with any number of rows.
 
 With interventions, the direction evidence is that of the rows without one, and without the rules of experiments. Where
-setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can tell them apart.
+setting X leaves Y alone, Y → X and a hidden cause of both remain, and only setting Y can distinguish them.
 
 A direction fixed by knowledge, or shown by an experiment (`disco.experiments`), is decided whatever the direction
 evidence, which then shows how far the rows agree. There is no direction without an edge: the gain must reach the bound,
@@ -89,7 +89,6 @@ class Judged(NamedTuple):
     Attributes:
         edges: `evidence`'s rows, `decided`, `source` and `class_decides`; with knowledge also `rule`, an edge's rule.
         misfit: every node's misfit, nats, (d,).
-        is_poor: whether every node is poorly fitted, (d,).
         fits: the fits of the graph, by node and parents.
         made: number of node fits.
         left_out: number of edges that are supported only by similarity within groups.
@@ -104,42 +103,42 @@ class Judged(NamedTuple):
 
 
 def judge(
-    searched: SearchResults, task: Task, reporter: Reporter, whole: RankDesign | None = None, tells_decided: bool = True
+    searched: SearchResults,
+    task: Task,
+    reporter: Reporter,
+    all_rows: RankDesign | None = None,
+    tells_decided: bool = True,
 ) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
-    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest.
-
-    Args:
-        task: with groups, the misfit does not split them, whose rows may be similar (`disco.refine.alike`).
-        whole: as in `evidence`.
-        tells_decided: whether these reports call directions decided.
+    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest;
+    `tells_decided` if these reports call directions decided. With groups, the misfit does not split them, whose rows
+    may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
     """
     # Without earlier fits, which must not affect the result.
     scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
     edges = _strongest_first(scores, searched.best.found.parents)
     reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
-    judging = _Judging(searched, scores, task, whole, reporter)
+    judging = _Judging(searched, scores, task, all_rows, reporter)
 
-    def told(judged: pd.DataFrame) -> Sketch:
+    def sketch(judged: pd.DataFrame) -> Sketch:
         return _sketch(searched, edges, judged, tells_decided).named(task.names, task.contexts)
 
     words = "evidence: direction of every edge"
     judged = judging.rows(edges[:_FIRST])
     if len(edges) > _FIRST:
-        reporter.step("evidence", len(judged), len(edges), message=words, graph=told(judged.assign(decided=False)))
+        reporter.step("evidence", len(judged), len(edges), message=words, graph=sketch(judged.assign(decided=False)))
         judged = _sorted(pd.concat([judged, judging.rows(edges[_FIRST:])]))
     judged, is_poor = judging.decided(judged)
-    reporter.step("evidence", len(edges), len(edges), message=words, graph=told(judged))
+    reporter.step("evidence", len(edges), len(edges), message=words, graph=sketch(judged))
     left_out = 0
     if task.group is not None:
         judged, left_out = _likely(judged, scores)
-    made = scores.made + sum(one.made for one in judging.classes) + judging.made
-    return Judged(judged, judging.misfit, is_poor, scores.fits, made, left_out)
+    fit_count = scores.made + sum(class_scores.made for class_scores in judging.classes) + judging.made
+    return Judged(judged, judging.misfit, is_poor, scores.fits, fit_count, left_out)
 
 
 def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
-    """All edges of a graph, the largest predicted loss first."""
     make_fits((scores, key) for key in enumerate(parents))
     edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
     return sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
@@ -149,9 +148,9 @@ class _Judging:
     """The evidence for parts of the best graph's edges."""
 
     def __init__(
-        self, searched: SearchResults, scores: Scores, task: Task, whole: RankDesign | None, reporter: Reporter
+        self, searched: SearchResults, scores: Scores, task: Task, all_rows: RankDesign | None, reporter: Reporter
     ) -> None:
-        self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, whole
+        self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, all_rows
         self.classes = in_classes(scores, task.known)
         self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
         self.effects, self.made = dict[tuple[int, int], float](), 0
@@ -159,32 +158,28 @@ class _Judging:
         self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
-        """`evidence`'s rows of some edges."""
-        found, design = self.found, self.scores.design
-        rows = evidence(self.scores, self.classes, found.order, found.parents, self.whole, [edge[:2] for edge in edges])
+        best, design = self.found, self.scores.design
+        rows = evidence(self.scores, self.classes, best.order, best.parents, self.whole, [edge[:2] for edge in edges])
         if self.task.group is None or not len(rows):
             return rows
-        effects = design_effects(design, found.parents, rows, self.task.group)
+        effects = design_effects(design, best.parents, rows, self.task.group)
         self.effects |= dict(zip(_pairs(rows), effects.tolist(), strict=True))
         return shared_out(rows, effects, design)
 
     def decided(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-        """The rows of all edges with what decides their directions, and which nodes are poorly fitted.
-
-        With knowledge also each edge's rule.
-        """
+        """The rows of all edges with the criteria of their directions, and rules; and which nodes are poorly fitted."""
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1)
-        many = (self.whole or self.scores.design).rows
-        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, many
-        least = {
-            pair: least_lead(task.choice.bound, gain, many) * self.effects.get(pair, 1.0)
+        row_count = (self.whole or self.scores.design).rows
+        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, row_count
+        needed = {
+            pair: least_lead(task.choice.bound, gain, row_count) * self.effects.get(pair, 1.0)
             for pair, gain, is_sure in zip(pairs, rows["gain_nats"], decided(rows, *rules), strict=True)
             if is_sure
         }
-        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, least)))
-        if (known := task.known) is not None:
-            rows["rule"] = [known.of_edge(*pair) for pair in pairs]
+        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, needed)))
+        if (knowledge := task.known) is not None:
+            rows["rule"] = [knowledge.of_edge(*pair) for pair in pairs]
         sure, joined = decided(rows, *rules), rows["gain_nats"] >= task.choice.bound
         rows["source"] = [
             task.source_of(*pair, is_sure) if is_joined or task.is_required(*pair) else NO_SOURCE
@@ -193,27 +188,24 @@ class _Judging:
         sources = {"decided": rows["source"] != NO_SOURCE, "class_decides": rows["source"] == CLASS}
         return rows.assign(**sources), poorly_fitted(self.misfit, rows)
 
-    def _leads(self, pairs: Sequence[tuple[int, int]], least: dict[tuple[int, int], float]) -> list[float]:
-        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided.
-
-        Args:
-            pairs: all edges.
-            least: the edges that no other rule leaves undecided, with the lead that each needs.
+    def _leads(self, pairs: Sequence[tuple[int, int]], needed: dict[tuple[int, int], float]) -> list[float]:
+        """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided (not
+        `needed`).
         """
         fixed = [pair for pair in pairs if self.task.source_of(*pair, False) != NO_SOURCE]
         counts = self.task.table.to_numpy()
-        edges = least.keys() - {*fixed}
-        parts = {pair: 0.0 for pair in edges if is_part(*(counts[:, node] for node in pair))}  # a rival is as good
-        edges -= parts.keys()
+        edges = needed.keys() - {*fixed}
+        contained = {pair: 0.0 for pair in edges if is_part(*(counts[:, node] for node in pair))}  # a rival is as good
+        edges -= contained.keys()
         if not edges:
-            return [parts.get(pair, math.inf) for pair in pairs]
+            return [contained.get(pair, math.inf) for pair in pairs]
         neutral = self.classes[0]
         several = SeveralClasses(neutral, self.found.parents, self.classes[-1].design.prior)
-        asked = {pair: least[pair] for pair in sorted(edges)}
+        required = {pair: needed[pair] for pair in sorted(edges)}
         allowance = COARSE * self.task.choice.bound
-        found = parts | leads(several, self.found.order, self.found.parents, asked, fixed, allowance)
+        smallest = contained | leads(several, self.found.order, self.found.parents, required, fixed, allowance)
         self.made += several.made
-        return [found.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
+        return [smallest.get(pair, math.inf) / self.effects.get(pair, 1.0) for pair in pairs]
 
 
 def _pairs(rows: pd.DataFrame) -> list[tuple[int, int]]:
@@ -222,9 +214,9 @@ def _pairs(rows: pd.DataFrame) -> list[tuple[int, int]]:
 
 def _sketch(searched: SearchResults, edges: list[Predicted], judged: pd.DataFrame, tells_decided: bool) -> Sketch:
     """The best graph with the gains and decided directions of the edges judged so far; other gains are predicted."""
-    known = judged.set_index(["parent", "child"])
-    gain = known["gain_nats"].dropna().to_dict()
-    sure = [pair for pair, is_sure in known["decided"].items() if is_sure and tells_decided]
+    by_pair = judged.set_index(["parent", "child"])
+    gain = by_pair["gain_nats"].dropna().to_dict()
+    sure = [pair for pair, is_sure in by_pair["decided"].items() if is_sure and tells_decided]
     gains = [(parent, child, float(gain.get((parent, child), nats))) for parent, child, nats in edges]
     return Sketch(searched.best.found.order, gains, sure)
 
@@ -239,31 +231,27 @@ def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
     rules = scores.rules
     pairs = zip(edges["parent"], edges["child"], strict=True)
     required = np.array([rules is not None and bool(rules.required[pair]) for pair in pairs], dtype=bool)
-    kept = required | ~(edges["gain_nats"] < 0)
-    return edges[kept].reset_index(drop=True), int((~kept).sum())
+    likely = required | ~(edges["gain_nats"] < 0)
+    return edges[likely].reset_index(drop=True), int((~likely).sum())
 
 
-def _reversed_elsewhere(found: Sequence[Optimum], least: float) -> set[tuple[int, int]]:
-    """The edges (parent, child) that are reversed in a search ending with at least that score."""
-    graphs = [one.parents for one in found if one.score >= least]
+def _reversed_elsewhere(optima: Sequence[Optimum], least_score: float) -> set[tuple[int, int]]:
+    graphs = [optimum.parents for optimum in optima if optimum.score >= least_score]
     return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
 
-def in_classes(scores: Scores, known: Resolved | None = None) -> list[Scores]:
+def in_classes(scores: Scores, knowledge: Resolved | None = None) -> list[Scores]:
     """Scores under each prior of `CLASSES`, without a given order, and without experiments: their rows and their rules.
 
     Their fits start from those of other scores.
-
-    Args:
-        known: the rules of knowledge alone.
     """
     design = scores.design
     controls = None if design.own_rows is None else design.own_rows.min(0)
     designs = [replace(design, prior=prior._replace(beside=design.prior.beside)) for prior in CLASSES]
     neutral = scores.replace(
-        design=designs[0], order=None, rules=known, weights=controls, tolerance=SEARCHING, warm=scores
+        design=designs[0], order=None, rules=knowledge, weights=controls, tolerance=SEARCHING, warm=scores
     )
-    return [neutral, *(neutral.replace(design=one, warm=neutral) for one in designs[1:])]
+    return [neutral, *(neutral.replace(design=class_design, warm=neutral) for class_design in designs[1:])]
 
 
 def evidence(
@@ -271,40 +259,37 @@ def evidence(
     classes: Sequence[Scores],
     order: Sequence[int],
     parents: Sequence[Parents],
-    whole: RankDesign | None = None,
+    all_rows: RankDesign | None = None,
     only: Sequence[tuple[int, int]] | None = None,
 ) -> pd.DataFrame:
     """One row per edge, strongest first.
 
     Args:
-        scores: the table's scores, for the links.
+        scores: for the links.
         classes: their `in_classes`, for the direction evidence.
-        order: all nodes, sources first.
-        parents: every node's parents, all before it in the order.
-        whole: all rows of a table of which the scores have a part, for the links and their p-values; the
-            direction evidence is always that of the scores' rows. None if they have all.
-        only: the edges (parent, child) wanted; None for all.
+        parents: every node's, all before it in the order.
+        all_rows: if the scores have a part of them: for the links and their p-values, never for the directions.
+        only: the edges (parent, child) requested; None for all.
 
     Returns:
-        Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a required fit has no
-        finite score.
+        Columns parent, child, `disco.columns.EVIDENCE` and p_value, nodes as numbers; NaN if a fit has no finite score.
     """
     make_fits((scores, key) for key in enumerate(parents))
     each = reversals(classes[0], order, parents, only)
-    graphs = [pair for one in each for graph in (one.now, one.after) for pair in graph.items()]
-    edges = [(one.child, parents[one.child]) for one in each]
-    edges += [(one.child, _without(parents[one.child], one.parent)) for one in each]
+    graphs = [pair for reversal in each for graph in (reversal.now, reversal.after) for pair in graph.items()]
+    edges = [(reversal.child, parents[reversal.child]) for reversal in each]
+    edges += [(reversal.child, _without(parents[reversal.child], reversal.parent)) for reversal in each]
     every = (scores, *classes)
-    own, *others = [one.replace(tolerance=_FINAL, warm=classes[0]) for one in every]
-    fits = [fit_alone(own, [*edges, *graphs]), *(fit_alone(one, graphs) for one in others)]
-    gains, found = own, fits[0]
-    if whole is not None:
-        gains = own.replace(design=replace(whole, prior=own.design.prior), warm=None)
-        found = fit_alone(gains, edges)
+    link_scores, *class_scores = [model.replace(tolerance=_FINAL, warm=classes[0]) for model in every]
+    fits = [fit_alone(link_scores, [*edges, *graphs]), *(fit_alone(model, graphs) for model in class_scores)]
+    gains, link_fits = link_scores, fits[0]
+    if all_rows is not None:
+        gains = link_scores.replace(design=replace(all_rows, prior=link_scores.design.prior), warm=None)
+        link_fits = fit_alone(gains, edges)
         scores.alone += gains.alone
-    for one, more in zip(every, (own, *others), strict=True):
-        one.alone += more.alone
-    rows = [_row(gains, parents, one, found, *fits) for one in each]
+    for original, refitted in zip(every, (link_scores, *class_scores), strict=True):
+        original.alone += refitted.alone
+    rows = [_row(gains, parents, reversal, link_fits, *fits) for reversal in each]
     return _sorted(pd.DataFrame(rows, columns=[*(column.name for column in (*ENDS, *EVIDENCE, P_VALUE))]))
 
 
@@ -320,9 +305,8 @@ def decided(
     """Whether each direction is decided, (edges,).
 
     Args:
-        rows: the rows of `evidence`, of all edges.
-        misfit: every node's misfit, nats, (d,).
-        levels: number of levels of every node.
+        rows: of `evidence`, for all edges.
+        misfit: every node's, nats, (d,).
         bound: nats of evidence required.
         elsewhere: edges (parent, child) that are reversed in a search ending near the best.
         contexts: number of nodes that are effects of contexts, which come first and always fit.
@@ -341,12 +325,7 @@ def decided(
 
 
 def poorly_fitted(misfit: np.ndarray, rows: pd.DataFrame) -> np.ndarray:
-    """Whether nodes are poorly fitted, (d,).
-
-    Args:
-        misfit: every node's misfit, nats; NaN counts as poorly fitted.
-        rows: the rows of `evidence`, of all edges.
-    """
+    """Whether nodes are poorly fitted, (d,), from the `evidence` of all edges; a misfit of NaN counts as poor."""
     supported, nats = np.zeros(len(misfit)), rows["direction_nats"].fillna(0.0).clip(lower=0.0)
     for end in ("parent", "child"):
         np.add.at(supported, rows[end].to_numpy(int), nats)
@@ -358,21 +337,21 @@ def _row(
     scores: Scores,
     parents: Sequence[Parents],
     reversal: Reversal,
-    found: Alone,
-    own: Alone,
+    link_fits: Alone,
+    fitted: Alone,
     bent: Alone,
     linear: Alone,
 ) -> dict[str, float]:
-    """The numbers of one edge, by column: its gain from `found`, its direction from the others."""
+    """The numbers of one edge, by column: its gain from `link_fits`, its direction from the others."""
     parent, child = reversal.parent, reversal.child
-    full, less = found[child, parents[child]], found[child, _without(parents[child], parent)]
-    against = scores.cost_of(parent, child) - scores.odds  # what an edge against a given order costs
+    full, less = link_fits[child, parents[child]], link_fits[child, _without(parents[child], parent)]
+    against = scores.cost_of(parent, child) - scores.odds  # the cost of an edge against a given order
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]
     columns = int(scores.design.width[parent])
     bic = ratio - columns * np.log(scores.design.rows) / 2
     p_value = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
     direction = _lost(bent, reversal)
-    spread = _lost(own, reversal) - direction
+    spread = _lost(fitted, reversal) - direction
     return {
         **{"parent": parent, "child": child, "gain_nats": gain, "log_likelihood_nats": ratio, "bic_nats": bic},
         **{"direction_nats": direction, "robust_nats": direction, "linear_nats": _lost(linear, reversal)},
@@ -381,9 +360,9 @@ def _row(
 
 
 def _lost(fits: Alone, reversal: Reversal) -> float:
-    """What the score loses in the graph with an edge reversed; NaN if a fit is not available."""
+    """The loss of score in the graph with an edge reversed; NaN if a fit is not available."""
     return sum(fits[pair][0] for pair in reversal.now.items()) - sum(fits[pair][0] for pair in reversal.after.items())
 
 
 def _without(parents: Parents, parent: int) -> Parents:
-    return tuple(other for other in parents if other != parent)
+    return tuple(node for node in parents if node != parent)

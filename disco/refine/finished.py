@@ -1,4 +1,4 @@
-"""A finished search as a result: names instead of node numbers, the misfit, notes on what is missing or doubtful."""
+"""A finished search as a result: names instead of node numbers, the misfit, notes on missing or doubtful evidence."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,19 +25,11 @@ _MOST_NAMED = 8
 def refined(
     task: Task, searched: SearchResults, judged: Judged, moved: pd.DataFrame | None, drawn: dict[str, Drawn]
 ) -> Refined:
-    """The result, with names instead of node numbers.
-
-    Args:
-        task: the refined task.
-        searched: the graphs found.
-        judged: the evidence for the best one.
-        moved: the frame of `moves`; None without an initial order.
-        drawn: edges found on other rows, by the draw's name.
-    """
+    """The result, with names instead of node numbers; `moved` is the frame of `moves`, `drawn` by the draw's name."""
     names, choice, design, best = task.names, task.choice, task.design, searched.best
     edges, constant = judged.edges, stability.constant_columns(design, task.group, task.arm, choice)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
-    drawn_edges = {name: one.edges for name, one in drawn.items()}
+    drawn_edges = {name: draw.edges for name, draw in drawn.items()}
     for kind in KINDS:
         both = (stability.of_kind(every, kind, choice) for every in (drawn_edges, constant))
         named[kind] = stability.shares(pairs, *both)
@@ -52,8 +44,8 @@ def refined(
     )
     nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
     notes = _of_draws(names, constant, choice), _missing(named), _crowded(named)
-    poor = _missed(nodes, but_known(named)), _alike(judged.left_out)
-    found = GraphResult(
+    poor = _missed(nodes, but_known(named)), _similar_rows(judged.left_out)
+    graph = GraphResult(
         [names[node] for node in best.found.order],
         named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
         method=METHOD,
@@ -62,12 +54,12 @@ def refined(
         misfit=nodes,
     )
     return Refined(
-        found,
+        graph,
         starts=_history(searched.ends),
         best=best.start,
         score=best.found.score,
         candidates=sum(map(len, searched.candidates)) // 2,
-        fits=searched.made + judged.made + sum(one.made for one in drawn.values()),
+        fits=searched.made + judged.made + sum(draw.made for draw in drawn.values()),
         moves=None if moved is None else _named(moved, names),
         orders=_orders(searched.ends, names),
         tables=_tables(stability.of_kind(drawn_edges, "bootstrap", choice), names) if choice.bootstrap else None,
@@ -75,32 +67,31 @@ def refined(
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """A frame with names instead of node numbers."""
     columns = [column for column in ("parent", "child", "node") if column in frame]
     return frame.assign(**{column: [names[node] for node in frame[column]] for column in columns})
 
 
-def _history(ends: Sequence[End]) -> pd.DataFrame:
-    """start, sweep, score of every search."""
-    rows = [(end.start, sweep, score) for end in ends for sweep, score in enumerate(end.found.sweeps, start=1)]
+def _history(optima: Sequence[End]) -> pd.DataFrame:
+    """Columns start, sweep, score."""
+    rows = [(end.start, sweep, score) for end in optima for sweep, score in enumerate(end.found.sweeps, start=1)]
     return pd.DataFrame(rows, columns=["start", "sweep", "score"])
 
 
-def _orders(ends: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
-    """start, position, node: every search's final order."""
-    rows = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
+def _orders(optima: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
+    """Columns start, position, node: every search's final order."""
+    rows = [(end.start, at, names[node]) for end in optima for at, node in enumerate(end.found.order, start=1)]
     return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 
 def _tables(drawn: Sequence[list[list[int]]], names: Sequence[str]) -> pd.DataFrame:
-    """table, parent, child: the graph of every bootstrap table."""
+    """Columns table, parent, child: the graph of every bootstrap table."""
     rows = [
         (at, names[parent], names[child]) for at, edges in enumerate(drawn, start=1) for parent, child in sorted(edges)
     ]
     return pd.DataFrame(rows, columns=["table", "parent", "child"])
 
 
-def _alike(left_out: int) -> list[str]:
+def _similar_rows(left_out: int) -> list[str]:
     """Note on edges supported only by similarity within groups."""
     if not left_out:
         return []
@@ -115,7 +106,7 @@ def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choi
         ("folds", "of {count} fits without one part of the rows"),
         ("bootstrap", "of {count} bootstrap tables"),
     ):
-        times = Counter(node for one in stability.of_kind(constant, kind, choice) for node in one)
+        times = Counter(node for columns in stability.of_kind(constant, kind, choice) for node in columns)
         for node, count in sorted(times.items()):
             total = words.format(count=getattr(choice, kind))
             notes.append(
@@ -126,7 +117,6 @@ def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choi
 
 
 def _missing(edges: pd.DataFrame) -> list[str]:
-    """Notes on edges without evidence."""
     return [
         f'No evidence is available for the edge from "{row.parent}" to "{row.child}": a required fit has no finite '
         "likelihood."
@@ -136,22 +126,22 @@ def _missing(edges: pd.DataFrame) -> list[str]:
 
 def _crowded(edges: pd.DataFrame) -> list[str]:
     """Notes on nodes with the largest allowed number of parents."""
-    many = edges["child"].value_counts()
+    counts = edges["child"].value_counts()
     return [
         f'"{name}" has {MOST_PARENTS} parents, the limit of the search. It may have more.'
-        for name in many.index[many >= MOST_PARENTS]
+        for name in counts.index[counts >= MOST_PARENTS]
     ]
 
 
-def _missed(nodes: pd.DataFrame, known: str = "") -> list[str]:
-    """Note on poorly fitted nodes and its consequence; `known` names directions that are decided anyway."""
+def _missed(nodes: pd.DataFrame, exceptions: str = "") -> list[str]:
+    """Note on poorly fitted nodes; `exceptions` names directions that are decided anyway."""
     missed = nodes[nodes["is_poor"]]
     if missed.empty:
         return []
     names = ", ".join(f'"{name}"' for name in missed["node"][:_MOST_NAMED]) + " …" * (len(missed) > _MOST_NAMED)
     share = len(missed) / len(nodes)
     ending = (
-        f"at least {MOST_MISFIT:.0%}, so no direction of this table is decided{known}."
+        f"at least {MOST_MISFIT:.0%}, so no direction of this table is decided{exceptions}."
         if share >= MOST_MISFIT
         else "their arrows are hypotheses."
     )

@@ -26,37 +26,28 @@ def fitted_graphs(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> FittedGraphs:
-    """The graphs that a refinement leaves, with its table.
-
-    Args:
-        refined: the refinement.
-        table, roles: what was refined.
-        knowledge: the rules given to the refinement.
-        seed: of the draws.
-        callback: receives an event after every graph; returning False stops.
-
-    Raises:
-        InputError: the table, roles or knowledge are not those of the refinement.
+    """The graphs that a refinement leaves, with the table, roles and knowledge given to it; raises InputError for
+    others.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
-    given, reporter = prepare(table, roles), Reporter(callback, _WORK)
-    left = Left.of(refined, list(given.counts.columns), given, knowledge)
-    classes, is_exact = left.classes(left.reversed(reporter), reporter), True
+    prepared, reporter = prepare(table, roles), Reporter(callback, _WORK)
+    compatible = Left.of(refined, list(prepared.counts.columns), prepared, knowledge)
+    classes, is_exact = compatible.classes(compatible.reversed(reporter), reporter), True
     weighted = list[tuple[list[int], float, bool]]()
-    whole = sum(share for _, share, is_drawn in classes if not is_drawn)
+    total = sum(share for _, share, is_drawn in classes if not is_drawn)
     tables = sum(is_drawn for *_, is_drawn in classes)
-    for alike, share, is_drawn in reporter.each("graphs", classes, "class"):
+    for graph_class, share, is_drawn in reporter.each("graphs", classes, "class"):
         # Half of all are of the whole table, most of the likeliest: its cases hold each of them.
-        most = MOST_GRAPHS // 2 // tables if is_drawn else round(share / whole * MOST_GRAPHS / 2)
-        graphs, is_all = alike.graphs(seed, max(most, _FEWEST if is_drawn else _FEWEST_NEAR))
+        limit = MOST_GRAPHS // 2 // tables if is_drawn else round(share / total * MOST_GRAPHS / 2)
+        graphs, is_all = graph_class.graphs(seed, max(limit, _FEWEST if is_drawn else _FEWEST_NEAR))
         is_exact = is_exact and is_all
         each = share / len(graphs)
         weighted += [(children, each, not is_drawn) for children in graphs]
-    rows = searched_rows(given.counts.to_numpy())
+    rows = searched_rows(prepared.counts.to_numpy())
     return FittedGraphs.of(
-        Graphs.of(weighted, [left.pairs[one] for one in left.open], is_exact, left.extremes),
-        given if rows is None else given.take(rows),
-        () if left.tables else (_NO_TABLES,),
+        Graphs.of(weighted, [compatible.pairs[number] for number in compatible.open], is_exact, compatible.extremes),
+        prepared if rows is None else prepared.take(rows),
+        () if compatible.tables else (_NO_TABLES,),
         seed,
     )

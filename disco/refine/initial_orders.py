@@ -8,19 +8,13 @@ from disco.table.prepared import Prepared
 
 
 def first_orders(table: pd.DataFrame, count: int, seed: int) -> dict[str, list[str]]:
-    """Initial orders, by name.
-
-    Args:
-        table: checked counts, one column per node.
-        count: number of orders.
-        seed: seed of the random ones.
-    """
-    given = Prepared(table)
-    starts = {"by variance − mean": order_by_excess(given)}
-    starts["by mean"] = order_by_mean(given)
+    """The first `count` initial orders of a checked table, by name."""
+    prepared = Prepared(table)
+    starts = {"by variance − mean": order_by_excess(prepared)}
+    starts["by mean"] = order_by_mean(prepared)
     random = np.random.default_rng([seed, 11])
     starts["random 1"] = random.permutation(table.columns).tolist()
-    starts["by variance"] = order_by_variance(given)
+    starts["by variance"] = order_by_variance(prepared)
     for number in range(2, count + 1):
         starts[f"random {number}"] = random.permutation(table.columns).tolist()
     return dict(list(starts.items())[:count])

@@ -1,13 +1,13 @@
-"""The graphs that a refinement leaves: the classes of the graph found, of others near the best, of bootstrap tables.
+"""The graphs that a refinement leaves: the classes of the best graph, of others near it, and of bootstrap tables.
 
-The class of the graph found (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class
-that its edges have along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the
-difference of the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
+The class of the best graph (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class of
+its edges along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the difference of
+the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
 
 A collider can compel an open direction although hardly any evidence supports it, or none that counts: the table has an
 artefact, or the class fits it badly. `Left.reversed` has the graphs with such an edge reversed. `Left.extremes` has
-those in which all open edges point away from a node, or towards it: what holds in both of them of the nodes that it
-comes before holds whichever way open edges point.
+those in which all open edges point away from a node, or towards it. What both imply for the nodes after it holds in
+whichever direction open edges point.
 """
 
 import math
@@ -38,38 +38,35 @@ _CONTRADICTED = "The refinement contradicts the knowledge or the table's experim
 
 
 class Left:
-    """The edges of a refinement as numbers, and the graphs left.
+    """The edges of a refinement as numbers, and the graphs left. A graph is every node's children, as bits.
 
     Attributes:
-        pairs: (parent, child) of every edge.
-        open: the numbers of the open edges.
-        number: of the open edge between two nodes, both ways.
+        pairs: (parent, child) of every edge; `open` has the numbers of the open edges.
+        number: of the open edge between two nodes, in both directions.
         beside: the nodes with an open edge to each node, as bits.
         known: the rules, with the directions that have a source among them.
-        starts: the graph found and those along the orders of searches that ended near the best, with their weights.
+        starts: the best graph and those along the orders of searches that ended near it, with their weights.
         tables: the graphs of bootstrap tables, in the known directions.
-
-    A graph is every node's children, as bits.
     """
 
     def __init__(self, refined: Refined, index: dict[str, int], rules: Resolved) -> None:
-        edges, many = refined.edges, len(index)
+        edges, size = refined.edges, len(index)
         self.pairs = [(index[row.parent], index[row.child]) for row in edges.itertuples()]
         is_open = (edges["source"] == NO_SOURCE).tolist()
-        settled = np.zeros((many, many), dtype=bool)
+        settled = np.zeros((size, size), dtype=bool)
         for pair, is_free in zip(self.pairs, is_open, strict=True):
             settled[pair] = not is_free
-        before = closure(rules.before | settled)
-        if before.diagonal().any():
+        precedes = closure(rules.before | settled)
+        if precedes.diagonal().any():
             raise InputError(_CONTRADICTED)
-        self._rules = Resolved(rules.forbidden | before.T, rules.required, before)
+        self._rules = Resolved(rules.forbidden | precedes.T, rules.required, precedes)
         self.known = KnownDirections.of(self._rules)
-        self.open = [one for one, pair in enumerate(self.pairs) if is_open[one] and not before[pair]]
+        self.open = [number for number, pair in enumerate(self.pairs) if is_open[number] and not precedes[pair]]
         self.number: dict[tuple[int, int], int] = {}
-        self.beside = [0] * many
-        for one in self.open:
-            parent, child = self.pairs[one]
-            self.number[parent, child] = self.number[child, parent] = one
+        self.beside = [0] * size
+        for number in self.open:
+            parent, child = self.pairs[number]
+            self.number[parent, child] = self.number[child, parent] = number
             self.beside[parent] |= 1 << child
             self.beside[child] |= 1 << parent
         self._bound = float(refined.found.choices.get("bound", BOUND))
@@ -84,122 +81,124 @@ class Left:
 
     @classmethod
     def of(
-        cls, refined: Refined, names: Sequence[str], given: Prepared | None = None, knowledge: Knowledge | None = None
+        cls,
+        refined: Refined,
+        names: Sequence[str],
+        prepared: Prepared | None = None,
+        knowledge: Knowledge | None = None,
     ) -> "Left":
-        """The graphs that a refinement leaves.
+        """The graphs that a refinement leaves, given its nodes by number, and its table, whose experiments exclude
+        directions.
 
-        Args:
-            refined: the refinement.
-            names: its nodes, by number.
-            given: the refined table; its experiments exclude directions.
-            knowledge: the rules given to the refinement.
-
-        Raises:
-            InputError: the names, the table or the knowledge are not those of the refinement.
+        Raises InputError if the names, the table or the knowledge are not those of the refinement.
         """
         if odd := sorted(set(names) ^ set(refined.order)):
             what = f'the column "{odd[0]}": give the refined table.'
             raise InputError(f"Only one of the table and the refinement has {what}")
         margin = float(refined.found.choices.get("margin", MARGIN))
-        rules = _rules(list(names), given, knowledge, margin)
+        rules = _rules(list(names), prepared, knowledge, margin)
         return cls(refined, {name: number for number, name in enumerate(names)}, rules)
 
     def reversed(self, reporter: Reporter = SILENT) -> list[tuple[Children, float]]:
         """The graphs with an open edge reversed that lose the least score, with their weights.
 
-        The edges point along the order with the child before the parent (`disco.refine.turned`); the weight is
-        exp(−Δ), with Δ the direction evidence that counts (`_lost`), nats.
+        The edges point along the order with the child before the parent (`disco.refine.turned`). The weight is exp(−Δ),
+        with Δ the direction evidence that counts (`_lost`), nats.
         """
-        orders, found = Turned(self._order, nx.DiGraph(self.pairs), self._rules), list[tuple[Children, float]]()
-        turned = [one for one in self.open if self._lost[one] < math.inf]
+        orders, graphs = Turned(self._order, nx.DiGraph(self.pairs), self._rules), list[tuple[Children, float]]()
+        turned = [number for number in self.open if self._lost[number] < math.inf]
         turned = sorted(turned, key=self._lost.__getitem__)[:_MOST_REVERSED]
-        for one in reporter.each("reversed", turned, "edge"):
-            weight = math.exp(-self._lost[one])
-            for order in orders.near(self.pairs[one]):
+        for number in reporter.each("reversed", turned, "edge"):
+            weight = math.exp(-self._lost[number])
+            for order in orders.near(self.pairs[number]):
                 if (along := self._along(order)) is not None:
-                    found.append((along, weight))
-        return found
+                    graphs.append((along, weight))
+        return graphs
 
     def extremes(self, node: int) -> list[tuple[Children, float]]:
         """The graphs in which open edges point away from a node, and towards it, with their weights.
 
         The first has the nodes that come after it in any graph in which open edges point either way, unless two of them
-        exclude each other; the second only those that do in all of them. The weights are as in `reversed`, with the
-        evidence of all reversed edges, at most the bound.
+        exclude each other. The second has only those that come after it in all of them. The weights are as in
+        `reversed`, with the evidence of all reversed edges, at most the bound.
         """
         later = self.known.below[node]
-        before = [other for other in self._order if other != node and not later >> other & 1]
-        towards = [*before, node, *(other for other in self._order if later >> other & 1)]
-        found = list[tuple[Children, float]]()
+        earlier = [other_node for other_node in self._order if other_node != node and not later >> other_node & 1]
+        towards = [*earlier, node, *(other_node for other_node in self._order if later >> other_node & 1)]
+        graphs = list[tuple[Children, float]]()
         for order in (self._away(node), towards):
             along = self._along(order)
             if along is not None:
-                reversed_ = [one for one in self.open if not along[self.pairs[one][0]] >> self.pairs[one][1] & 1]
+                reversed_ = [
+                    number for number in self.open if not along[self.pairs[number][0]] >> self.pairs[number][1] & 1
+                ]
                 lost = float(self._lost[reversed_].sum())
                 if lost < math.inf:
-                    found.append((along, math.exp(-min(lost, self._bound))))
-        return found
+                    graphs.append((along, math.exp(-min(lost, self._bound))))
+        return graphs
 
     def _away(self, node: int) -> list[int]:
-        """An order in which open edges point away from a node, one after the other as far as no cycle arises."""
+        """An order in which open edges point away from a node, each as far as no cycle arises."""
         above, below = list(self.known.above), list(self.known.below)
         joined, todo = list(self.beside), [node]
-        for one, pair in enumerate(self.pairs):
-            if self.number.get(pair) != one:
+        for number, pair in enumerate(self.pairs):
+            if self.number.get(pair) != number:
                 joined[pair[0]] |= 1 << pair[1]
         seen = 1 << node
-        for one in todo:  # grows
-            for other in members(joined[one] & ~seen):
-                if above[one] >> other & 1:
+        for current in todo:  # grows
+            for neighbour in members(joined[current] & ~seen):
+                if above[current] >> neighbour & 1:
                     continue
-                if not below[one] >> other & 1:
-                    earlier, later = above[one] | 1 << one, below[other] | 1 << other
+                if not below[current] >> neighbour & 1:
+                    earlier, later = above[current] | 1 << current, below[neighbour] | 1 << neighbour
                     for each in members(later):
                         above[each] |= earlier
                     for each in members(earlier):
                         below[each] |= later
-                seen |= 1 << other
-                todo.append(other)
-        place = {one: at for at, one in enumerate(self._order)}
-        return sorted(self._order, key=lambda one: (above[one].bit_count(), place[one]))  # above is transitive
+                seen |= 1 << neighbour
+                todo.append(neighbour)
+        position = {member: at for at, member in enumerate(self._order)}
+        return sorted(
+            self._order, key=lambda member: (above[member].bit_count(), position[member])
+        )  # above is transitive
 
     def classes(
         self, also: Sequence[tuple[Children, float]] = (), reporter: Reporter = SILENT
     ) -> list[tuple[Class, float, bool]]:
         """The classes of the graphs, each once, with their shares, and whether they are of bootstrap tables only.
 
-        Args:
-            also: further graphs near the best, with their weights.
+        `also` has further graphs near the best, with their weights.
         """
-        found: dict[tuple[int, ...], Class] = {}
+        by_key: dict[tuple[int, ...], Class] = {}
         weights = dict[tuple[int, ...], float]()
         for graph, weight in reporter.each("classes", (*self.starts, *also), "graph"):
-            one = Class(graph, self.known)
-            found.setdefault(one.key, one)
-            weights[one.key] = max(weight, weights.get(one.key, 0.0))  # however many searches ended there
+            graph_class = Class(graph, self.known)
+            by_key.setdefault(graph_class.key, graph_class)
+            weights[graph_class.key] = max(
+                weight, weights.get(graph_class.key, 0.0)
+            )  # however many searches ended there
         near = set(weights)
-        for graph, many in Counter(self.tables).items():
-            one = Class(graph, self.known)
-            found.setdefault(one.key, one)
-            weights[one.key] = weights.get(one.key, 0.0) + many
-        whole = sum(weights.values())
-        return [(one, weights[key] / whole, key not in near) for key, one in found.items()]
+        for graph, count in Counter(self.tables).items():
+            graph_class = Class(graph, self.known)
+            by_key.setdefault(graph_class.key, graph_class)
+            weights[graph_class.key] = weights.get(graph_class.key, 0.0) + count
+        total = sum(weights.values())
+        return [(graph_class, weights[key] / total, key not in near) for key, graph_class in by_key.items()]
 
     def _along(self, order: list[int]) -> Children | None:
-        """The edges along an order that obeys what is known as far as it can; None if a rule forbids one of them."""
-        place = {node: at for at, node in enumerate(self._rules.sorted(order))}
+        """The edges along the nearest order that obeys the known directions; None if a rule forbids one of them."""
+        position = {node: at for at, node in enumerate(self._rules.sorted(order))}
         children = [0] * len(order)
         for pair in self.pairs:
-            parent, child = sorted(pair, key=place.__getitem__)
+            parent, child = sorted(pair, key=position.__getitem__)
             children[parent] |= 1 << child
         return None if self._is_forbidden(children) else tuple(children)
 
     def _is_forbidden(self, graph: Sequence[int]) -> bool:
-        """Whether a rule forbids an edge of a graph."""
-        return any(own & excluded for own, excluded in zip(graph, self.known.excluded, strict=True))
+        return any(children & excluded for children, excluded in zip(graph, self.known.excluded, strict=True))
 
     def _turned(self, refined: Refined, index: dict[str, int]) -> list[Children]:
-        """The graphs of bootstrap tables, without those that what is known turns into a cycle."""
+        """The graphs of bootstrap tables, excluding graphs that contradict the known directions."""
         assert refined.tables is not None
         graphs = [[0] * len(index) for _ in range(int(refined.found.choices.get("bootstrap", 0)))]
         for row in refined.tables.itertuples():
@@ -210,15 +209,14 @@ class Left:
         return [tuple(graph) for graph in graphs if not self._is_forbidden(graph) and self._is_placed(graph)]
 
     def _is_placed(self, graph: Sequence[int]) -> bool:
-        """Whether a graph and the known order of nodes make no cycle."""
-        both = [own | below for own, below in zip(graph, self.known.below, strict=True)]
+        both = [children | below for children, below in zip(graph, self.known.below, strict=True)]
         return len(sorted_nodes(both)) == len(both)
 
 
 def _lost(refined: Refined, bound: float) -> np.ndarray:
-    """What reversing each open edge loses, nats, as far as that counts, (edges,).
+    """The loss from reversing each open edge, nats, as far as it counts, (edges,).
 
-    Evidence beyond the bound that decides no direction does not count, and none does while the table has artefacts.
+    Evidence beyond the bound that decides no direction does not count, and none counts while the table has artefacts.
     """
     nats = refined.edges["direction_nats"].to_numpy(float)
     counts = (nats <= bound) & (not refined.found.artefacts)
@@ -226,7 +224,7 @@ def _lost(refined: Refined, bound: float) -> np.ndarray:
 
 
 def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
-    """The orders of the other searches that ended within the bound of the best, with their weights."""
+    """The orders of other searches that ended within the bound of the best, with their weights."""
     if refined.orders is None:
         return []
     last = refined.starts.sort_values("sweep").groupby("start")["score"].last()
@@ -236,10 +234,9 @@ def _near(refined: Refined, bound: float) -> list[tuple[list[str], float]]:
     return [(nodes.tolist(), float(np.exp(-near[start]))) for start, nodes in each if start in near.index]
 
 
-def _rules(names: list[str], given: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
-    """The rules of knowledge and of the table's experiments."""
-    known = None if knowledge is None else knowledge.resolve(names)
-    if given is not None:
-        known = learnt_of(given, names, known, margin).rules
+def _rules(names: list[str], prepared: Prepared | None, knowledge: Knowledge | None, margin: float) -> Resolved:
+    rules = None if knowledge is None else knowledge.resolve(names)
+    if prepared is not None:
+        rules = learnt_of(prepared, names, rules, margin).rules
     none = np.zeros((len(names),) * 2, dtype=bool)
-    return Resolved(none, none, none) if known is None else known
+    return Resolved(none, none, none) if rules is None else rules

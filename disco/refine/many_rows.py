@@ -14,30 +14,27 @@ _FEW = 20  # rows that a column keeps outside its most frequent value, if it has
 
 
 def searched_rows(counts: np.ndarray) -> np.ndarray | None:
-    """The rows to search, ascending numbers, spread evenly over the rows' totals; None if that is all of them.
+    """The rows of counts, (n, d), to search: numbers, spread evenly over the rows' totals; None if that is all of them.
 
     A few rows are added for a column that would be nearly constant otherwise.
-
-    Args:
-        counts: (n, d).
     """
     rows = len(counts)
     if rows <= MOST_ROWS:
         return None
     by_total = np.argsort(counts.sum(1), kind="stable")
-    taken = np.zeros(rows, bool)
-    taken[by_total[((np.arange(MOST_ROWS) + 0.5) * rows / MOST_ROWS).astype(int)]] = True
+    chosen = np.zeros(rows, bool)
+    chosen[by_total[((np.arange(MOST_ROWS) + 0.5) * rows / MOST_ROWS).astype(int)]] = True
     for column in counts.T:
-        values, times = np.unique(column[taken], return_counts=True)
-        other = column != values[times.argmax()]
-        if (few := int((other & taken).sum())) < _FEW:
-            taken[np.flatnonzero(other & ~taken)[: _FEW - few]] = True
-    return np.flatnonzero(taken)
+        values, times = np.unique(column[chosen], return_counts=True)
+        rarer = column != values[times.argmax()]
+        if (few := int((rarer & chosen).sum())) < _FEW:
+            chosen[np.flatnonzero(rarer & ~chosen)[: _FEW - few]] = True
+    return np.flatnonzero(chosen)
 
 
-def whole_design(given: Prepared, settings: Settings) -> RankDesign | None:
+def whole_design(prepared: Prepared, settings: Settings) -> RankDesign | None:
     """All rows, for fits of merged rows; None with an adjustment, which no two rows may share."""
-    if given.adjustment is not None:
+    if prepared.adjustment is not None:
         return None
-    levels, _ = seen(given.counts, None, settings)
+    levels, _ = seen(prepared.counts, None, settings)
     return RankDesign.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)

@@ -38,11 +38,8 @@ _BATCH_CELLS = 8_000_000  # columns × rows of a batch of fits
 
 
 class Steps(NamedTuple):
-    """The first Newton steps from a fit to fits with one parent more or less.
-
-    Attributes:
-        add: with a further candidate, its own coefficients first, (c, WIDTH + P).
-        drop: without a parent, (k, P).
+    """The first Newton steps from a fit: to a candidate, its coefficients first, (c, WIDTH + P); without a parent, (k,
+    P).
     """
 
     add: np.ndarray
@@ -50,17 +47,14 @@ class Steps(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """The memory that they take."""
+        """The memory of the steps."""
         return self.add.nbytes + self.drop.nbytes
 
 
 def cost_against(parent: int, child: int, nodes: int, against: float) -> float:
-    """The additional cost, in nats, of an edge whose parent is later in a given order; it grows with their distance.
+    """The additional cost, nats, of an edge whose parent is at a later position in a given order.
 
-    Args:
-        parent, child: their positions in the order.
-        nodes: d.
-        against: nats for a distance as long as the order.
+    It grows with their distance, and is `against` for a distance as long as the order, but at most `MOST_AGAINST`.
     """
     return min(max(parent - child, 0) / nodes * against, MOST_AGAINST)
 
@@ -69,16 +63,12 @@ class Scores(Stepwise):
     """The scores of a table.
 
     Args:
-        design: the table.
-        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
+        candidates: every node's, ascending; symmetric, so that an edge may be reversed.
         odds: the log prior odds against an edge, nats.
-        order: a given causal order of all nodes, or None.
-        against: cost, in nats, of an edge against the whole length of that order, as in `cost_against`.
-        rules: rules that parents obey, or None.
-        weights: weights of the rows, (n,), or None.
+        against: cost, nats, of an edge against the whole length of the given order, as in `cost_against`.
+        weights: of the rows, (n,).
         warm: scores of the same table and candidates, whose fits are good starting points.
-        tolerance: tolerance of the fits, as in `newton.fit`.
-        reporter: called before every batch of fits.
+        tolerance: as in `newton.fit`.
     """
 
     def __init__(
@@ -102,7 +92,10 @@ class Scores(Stepwise):
         rank = {node: at for at, node in enumerate(order or ())}
         self.costs = [
             np.array(
-                [odds + (cost_against(rank[other], rank[node], len(rank), against) if rank else 0) for other in nodes]
+                [
+                    odds + (cost_against(rank[candidate], rank[node], len(rank), against) if rank else 0)
+                    for candidate in nodes
+                ]
             )
             for node, nodes in enumerate(self.candidates)
         ]
@@ -117,8 +110,19 @@ class Scores(Stepwise):
         The last digits of a fit depend on the available starting points. So a search that must be reproducible after an
         interruption begins without any.
         """
-        own = ("design", "candidates", "odds", "order", "against", "rules", "weights", "warm", "tolerance", "reporter")
-        return Scores(**{name: getattr(self, name) for name in own} | changes)
+        arguments = (
+            "design",
+            "candidates",
+            "odds",
+            "order",
+            "against",
+            "rules",
+            "weights",
+            "warm",
+            "tolerance",
+            "reporter",
+        )
+        return Scores(**{name: getattr(self, name) for name in arguments} | changes)
 
     def cost_of(self, parent: int, child: int) -> float:
         """The log prior odds against an edge, nats."""
@@ -143,16 +147,16 @@ class Scores(Stepwise):
             theta = self.fits[node][less].theta + step[WIDTH:]
             at = size + WIDTH * number
             return np.concatenate([theta[:at], step[:WIDTH], theta[at:]])
-        more = self.larger[node].get(parents)
-        if more is None or (steps := self._steps.get((node, more))) is None:
+        larger = self.larger[node].get(parents)
+        if larger is None or (steps := self._steps.get((node, larger))) is None:
             return None
-        number = next(i for i, parent in enumerate(more) if parent not in parents)
-        theta = self.fits[node][more].theta + steps.drop[number]
+        number = next(i for i, parent in enumerate(larger) if parent not in parents)
+        theta = self.fits[node][larger].theta + steps.drop[number]
         at = size + WIDTH * number
         return np.concatenate([theta[:at], theta[at + WIDTH :]])
 
     def keep(self, node: int, fitted: NodeFit, steps: Steps) -> None:
-        """Store a fit, and the steps from it as long as they are not too many."""
+        """Store a fit, and the steps from it while their memory allows."""
         parents = fitted.parents
         self.fits[node][parents] = fitted
         for number in range(len(parents)):
@@ -167,19 +171,15 @@ Task = tuple[Scores, Walk[Result]]
 
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
-    """Run walks to their ends in parallel, with shared batches of fits.
-
-    Args:
-        tasks: walks with the scores that make their fits, all with one design and candidates, all weighted or none.
-    """
+    """Run walks to their ends in parallel, with shared batches of fits: of one design, and all weighted or none."""
 
     def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
         while True:
             try:
-                wanted = next(walk)
+                requests = next(walk)
             except StopIteration as stop:
                 return stop.value
-            yield [(scores, key) for key in wanted]
+            yield [(scores, key) for key in requests]
 
     both = together([labelled(*task) for task in tasks])
     while True:
@@ -189,39 +189,39 @@ def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
             return stop.value
 
 
-def make_fits(wanted: Iterable[tuple[Scores, Wanted]]) -> None:
+def make_fits(requests: Iterable[tuple[Scores, Wanted]]) -> None:
     """Make the missing fits, in batches of similar size."""
-    missing = [(scores, key) for scores, key in dict.fromkeys(wanted) if key[1] not in scores.fits[key[0]]]
-    missing.sort(key=lambda one: (len(one[1][1]), one[1]))
+    missing = [(scores, key) for scores, key in dict.fromkeys(requests) if key[1] not in scores.fits[key[0]]]
+    missing.sort(key=lambda request: (len(request[1][1]), request[1]))
     at = 0
     while at < len(missing):
         scores = missing[at][0]
         scores.reporter.check()
-        most = 2 * len(missing[at][1][1]) + 3
-        size = max(1, _BATCH_CELLS // (WIDTH * (most + 1) * scores.design.rows))
-        part = [one for one in missing[at : at + size] if len(one[1][1]) <= most]
-        for (scores, (node, _)), one in zip(part, _fitted(part), strict=True):
-            scores.keep(node, *one)
-        at += len(part)
+        limit = 2 * len(missing[at][1][1]) + 3
+        size = max(1, _BATCH_CELLS // (WIDTH * (limit + 1) * scores.design.rows))
+        batch = [request for request in missing[at : at + size] if len(request[1][1]) <= limit]
+        for (scores, (node, _)), result in zip(batch, _fitted(batch), strict=True):
+            scores.keep(node, *result)
+        at += len(batch)
 
 
-def fit_alone(scores: Scores, wanted: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
+def fit_alone(scores: Scores, requests: Iterable[Wanted]) -> dict[Wanted, tuple[float, float]]:
     """Score and log-likelihood of fits from which no search continues, without predictions.
 
     The score excludes the prior odds of a given order. NaN if a fit has no finite score.
     """
-    found: dict[Wanted, tuple[float, float]] = {}
-    keys = sorted(dict.fromkeys(wanted), key=lambda key: (len(key[1]), key))
+    values: dict[Wanted, tuple[float, float]] = {}
+    keys = sorted(dict.fromkeys(requests), key=lambda key: (len(key[1]), key))
     size = _ALONE if scores.design.columns.shape[2] else _OF_MANY_ROWS
     for at in range(0, len(keys), size):
         scores.reporter.check()
-        part = keys[at : at + size]
-        scores.alone += len(part)
-        for key, (evidence, log_likelihood) in zip(part, _alone(scores, part), strict=True):
+        batch = keys[at : at + size]
+        scores.alone += len(batch)
+        for key, (evidence, log_likelihood) in zip(batch, _alone(scores, batch), strict=True):
             score = evidence - scores.odds * len(key[1])
             finite = math.isfinite(score) and math.isfinite(log_likelihood)
-            found[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
-    return found
+            values[key] = (score, log_likelihood) if finite else (math.nan, math.nan)
+    return values
 
 
 def _alone(scores: Scores, keys: Sequence[Wanted]) -> list[tuple[float, float]]:
@@ -229,34 +229,37 @@ def _alone(scores: Scores, keys: Sequence[Wanted]) -> list[tuple[float, float]]:
     if scores.design.columns.shape[2]:
         fits, _ = _fits([(scores, key) for key in keys])
         return list(zip(fits.evidence.tolist(), fits.log_likelihood.tolist(), strict=True))
-    found = [(math.nan, math.nan)] * len(keys)
+    values = [(math.nan, math.nan)] * len(keys)
 
-    def fill(part: slice) -> None:
-        for number in range(part.start, min(part.stop, len(keys))):
-            one = fit_cells(scores.design, *keys[number], tolerance=scores.tolerance)
-            found[number] = float(one.evidence[0]), float(one.log_likelihood[0])
+    def fill(span: slice) -> None:
+        for number in range(span.start, min(span.stop, len(keys))):
+            fitted = fit_cells(scores.design, *keys[number], tolerance=scores.tolerance)
+            values[number] = float(fitted.evidence[0]), float(fitted.log_likelihood[0])
 
     side_by_side(len(keys), fill)
-    return found
+    return values
 
 
-def _fitted(wanted: Sequence[tuple[Scores, Wanted]]) -> list[tuple[NodeFit, Steps]]:
+def _fitted(requests: Sequence[tuple[Scores, Wanted]]) -> list[tuple[NodeFit, Steps]]:
     """One batch of fits, with the predicted gain or loss of adding or removing a parent."""
-    first, keys = wanted[0][0], [key for _, key in wanted]
-    fits, problems = _fits(wanted)
-    others = [(node, [-1 if one in parents else one for one in first.candidates[node]]) for node, parents in keys]
-    lists = Problems.of(others).parents
-    more = additions(first.design, problems, fits, lists)
-    less = removals(first.design, problems, fits)
-    return _apart([scores for scores, _ in wanted], keys, fits, more, less)
+    first, keys = requests[0][0], [key for _, key in requests]
+    fits, problems = _fits(requests)
+    candidates = [
+        (node, [-1 if candidate in parents else candidate for candidate in first.candidates[node]])
+        for node, parents in keys
+    ]
+    lists = Problems.of(candidates).parents
+    added = additions(first.design, problems, fits, lists)
+    dropped = removals(first.design, problems, fits)
+    return _split_batch([scores for scores, _ in requests], keys, fits, added, dropped)
 
 
-def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
+def _fits(requests: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     """The fits of a batch, from the starting points of their scores, or from the marginal start if those fail."""
-    first, keys = wanted[0][0], [key for _, key in wanted]
+    first, keys = requests[0][0], [key for _, key in requests]
     design = first.design
     problems = Problems.of(keys)
-    begun = [scores.start_of(*key) for scores, key in wanted]
+    begun = [scores.start_of(*key) for scores, key in requests]
     fresh = np.array([start is None or not np.isfinite(start).all() for start in begun])
     theta = np.zeros((len(keys), design.head + WIDTH * problems.parents.shape[1]))
     for number, start in enumerate(begun):
@@ -264,8 +267,8 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
             theta[number, : len(start)] = start
     _begin_anew(design, problems, fresh, theta)
     weights = first.weights
-    if any(scores is not first for scores, _ in wanted):
-        weights = np.stack([scores.weights for scores, _ in wanted])  # type: ignore[misc]  # then all are weighted
+    if any(scores is not first for scores, _ in requests):
+        weights = np.stack([scores.weights for scores, _ in requests])  # type: ignore[misc]  # then all are weighted
     fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
     lost = ~(np.isfinite(fits.evidence) & np.isfinite(fits.log_likelihood)) & ~fresh
     if lost.any():  # a step from another fit can be too long
@@ -275,20 +278,20 @@ def _fits(wanted: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
 
 
 def _begin_anew(design: RankDesign, problems: Problems, which: np.ndarray, theta: np.ndarray) -> None:
-    """Write the marginal start of some problems, a mask (B,), into θ."""
+    """Write the marginal start of the problems in a mask, (B,), into θ."""
     if which.any():
         theta[which] = marginal_start(design, Problems(problems.node[which], problems.parents[which]))
 
 
-def _apart(
-    owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, more: Additions, less: Removals
+def _split_batch(
+    owners: Sequence[Scores], keys: Sequence[Wanted], fits: Fits, added: Additions, dropped: Removals
 ) -> list[tuple[NodeFit, Steps]]:
     """The fits of a batch, and the steps from each; if one has no finite score, any parent may be added or removed."""
-    kept = []
+    results = []
     theta, ll = fits.theta, fits.log_likelihood
-    evidence, gain, loss = fits.evidence, more.evidence, less.evidence
-    add = np.concatenate([more.own, more.others], -1).astype(np.float32)
-    drop = less.others.astype(np.float32)
+    evidence, gain, loss = fits.evidence, added.evidence, dropped.evidence
+    add = np.concatenate([added.own, added.others], -1).astype(np.float32)
+    drop = dropped.others.astype(np.float32)
     finite = np.isfinite(gain).all(1)
     for number, (scores, (node, parents)) in enumerate(zip(owners, keys, strict=True)):
         nodes, size = scores.candidates[node], scores.design.head + WIDTH * len(parents)
@@ -297,7 +300,7 @@ def _apart(
         paid = np.array([scores.cost_of(parent, node) for parent in parents])
         worth[[scores.index[node][parent] for parent in parents if parent in scores.index[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
-        found = NodeFit(
+        fitted = NodeFit(
             parents,
             float(ll[number]),
             score,
@@ -307,8 +310,8 @@ def _apart(
         )
         steps = Steps(add[number, : len(nodes), : WIDTH + size].copy(), drop[number, : len(parents), :size].copy())
         if not (np.isfinite(score) and np.isfinite(ll[number])):
-            any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(found.loss, -np.inf)
-            theta_0, steps = np.zeros_like(found.theta), Steps(np.zeros_like(steps.add), np.zeros_like(steps.drop))
-            found = NodeFit(parents, np.nan, FAILED, theta_0, any_more, any_less)
-        kept.append((found, steps))
-    return kept
+            any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(fitted.loss, -np.inf)
+            theta_0, steps = np.zeros_like(fitted.theta), Steps(np.zeros_like(steps.add), np.zeros_like(steps.drop))
+            fitted = NodeFit(parents, np.nan, FAILED, theta_0, any_more, any_less)
+        results.append((fitted, steps))
+    return results

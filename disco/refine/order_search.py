@@ -28,14 +28,7 @@ _TOGETHER = 16  # nodes whose moves are tried in parallel
 
 @dataclass(frozen=True)
 class Optimum:
-    """The end of one search.
-
-    Attributes:
-        order: node numbers, sources first.
-        parents: every node's parents.
-        score: the graph's score, nats.
-        sweeps: the score after each sweep.
-    """
+    """The end of one search: the order, sources first, every node's parents, and the scores, nats."""
 
     order: list[int]
     parents: list[Parents]
@@ -52,22 +45,19 @@ def search(
     only_near: bool = False,
     callback: Callback | None = None,
 ) -> Walk[Optimum]:
-    """The best order found by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
+    """The best order by insertions from an order, as a walk: its caller makes the fits (`scores.resolve`).
 
     Args:
-        scores: the table's scores under any model.
         order: all nodes; it obeys the scores' rules.
-        parents: every node's parents in a known graph, where the search for its parents begins.
-        most_sweeps: largest number of sweeps.
+        parents: every node's in a known graph, where the search for its parents begins.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; done is the number of nodes visited in the sweep. The first one of
-            a sweep has the graph before it. After an answer `ENOUGH` the search ends.
+        callback: receives an event after each node; the first of a sweep has the graph. `ENOUGH` ends the search.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
-    def tell(sweep: int, looked: int, **more: Any) -> None:  # the number of sweeps is unknown
+    def tell(sweep: int, looked: int, **details: Any) -> None:  # the number of sweeps is unknown
         share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
-        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **more)
+        reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **details)
 
     state = _State(scores, list(order))
     yield from state.begin(parents)
@@ -77,9 +67,9 @@ def search(
         nodes = state.order[::-1]
         tell(sweep, 0, graph=state.sketch())
         for at in range(0, len(nodes), _TOGETHER):
-            part = nodes[at : at + _TOGETHER]
-            yield from state.look_ahead(part, reach)
-            for number, node in enumerate(part):
+            batch = nodes[at : at + _TOGETHER]
+            yield from state.look_ahead(batch, reach)
+            for number, node in enumerate(batch):
                 moved |= yield from state.improve(node, reach)
                 tell(sweep, at + number + 1)
             if reporter.has_enough:
@@ -101,10 +91,10 @@ def _reversed(state: "_State") -> Walk[bool]:
     moved = False
     edges = [(parent, child) for child, fitted in enumerate(state.fitted) for parent in fitted.parents]
     for at in range(0, len(edges), _TOGETHER):
-        part = edges[at : at + _TOGETHER]
-        tucks = [tuck for tuck in map(state.tuck, part) if tuck is not None]
+        batch = edges[at : at + _TOGETHER]
+        tucks = [tuck for tuck in map(state.tuck, batch) if tuck is not None]
         yield from together([walk for _, _, walks in tucks for walk in walks])
-        for edge in part:
+        for edge in batch:
             moved |= yield from state.reverse(edge)
     return moved
 
@@ -127,15 +117,10 @@ class _Places:
 
 
 class _State:
-    """An order, and every node's fit in it.
+    """An order, and every node's fit in it. `place` and `allowed` have every node's position and candidates before it.
 
-    What a move costs depends on the candidates of the moved nodes, not on the number of all nodes.
-
-    Attributes:
-        place: every node's position in the order, (d,).
-        allowed: every node's candidates before it.
-        fitted: every node's fit.
-        score: the sum of their scores; moves add to it, and `total` computes it anew.
+    The cost of a move depends on the candidates of the moved nodes, not on the number of all nodes. `score` is the sum
+    of the fits' scores; moves add to it, and `total` computes it anew.
     """
 
     def __init__(self, scores: Stepwise, order: list[int]) -> None:
@@ -146,41 +131,42 @@ class _State:
         self.score = 0.0
 
     def begin(self, parents: Sequence[Sequence[int]] | None = None) -> Walk[None]:
-        """Find every node's parents among those before it, by steps from given parents."""
+        """Find every node's parents among the nodes before it, by steps from given parents."""
         parents = parents or [()] * len(self.order)
         walks = [self.scores.walk(node, self.allowed[node], tuple(parents[node])) for node in self.order]
         fitted = yield from together(walks)
-        self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda one: one[0])]
+        self.fitted = [fitted for _, fitted in sorted(zip(self.order, fitted, strict=True), key=lambda pair: pair[0])]
         self.total()
 
     def total(self) -> float:
-        """The score, computed anew."""
         self.score = sum(fitted.score for fitted in self.fitted)
         return self.score
 
     def _placed(self, first: int, last: int) -> None:
-        """Write the places of a stretch of the order."""
         for at in range(first, last):
             self.place[self.order[at]] = at
 
     def sketch(self) -> Sketch:
-        """The graph, with the predicted loss of score without each edge."""
         return Sketch(tuple(self.order), predicted_losses(self.fitted))
 
     def _walks(self, node: int, reach: int) -> "_Places":
         """The positions up to `reach` linked nodes away, and the walks that score them."""
-        scores, linked, place = self.scores, self.scores.index[node], self.place
-        around = sorted(linked, key=place.__getitem__)
-        now = sum(place[other] < place[node] for other in around)
-        least, most = self._room(node, linked)
-        first = max(now - reach, least)
-        behind, near = around[:first], around[first : min(now + reach, most)]
+        scores, linked, position = self.scores, self.scores.index[node], self.place
+        around = sorted(linked, key=position.__getitem__)
+        current = sum(position[neighbour] < position[node] for neighbour in around)
+        lowest, highest = self._room(node, linked)
+        first = max(current - reach, lowest)
+        behind, near = around[:first], around[first : min(current + reach, highest)]
         with_it, without = [], []
-        for other in near:
-            allowed, bit, parents = self.allowed[other], 1 << scores.index[other][node], self.fitted[other].parents
-            with_it.append(scores.walk(other, allowed | bit & scores.may[other], parents))
-            without.append(scores.walk(other, allowed & ~bit, parents))
-        return _Places(behind, near, now - first, [*with_it, *without, self._along(node, behind, near)])
+        for neighbour in near:
+            allowed, bit, parents = (
+                self.allowed[neighbour],
+                1 << scores.index[neighbour][node],
+                self.fitted[neighbour].parents,
+            )
+            with_it.append(scores.walk(neighbour, allowed | bit & scores.may[neighbour], parents))
+            without.append(scores.walk(neighbour, allowed & ~bit, parents))
+        return _Places(behind, near, current - first, [*with_it, *without, self._along(node, behind, near)])
 
     def _along(self, node: int, behind: Sequence[int], near: Sequence[int]) -> Walk[list[NodeFit]]:
         """The node's own fit after the linked nodes behind it and the first 0, 1, 2 … near ones."""
@@ -198,22 +184,23 @@ class _State:
         """The smallest and the largest number of linked nodes that may precede a node."""
         if self.scores.rules is None:
             return 0, len(self.order)
-        others = [other for other in self.order if other != node]
-        first, last = self.scores.rules.span(others, node)
-        least = sum(other in linked for other in others[:first])
-        return least, least + sum(other in linked for other in others[first:last])
+        remaining = [other_node for other_node in self.order if other_node != node]
+        first, last = self.scores.rules.span(remaining, node)
+        lowest = sum(other_node in linked for other_node in remaining[:first])
+        return lowest, lowest + sum(other_node in linked for other_node in remaining[first:last])
 
     def look_ahead(self, nodes: Sequence[int], reach: int) -> Walk[None]:
-        """Make the fits for the moves of these nodes in shared batches."""
         yield from together([walk for node in nodes for walk in self._walks(node, reach).walks])
 
     def improve(self, node: int, reach: int) -> Walk[bool]:
         """Move a node to where the score is best; returns whether it moved."""
         positions = self._walks(node, reach)
         results = yield from together(positions.walks)
-        near, many = positions.near, len(positions.near)
-        after, before, mine = results[:many], results[many : 2 * many], results[-1]
-        gained = np.array([with_.score - without_.score for with_, without_ in zip(after, before, strict=True)])
+        near, count = positions.near, len(positions.near)
+        with_node, without_node, mine = results[:count], results[count : 2 * count], results[-1]
+        gained = np.array(
+            [with_.score - without_.score for with_, without_ in zip(with_node, without_node, strict=True)]
+        )
         # After the first k near nodes, it may be a parent of the others.
         later = np.concatenate([np.cumsum(gained[::-1])[::-1], [0.0]])
         total = np.array([fitted.score for fitted in mine]) + later
@@ -222,13 +209,13 @@ class _State:
             return False
         self._insert(node, [*positions.behind, *near[:best]])
         self.fitted[node] = mine[best]
-        for number, other in enumerate(near):
-            self.fitted[other] = before[number] if number < best else after[number]
+        for number, neighbour in enumerate(near):
+            self.fitted[neighbour] = without_node[number] if number < best else with_node[number]
         self.score += total[best] - total[positions.now]
         return True
 
     def _insert(self, node: int, behind: Sequence[int]) -> None:
-        """Move a node to right after the last of these nodes, or to the first place of all if there are none."""
+        """Move a node to right after the last of these nodes, or to the first position if there are none."""
         start = self.place[node]
         self.order.pop(start)
         last = self.place[behind[-1]] if behind else -1
@@ -237,42 +224,44 @@ class _State:
             at = max(at, rules.span(self.order, node)[0])
         self.order.insert(at, node)
         self._placed(min(start, at), max(start, at) + 1)
-        for one in (node, *self.scores.index[node]):
-            self.allowed[one] = self.scores.allowed_at(one, self.place)
+        for affected in (node, *self.scores.index[node]):
+            self.allowed[affected] = self.scores.allowed_at(affected, self.place)
 
     def tuck(self, edge: tuple[int, int]) -> tuple[list[int], dict[int, Allowed], list[Walk[NodeFit]]] | None:
-        """The nodes that move before the parent to reverse an edge, in order, and what changes.
+        """The nodes that move before the parent to reverse an edge, in order, the child last.
 
-        None if there is no such edge, if the rules fix its direction, or if another path joins its ends, so that no
-        order reverses this edge alone.
-
-        Returns:
-            These nodes, the child last; the candidates of every node that has others then; and the walks of these.
+        With the candidates of every node for which they change, and the walks of these. None if there is no such edge,
+        if the rules fix its direction, or if another path joins its endpoints, so that no order reverses only this
+        edge.
         """
         parent, child = edge
-        scores, place = self.scores, self.place
+        scores, position = self.scores, self.place
         if parent not in self.fitted[child].parents or parent in scores.ahead[child]:
             return None
-        start, end = place[parent], place[child]
-        block, found = [child], {child}
+        start, end = position[parent], position[child]
+        block, moving = [child], {child}
         for node in block:  # grows
             above = {*self.fitted[node].parents, *scores.ahead[node]}
             if node != child and parent in above:
                 return None
-            new = [other for other in above - found if place[other] > start]
-            found.update(new)
+            new = [ancestor for ancestor in above - moving if position[ancestor] > start]
+            moving.update(new)
             block += new
-        block.sort(key=place.__getitem__)
+        block.sort(key=position.__getitem__)
         changed, passed = dict[int, Allowed](), dict[int, Allowed]()
         for node in block:
-            behind = [other for other in scores.index[node] if start <= place[other] <= end and other not in found]
+            behind = [
+                neighbour
+                for neighbour in scores.index[node]
+                if start <= position[neighbour] <= end and neighbour not in moving
+            ]
             if behind:
                 changed[node] = self.allowed[node] & ~scores.bits(node, behind)
-            for other in behind:
-                bit = 1 << scores.index[other][node] & scores.may[other]
-                passed[other] = passed.get(other, self.allowed[other]) | bit
-        changed |= {node: passed[node] for node in sorted(passed, key=place.__getitem__)}
-        return block, changed, [scores.walk(*one, self.fitted[one[0]].parents) for one in changed.items()]
+            for neighbour in behind:
+                bit = 1 << scores.index[neighbour][node] & scores.may[neighbour]
+                passed[neighbour] = passed.get(neighbour, self.allowed[neighbour]) | bit
+        changed |= {node: passed[node] for node in sorted(passed, key=position.__getitem__)}
+        return block, changed, [scores.walk(*request, self.fitted[request[0]].parents) for request in changed.items()]
 
     def reverse(self, edge: tuple[int, int]) -> Walk[bool]:
         """Reverse an edge if that raises the score; returns whether it did."""

@@ -1,7 +1,7 @@
-"""The graphs that the rows leave: one graph, with its edges turned in every way that changes no collider.
+"""The graphs that the rows leave: one graph, with its edges reversed in every combination that changes no collider.
 
 Graphs with the same adjacent pairs and the same colliders a → c ← b, a and b not adjacent, have the same independences
-(Verma and Pearl, UAI 1990). Of these, the graphs that keep all known directions and rules are left.
+(Verma and Pearl, UAI 1990). Of these, the graphs that obey all known directions and rules are left.
 
 The undirected edges of such a class form chordal components. An orientation of a component without a collider has one
 source. So orientations are counted, listed and drawn source by source: a source directs some edges, and what remains
@@ -28,69 +28,55 @@ Turned = list[Pair]
 
 
 class Class:
-    """The graphs left.
+    """The graphs left, with their common directions (`known`), and the sets of nodes joined by undirected edges."""
 
-    Attributes:
-        known: the directions that all of them have.
-        components: sets of nodes that are joined by edges which the colliders leave undirected.
-    """
-
-    def __init__(self, children: Sequence[int], known: KnownDirections) -> None:
-        """The class of a DAG.
-
-        Args:
-            children: every node's, in a DAG that obeys the rules.
-            known: the rules, with the known directions among them.
-        """
+    def __init__(self, children: Sequence[int], known_directions: KnownDirections) -> None:
+        """The class of a DAG that obeys the rules, with the known directions among them."""
         self._children, parents = list(children), turned(children)
-        beside = [ahead | behind for ahead, behind in zip(children, parents, strict=True)]
-        colliders = _colliders(beside, parents)
-        self._compelled = Directions(beside, colliders)
-        self.known = Directions(beside, colliders, known)
+        neighbours = [ahead | behind for ahead, behind in zip(children, parents, strict=True)]
+        colliders = _colliders(neighbours, parents)
+        self._compelled = Directions(neighbours, colliders)
+        self.known = Directions(neighbours, colliders, known_directions)
         self._follow: dict[Pair, Turned] = {}
-        self._must_precede = known.above
+        self._must_precede = known_directions.above
         free = self._compelled.free
         everywhere = bits(node for node, mask in enumerate(free) if mask)
         self.components = [_Component(nodes, free, self.known.above) for nodes in _joined(everywhere, free)]
 
     @property
     def key(self) -> tuple[int, ...]:
-        """The same for two graphs if they are in one class."""
+        """Equal for two graphs exactly if they are in one class."""
         return (*self._compelled.parents, *self._compelled.beside)
 
-    def graphs(self, seed: int, most: int) -> tuple[list[list[int]], bool]:
-        """Every graph left, or, of more than `most`, that many drawn at random, all with the same probability.
+    def graphs(self, seed: int, limit: int) -> tuple[list[list[int]], bool]:
+        """The children of every node in each graph left; of more than `limit`, that many drawn at random, equally
+        likely.
 
-        If a component is too large to count its orientations, its sources are drawn with the same probability instead.
-
-        Returns:
-            Every node's children, a list per graph, and whether these are all graphs. If no draw obeys the rules, the
-            DAG itself.
+        If a component is too large to count its orientations, its sources are drawn with equal probability instead.
+        Also returns whether these are all graphs. If no draw obeys the rules, the DAG itself.
         """
         counts = [component.count for component in self.components]
-        is_all = all(counts) and math.prod(counts) <= most
-        found = []
-        for parts in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19]), most):
+        is_all = all(counts) and math.prod(counts) <= limit
+        graphs = []
+        for orientations in self._all() if is_all else self._drawn(np.random.default_rng([seed, 19]), limit):
             children = list(self._compelled.children)
-            for parent, child in (pair for edges in parts for pair in edges):
+            for parent, child in (pair for edges in orientations for pair in edges):
                 children[parent] |= 1 << child
             if not self._is_against(children):
-                found.append(children)
-                if len(found) == most:
+                graphs.append(children)
+                if len(graphs) == limit:
                     break
-        return found or [self._children], is_all
+        return graphs or [self._children], is_all
 
     def follow(self, node: int, parents: int) -> Turned:
-        """The further directions that all graphs have in which a node has these parents, and no others.
-
-        Args:
-            parents: of one graph of the class.
-        """
+        """The further directions that all graphs have in which a node has these parents, and no others."""
         free = self.known.free[node]
         key = node, parents & free
         if key not in self._follow:
-            towards = [(other, node) for other in members(free & parents)]
-            self._follow[key] = self.known.copy().add([*towards, *((node, one) for one in members(free & ~parents))])
+            towards = [(parent, node) for parent in members(free & parents)]
+            self._follow[key] = self.known.copy().add(
+                [*towards, *((node, child) for child in members(free & ~parents))]
+            )
         return self._follow[key]
 
     def _is_against(self, children: Sequence[int]) -> bool:
@@ -103,8 +89,8 @@ class Class:
     def _all(self) -> Iterator[Sequence[Turned]]:
         return product(*(list(component.all(component.nodes)) for component in self.components))
 
-    def _drawn(self, random: np.random.Generator, most: int) -> Iterator[Sequence[Turned]]:
-        for _ in range(_TRIES * most):
+    def _drawn(self, random: np.random.Generator, limit: int) -> Iterator[Sequence[Turned]]:
+        for _ in range(_TRIES * limit):
             drawn = [component.drawn(component.nodes, random) for component in self.components]
             if None not in drawn:
                 yield [edges for edges in drawn if edges is not None]
@@ -113,103 +99,98 @@ class Class:
 class _Component:
     """A chordal component of undirected edges."""
 
-    def __init__(self, nodes: int, beside: list[int], above: list[int]) -> None:
-        """A component, with all its nodes' neighbours in it, and the nodes known to come before each node."""
-        self.nodes, self._beside, self._above = nodes, beside, above
+    def __init__(self, nodes: int, neighbours: list[int], above: list[int]) -> None:
+        """`neighbours` of all its nodes, in the component; `above`: the nodes known to precede each node."""
+        self.nodes, self._beside, self._above = nodes, neighbours, above
         self._counts: dict[int, int] = {}
         self._rests: dict[Pair, list[int] | None] = {}
 
     @cached_property
     def count(self) -> int:
-        """The number of its orientations; 0 if there are too many parts to count them."""
+        """The number of its orientations; 0 if too many subsets of nodes would be needed to count them."""
         try:
             return self._count(self.nodes)
         except OverflowError:
             return 0
 
-    def all(self, part: int) -> Iterator[Turned]:
-        """Every orientation of a part of it."""
-        for root in members(part):
-            rest = self._rest(part, root)
+    def all(self, nodes: int) -> Iterator[Turned]:
+        for root in members(nodes):
+            rest = self._rest(nodes, root)
             if rest is not None:
-                edges = self._edges(part, root)
-                for others in product(*(list(self.all(one)) for one in rest)):
-                    yield [*edges, *(edge for more in others for edge in more)]
+                edges = self._edges(nodes, root)
+                for combination in product(*(list(self.all(component)) for component in rest)):
+                    yield [*edges, *(edge for orientation in combination for edge in orientation)]
 
-    def drawn(self, part: int, random: np.random.Generator) -> Turned | None:
-        """A random orientation of a part of it; None if the sources drawn contradict what is known."""
-        rests = [(root, rest) for root in members(part) if (rest := self._rest(part, root)) is not None]
+    def drawn(self, nodes: int, random: np.random.Generator) -> Turned | None:
+        """A random orientation of the subgraph of these nodes; None if the drawn sources contradict what is known."""
+        rests = [(root, rest) for root in members(nodes) if (rest := self._rest(nodes, root)) is not None]
         weights = np.array([math.prod(map(self._count, rest)) if self.count else 1 for _, rest in rests], dtype=float)
         if not weights.sum():
             return None
         root, rest = rests[random.choice(len(rests), p=weights / weights.sum())]
-        found = self._edges(part, root)
-        for one in rest:
-            more = self.drawn(one, random)
-            if more is None:
+        edges = self._edges(nodes, root)
+        for component in rest:
+            orientation = self.drawn(component, random)
+            if orientation is None:
                 return None
-            found += more
-        return found
+            edges += orientation
+        return edges
 
-    def _count(self, part: int) -> int:
-        """The number of orientations of a part of it.
-
-        Raises:
-            OverflowError: there are too many parts.
-        """
-        if part not in self._counts:
+    def _count(self, nodes: int) -> int:
+        """The number of orientations of the subgraph of these nodes; an OverflowError if it has too many subsets."""
+        if nodes not in self._counts:
             if len(self._counts) >= _MOST_PARTS:
                 raise OverflowError
-            self._counts[part] = 0  # so that parts being counted count as parts
-            rests = [self._rest(part, root) for root in members(part)]
-            self._counts[part] = sum(math.prod(map(self._count, rest)) for rest in rests if rest is not None)
-        return self._counts[part]
+            self._counts[nodes] = 0  # so that parts being counted count as parts
+            rests = [self._rest(nodes, root) for root in members(nodes)]
+            self._counts[nodes] = sum(math.prod(map(self._count, rest)) for rest in rests if rest is not None)
+        return self._counts[nodes]
 
-    def _rest(self, part: int, root: int) -> list[int] | None:
-        """The parts left undirected if a part has this source; None if that contradicts the known order."""
-        if (part, root) not in self._rests:
-            edges, free = self._edges(part, root), {node: self._beside[node] & part for node in members(part)}
+    def _rest(self, nodes: int, root: int) -> list[int] | None:
+        """The sets of nodes left undirected if these have this source; None if that contradicts the known order."""
+        if (nodes, root) not in self._rests:
+            edges, free = self._edges(nodes, root), {node: self._beside[node] & nodes for node in members(nodes)}
             for parent, child in edges:
                 free[parent] ^= 1 << child
                 free[child] ^= 1 << parent
             is_against = any(self._above[parent] >> child & 1 for parent, child in edges)
-            left = bits(node for node, mask in free.items() if mask)
-            self._rests[part, root] = None if is_against else _joined(left, free)
-        return self._rests[part, root]
+            undirected = bits(node for node, mask in free.items() if mask)
+            self._rests[nodes, root] = None if is_against else _joined(undirected, free)
+        return self._rests[nodes, root]
 
-    def _edges(self, part: int, root: int) -> Turned:
-        """The edges directed if a part has this source: away from it, and those which follow at the same distance."""
-        parents, level, seen = dict.fromkeys(members(part), 0), 1 << root, 1 << root
+    def _edges(self, nodes: int, root: int) -> Turned:
+        """The edges directed by a source: away from it, and those that follow between nodes at the same distance."""
+        parents, level, seen = dict.fromkeys(members(nodes), 0), 1 << root, 1 << root
         while level:
             ahead = 0
             for node in members(level):
                 ahead |= self._beside[node]
-            ahead &= part & ~seen
+            ahead &= nodes & ~seen
             for node in members(ahead):
                 parents[node] = self._beside[node] & level
             todo = list(members(ahead))
-            for node in todo:  # grows: x → node – other, x and other apart, gives node → other
-                for other in members(self._beside[node] & ahead & ~parents[node]):
-                    if parents[node] & ~self._beside[other] and not parents[other] >> node & 1:
-                        parents[other] |= 1 << node
-                        todo.append(other)
+            for node in todo:  # grows: x → node – neighbour, x and neighbour not adjacent, gives node → neighbour
+                for neighbour in members(self._beside[node] & ahead & ~parents[node]):
+                    if parents[node] & ~self._beside[neighbour] and not parents[neighbour] >> node & 1:
+                        parents[neighbour] |= 1 << node
+                        todo.append(neighbour)
             seen, level = seen | ahead, ahead
         return [(parent, child) for child, mask in parents.items() for parent in members(mask)]
 
 
-def _colliders(beside: Sequence[int], parents: Sequence[int]) -> Turned:
+def _colliders(neighbours: Sequence[int], parents: Sequence[int]) -> Turned:
     """The edges of colliders whose parents are not adjacent."""
-    found = []
-    for child, own in enumerate(parents):
-        found += [(one, child) for one in members(own) if own & ~beside[one] & ~(1 << one)]
-    return found
+    edges = []
+    for child, mask in enumerate(parents):
+        edges += [(parent, child) for parent in members(mask) if mask & ~neighbours[parent] & ~(1 << parent)]
+    return edges
 
 
-def _joined(nodes: int, beside: Sequence[int] | dict[int, int]) -> list[int]:
-    """Nodes in connected sets, by their neighbours."""
-    found = []
+def _joined(nodes: int, neighbours: Sequence[int] | dict[int, int]) -> list[int]:
+    """The connected components of some nodes."""
+    components = []
     while nodes:
         first = next(members(nodes))
-        found.append(reached([first], beside.__getitem__) | 1 << first)
-        nodes &= ~found[-1]
-    return found
+        components.append(reached([first], neighbours.__getitem__) | 1 << first)
+        nodes &= ~components[-1]
+    return components

@@ -41,13 +41,7 @@ _BESIDE_BOUNDS = (0.01, 30_000.0)  # of the precisions of the rows' own columns
 
 
 def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) -> Scores:
-    """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen.
-
-    Args:
-        scores: the scores of the graph's search.
-        order: all nodes.
-        parents: of every node in it.
-    """
+    """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen."""
     design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
     again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents))), against=against)
@@ -57,8 +51,8 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
 def log_odds(nodes: int, edges: int) -> float:
     """The log prior odds against one more edge, nats, under a flat prior on the number of adjacent pairs.
 
-    The odds are (pairs − edges + 1) : (edges + 1) (Scott and Berger, Annals of Statistics 2010), so that a table
-    without edges has none; they are at least even.
+    The odds are (pairs − edges + 1) : (edges + 1), at least even (Scott and Berger, Annals of Statistics 2010), so that
+    a table without edges has none.
     """
     return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
 
@@ -68,17 +62,14 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
 
     A logistic regression on those edges of a graph whose direction is decided by the rows, not by knowledge. One
     pseudo-edge across a tenth of the order is added, which agrees with it as often as `AGAINST` says; without any edge,
-    the result is `AGAINST`.
-
-    Returns:
-        Nats for the whole order, 0 to 40.
+    the result is `AGAINST`. Nats for the whole order, 0 to 40.
     """
     assert scores.order is not None  # without an order there is nothing to trust
     index, rules = {node: at for at, node in enumerate(scores.order)}, scores.rules
     spans = [
-        (index[one.child] - index[one.parent]) / len(index) * math.copysign(1.0, one.nats)
-        for one in reversals(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
-        if abs(one.nats) >= _TOLD and (rules is None or rules.of_edge(one.parent, one.child) == FREE)
+        (index[reversal.child] - index[reversal.parent]) / len(index) * math.copysign(1.0, reversal.nats)
+        for reversal in reversals(scores.replace(order=None), order, [tuple(nodes) for nodes in parents])
+        if abs(reversal.nats) >= _TOLD and (rules is None or rules.of_edge(reversal.parent, reversal.child) == FREE)
     ] + [0.1, -0.1]
     along, counts = np.array(spans), np.append(np.ones(len(spans) - 1), math.exp(-0.1 * AGAINST))
     return float(
@@ -87,12 +78,7 @@ def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]
 
 
 def fitted(design: RankDesign, parents: Sequence[Sequence[int]]) -> Prior:
-    """The prior of a graph's effects.
-
-    Args:
-        design: the table, with the initial prior.
-        parents: of every node.
-    """
+    """The prior of a graph's effects; `design` has the initial prior."""
     by_size: dict[int, list[int]] = {}
     for node, nodes in enumerate(parents):
         by_size.setdefault(len(nodes), []).append(node)
@@ -106,34 +92,37 @@ def fitted(design: RankDesign, parents: Sequence[Sequence[int]]) -> Prior:
         fits = [
             fit(design, problems, start, tolerance=SEARCHING) for problems, start in zip(batches, starts, strict=True)
         ]
-        starts = [one.theta for one in fits]
+        starts = [batch_fits.theta for batch_fits in fits]
         design = replace(design, prior=_better(design, batches, fits))
     return design.prior
 
 
 def _better(design: RankDesign, batches: Sequence[Problems], fits: Sequence[Fits]) -> Prior:
     """The next round's prior: one fixed-point step for bends and link, the optimum for linear effects."""
-    told, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
+    determined, squares = np.zeros(2), np.zeros(2)  # Σ (1 − λ V) and Σ θ², of bends and of the link
     effects, kinds = [], int(design.kinds.max()) + 1 if design.own else 0
     of_rows = np.zeros((2, kinds))  # the same for the rows' own columns, by kind
-    for problems, one in zip(batches, fits, strict=True):
-        variance = np.diagonal(inverse(one.moments.information, one.penalty), axis1=1, axis2=2)
+    for problems, batch_fits in zip(batches, fits, strict=True):
+        variance = np.diagonal(inverse(batch_fits.moments.information, batch_fits.penalty), axis1=1, axis2=2)
         if design.own:
-            of_rows += _of_rows(design, one.theta, variance, kinds)
+            of_rows += _of_rows(design, batch_fits.theta, variance, kinds)
         if not problems.parents.shape[1]:
             continue
-        effects.append(_likelihoods(design, problems, one, variance))
+        effects.append(_likelihoods(design, problems, batch_fits, variance))
         unit = design.unit(problems.node, problems.parents)[..., None]
         column, width = np.arange(WIDTH), design.width[problems.parents]
         is_bend = (column > 0) & (column < width[..., None])
-        theta, varies = (part[:, design.head :].reshape(is_bend.shape) for part in (one.theta, variance))
+        theta, varies = (values[:, design.head :].reshape(is_bend.shape) for values in (batch_fits.theta, variance))
         theta, varies = (theta / unit)[is_bend], (varies / unit**2)[is_bend]
-        kappa, kappa_varies = one.theta[:, design.bend], variance[:, design.bend]
-        told += [float((1 - design.prior.bends * varies).sum()), float((1 - design.prior.link * kappa_varies).sum())]
+        kappa, kappa_varies = batch_fits.theta[:, design.bend], variance[:, design.bend]
+        determined += [
+            float((1 - design.prior.bends * varies).sum()),
+            float((1 - design.prior.link * kappa_varies).sum()),
+        ]
         squares += [float((theta**2).sum()), float((kappa**2).sum())]
     bends, link = (
-        float(np.clip(number / max(square, 1e-12), *bounds)) if number else before
-        for number, square, bounds, before in zip(told, squares, _BOUNDS, design.prior[1:3], strict=True)
+        float(np.clip(number / max(square, 1e-12), *bounds)) if number else previous
+        for number, square, bounds, previous in zip(determined, squares, _BOUNDS, design.prior[1:3], strict=True)
     )
     mean, power, linear = _of_linear(np.concatenate(effects, axis=1)) if effects else (0.0, 0.0, design.prior.linear)
     precisions = np.clip(of_rows[0] / np.maximum(of_rows[1], 1e-12), *_BESIDE_BOUNDS)
@@ -142,36 +131,36 @@ def _better(design: RankDesign, batches: Sequence[Problems], fits: Sequence[Fits
 
 def _of_rows(design: RankDesign, theta: np.ndarray, variance: np.ndarray, kinds: int) -> np.ndarray:
     """Σ (1 − λ V) and Σ θ² of the rows' own columns, by kind, (2, kinds)."""
-    own = slice(design.bend + 1, design.head)
+    columns = slice(design.bend + 1, design.head)
     there = design.kinds.ravel() >= 0
     kind = design.kinds.ravel()[there]
     precision = design.own_precision.ravel()[there]
-    known = (1 - precision * variance[:, own][:, there]).sum(0)
-    square = (theta[:, own][:, there] ** 2).sum(0)
-    return np.stack([np.bincount(kind, part, kinds) for part in (known, square)])
+    determined = (1 - precision * variance[:, columns][:, there]).sum(0)
+    square = (theta[:, columns][:, there] ** 2).sum(0)
+    return np.stack([np.bincount(kind, sums, kinds) for sums in (determined, square)])
 
 
 def _likelihoods(design: RankDesign, problems: Problems, fits: Fits, variance: np.ndarray) -> np.ndarray:
     """The log-likelihood −½ J β² + h β of each linear effect β: J, h and its log unit at power 1, (3, edges)."""
     at = slice(design.head, None, WIDTH)
-    mean, precision = (part[..., 0] for part in design.expected(problems.node, problems.parents))
+    mean, precision = (values[..., 0] for values in design.expected(problems.node, problems.parents))
     information = np.maximum(1 / variance[:, at] - precision, 0.0)
     pull = fits.theta[:, at] / variance[:, at] - precision * mean
-    apart = design.apart(problems.node, problems.parents)
-    return np.stack([information, pull, apart]).reshape(3, -1)
+    log_units = design.apart(problems.node, problems.parents)
+    return np.stack([information, pull, log_units]).reshape(3, -1)
 
 
 def _of_linear(effects: np.ndarray) -> tuple[float, float, float]:
     """Mean, power and precision of the linear effects that maximise the marginal likelihood of `_likelihoods`."""
-    information, pull, apart = effects
-    middle = apart.mean()  # so that the power changes differences between edges, and only the mean shifts them all
+    information, pull, log_units = effects
+    middle = log_units.mean()  # so that the power changes differences between edges, and only the mean shifts them all
 
-    def loss(found: np.ndarray) -> float:
-        mean, power, precision = *found[:2], math.exp(found[2])
-        unit = np.exp(power * (apart - middle))
+    def loss(parameters: np.ndarray) -> float:
+        mean, power, precision = *parameters[:2], math.exp(parameters[2])
+        unit = np.exp(power * (log_units - middle))
         posterior = precision + information * unit**2
         explained = (pull * unit + precision * mean) ** 2 / posterior - precision * mean**2
-        return (_PRECISIONS @ (found - _EXPECTED) ** 2 - (explained + found[2] - np.log(posterior)).sum()) / 2
+        return (_PRECISIONS @ (parameters - _EXPECTED) ** 2 - (explained + parameters[2] - np.log(posterior)).sum()) / 2
 
     mean, power, logarithm = minimize(loss, _EXPECTED, method="L-BFGS-B", bounds=_LINEAR_BOUNDS).x
     return float(mean * math.exp(-power * middle)), float(power), math.exp(logarithm + 2 * power * middle)

@@ -33,15 +33,7 @@ class Reason(Enum):
 def reason(
     row: Mapping[str, Any], nodes: pd.DataFrame | None, bound: float, has_artefacts: bool = False, rows: int = MOST_ROWS
 ) -> Reason:
-    """The first rule that an edge violates.
-
-    Args:
-        row: a row of `Refined.edges`.
-        nodes: `Refined.nodes`.
-        bound: nats of evidence required.
-        has_artefacts: whether its `Found.artefacts` has any.
-        rows: number of rows of the table.
-    """
+    """The first rule that an edge, a row of `Refined.edges`, violates, with `Refined.nodes` and the table's rows."""
     is_ruled = row.get("rule", FREE) != FREE
     source = row.get("source", KNOWLEDGE if is_ruled else NO_SOURCE)
     if source in (KNOWLEDGE, EXPERIMENT):
@@ -74,7 +66,6 @@ def asked(row: Mapping[str, Any], nodes: pd.DataFrame, bound: float) -> float:
 
 
 def _of(nodes: pd.DataFrame, row: Mapping[str, Any], column: str) -> tuple[float, float]:
-    """The values of a column for an edge's two nodes."""
     values = nodes.set_index("node")[column]
     return float(values[row["parent"]]), float(values[row["child"]])
 
@@ -87,11 +78,7 @@ def missed(nodes: pd.DataFrame) -> pd.DataFrame:
 
 
 def but_known(edges: pd.DataFrame) -> str:
-    """The continuation of "no direction is decided" if knowledge or an experiment fixes some; empty if none.
-
-    Args:
-        edges: `Refined.edges`.
-    """
+    """The continuation of "no direction is decided" if knowledge or an experiment fixes some edges; empty if not."""
     words = {KNOWLEDGE: "knowledge", EXPERIMENT: "an experiment"}
     fixed = edges["source"][edges["source"].isin([*words])]
     which = " or ".join(words[source] for source in words if (fixed == source).any())

@@ -74,15 +74,16 @@ def refine(
 
     Args:
         table: counts, one column per node, and the columns with other roles.
-        choice, settings: the extent of the search; their transform defines the levels, ranks by default.
+        choice: the extent of the search.
+        settings: their transform defines the levels, ranks by default.
         order: an initial causal order, usually the CCS order; an edge against it costs more (`prior.trust`).
         edges: edges that must pass the screen.
-        roles: roles of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
+        roles: of the columns that are not counts: covariates, exposure, group (`disco.table.roles`).
         knowledge: rules that every order and graph obeys, including those on drawn rows.
         callback: receives the events, and stops by returning False.
         memory: a file for finished searches, so that the same call continues after an interruption.
-        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that are none in this table; any other one leaves
-            directions undecided.
+        dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply to this table; any other artefact
+            leaves directions undecided.
 
     Raises:
         InputError: an argument cannot be used, the order or the edges have other columns than the table, or it needs
@@ -95,46 +96,51 @@ def refine(
     choice, settings = choice or Choice(), settings or Settings()
     draws = {} if choice.bootstrap or choice.folds else {"bootstrap": 0.0}
     reporter = Reporter(callback, {**WEIGHTS, **draws}, STOPPED, choice.seconds)
-    given, aside = prepare(table, roles), ignored(table, roles)
-    many = len(given.counts)
-    _check_memory(many, given.counts.shape[1])
-    whole, notes, rows = None, list[str](), searched_rows(given.counts.to_numpy())
-    shown = contrasts(given, choice.margin)
-    notes += remarks(given, shown)
+    prepared, ignored_columns = prepare(table, roles), ignored(table, roles)
+    row_count = len(prepared.counts)
+    _check_memory(row_count, prepared.counts.shape[1])
+    all_rows, notes, rows = None, list[str](), searched_rows(prepared.counts.to_numpy())
+    contrast_rows = contrasts(prepared, choice.margin)
+    notes += remarks(prepared, contrast_rows)
     if rows is not None:
-        whole = whole_design(given, settings)
-        notes.append(_PART.format(rows=len(rows), many=many, of="those" if whole is None else "all"))
-        given, aside = given.take(rows), aside.iloc[rows] if len(aside) else aside
-    found = artefacts(given, aside=aside, dismissed=dismissed, callback=reporter.part("artefacts", ""))
-    given, columns = contexts_as_columns(given)
-    task = Task.of(given.counts, choice, settings, order, edges, given.adjustment, knowledge, shown, columns)
+        all_rows = whole_design(prepared, settings)
+        notes.append(_PART.format(rows=len(rows), many=row_count, of="those" if all_rows is None else "all"))
+        prepared, ignored_columns = (
+            prepared.take(rows),
+            ignored_columns.iloc[rows] if len(ignored_columns) else ignored_columns,
+        )
+    findings = artefacts(prepared, aside=ignored_columns, dismissed=dismissed, callback=reporter.part("artefacts", ""))
+    prepared, columns = contexts_as_columns(prepared)
+    task = Task.of(
+        prepared.counts, choice, settings, order, edges, prepared.adjustment, knowledge, contrast_rows, columns
+    )
     candidates = _candidates(task, reporter)
-    _check_memory(many, len(candidates), sum(map(len, candidates)) / 2)
-    key = key_of(task.design.ranks, choice, order, candidates, given.adjustment, knowledge)
-    kept = Memory.of(None if memory is None else Path(memory), key, task.names)
-    result = _searched(task, candidates, kept, reporter, whole, tells_decided=not found)
+    _check_memory(row_count, len(candidates), sum(map(len, candidates)) / 2)
+    key = key_of(task.design.ranks, choice, order, candidates, prepared.adjustment, knowledge)
+    stored = Memory.of(None if memory is None else Path(memory), key, task.names)
+    result = _searched(task, candidates, stored, reporter, all_rows, tells_decided=not findings)
     result = without_contexts(result, columns, has_rules=knowledge is not None)
-    return withheld(result.having(notes=(*map(str, found), *notes, *result.notes)), found)
+    return withheld(result.having(notes=(*map(str, findings), *notes, *result.notes)), findings)
 
 
 def _searched(
     task: Task,
     candidates: list[tuple[int, ...]],
-    kept: Memory,
+    memory: Memory,
     reporter: Reporter,
-    whole: RankDesign | None,
+    all_rows: RankDesign | None,
     tells_decided: bool,
 ) -> Refined:
     """The best graph of all searches, with the evidence on its edges and their shares of drawn rows."""
-    searched = search_everywhere(task, candidates, reporter, kept)
+    searched = search_everywhere(task, candidates, reporter, memory)
     notes = list[str]()
     if reporter.has_enough:
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
         notes.append(Note(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late, EARLY))
-    (judged,) = each(_judged, (task, whole), [(searched, tells_decided)], reporter)
+    (judged,) = each(_judged, (task, all_rows), [(searched, tells_decided)], reporter)
     moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
     again = _again(task, searched, judged, reporter)
-    drawn = stability.draw(task.design.rows, task.group, task.arm, task.choice, reporter, kept, again)
+    drawn = stability.draw(task.design.rows, task.group, task.arm, task.choice, reporter, memory, again)
     choice = stability.made(drawn, task.choice)
     if choice != task.choice and not notes:
         notes.append(_DRAWS_CUT.format(done=choice.bootstrap, asked=task.choice.bootstrap))
@@ -143,22 +149,21 @@ def _searched(
 
 
 def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
-    """Refuse a table for which too little memory is free.
+    """Refuse a table for which too little memory is free; `pairs` pass the screen, 0 before it.
 
-    Args:
-        pairs: number of pairs that pass the screen; 0 before it.
-
-    Raises:
-        InputError: it needs more; says how many columns would fit, with as large a share of all pairs.
+    The error says how many columns would fit, with as large a share of all pairs.
     """
     work = f"A refinement of {rows:,} rows × {nodes:,} columns"
     check_memory(
-        work, lambda some: duration.peak_bytes(rows, some, pairs * (some / nodes) ** 2), nodes, "cpu", "fewer rows"
+        work,
+        lambda columns: duration.peak_bytes(rows, columns, pairs * (columns / nodes) ** 2),
+        nodes,
+        "cpu",
+        "fewer rows",
     )
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
-    """The pairs that pass the screen, by node."""
     nodes = task.design.nodes
     reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
     fit(task.design, Problems.of([(0, ())]))
@@ -166,49 +171,47 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     return screen(task.design, also=task.also, rules=task.rules, reporter=reporter, within=task)
 
 
-def _judged(task: Task, whole: RankDesign | None, part: tuple[SearchResults, bool], reporter: Reporter) -> Judged:
-    """The evidence; the part is what is found, and whether reports call directions decided."""
-    return judge(part[0], task, reporter, whole, part[1])
+def _judged(task: Task, all_rows: RankDesign | None, request: tuple[SearchResults, bool], reporter: Reporter) -> Judged:
+    """The evidence; the request has the searches, and whether reports call directions decided."""
+    return judge(request[0], task, reporter, all_rows, request[1])
 
 
 def _moved(task: Task, searched: SearchResults, reporter: Reporter) -> pd.DataFrame:
-    """What the search changed in a given order."""
-    found = searched.best.found
+    best = searched.best.found
     assert task.order is not None
-    return moves(searched.scores(task, reporter.quiet()), found.order, found.parents, task.order)
+    return moves(searched.scores(task, reporter.quiet()), best.order, best.parents, task.order)
 
 
 def _again(
     task: Task, searched: SearchResults, judged: Judged, reporter: Reporter
 ) -> Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]]:
-    """The search on weighted rows: like a whole table, or from the graph found."""
+    """The search on weighted rows: like a whole table, or from the best graph."""
     if task.choice.redone:
-        return lambda parts: each(_redone, (task,), parts, reporter)
+        return lambda draws: each(_redone, (task,), draws, reporter)
     near = searched._replace(ends=[searched.best]), judged.fits
-    return lambda parts: each(_near, (task, near), parts, reporter)
+    return lambda draws: each(_near, (task, near), draws, reporter)
 
 
 def _near(
-    task: Task, found: tuple[SearchResults, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
+    task: Task, start: tuple[SearchResults, list[dict]], weights: Sequence[np.ndarray], reporter: Reporter
 ) -> list[Drawn]:
-    """Searches on weighted rows from the graph found, whose fits are good starting points."""
-    searched, fits = found
+    """Searches on weighted rows from the best graph, whose fits are good starting points."""
+    searched, fits = start
     scores = searched.scores(task, reporter)
     scores.fits = fits
     return stability.near_found(scores, searched.best.found, weights)
 
 
 def _redone(task: Task, weights: Sequence[np.ndarray], reporter: Reporter) -> list[Drawn]:
-    """Independent refinements of drawn rows."""
-    return [_refined_again(task, one, reporter) for one in weights]
+    return [_refined_again(task, row_weights, reporter) for row_weights in weights]
 
 
 def _refined_again(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
     """The edges of an independent refinement of drawn rows; constant columns have none."""
-    part = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
-    if part is None:
+    remaining = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
+    if remaining is None:
         return Drawn([], 0)
-    drawn, nodes = part
+    drawn, nodes = remaining
     candidates = screen(drawn.design, also=drawn.also, rules=drawn.rules, reporter=reporter)
     searched = search_everywhere(drawn, candidates, reporter, Memory())
     graph = enumerate(searched.best.found.parents)

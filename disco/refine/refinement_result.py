@@ -33,15 +33,15 @@ class Refined:
             frames have theirs; `rule` only with knowledge. Missing evidence is NaN, and so are shares of draws without
             draws, or if one of the edge's columns is constant in all of them. `class_decides` counts while the table
             has no artefacts (`withheld`). The notes name missing evidence and poorly fitted nodes. `misfit` is None in
-            refinements that are older.
+            older refinements.
         starts: one row per start and sweep.
-        best: the start of the search that found this graph.
+        best: the start of the search with this graph.
         score: the graph's log posterior in nats, up to a constant (`disco.refine.node_scores`).
         candidates: number of pairs that passed the screen.
         fits: number of node fits.
         moves: one row per node (`disco.refine.moves`); None without an initial order.
-        orders: every search's final order; None if not kept.
-        tables: the edges of every bootstrap table's graph; None if not kept.
+        orders: every search's final order; None if not stored.
+        tables: the edges of every bootstrap table's graph; None if not stored.
         contexts: one row per effect of a context on a node; None without any.
     """
 
@@ -78,7 +78,7 @@ class Refined:
 
     @property
     def is_early(self) -> bool:
-        """Whether the search was ended before it was done."""
+        """Whether the search was ended early."""
         return any(getattr(note, "kind", "") == EARLY for note in self.notes)
 
     def having(self, **changes: Any) -> "Refined":
@@ -101,16 +101,10 @@ class Refined:
         knowledge: "Knowledge | None" = None,
         seed: int = 0,
     ) -> "Effect":
-        """What happens to a node if others are set: `disco.effects.effect.effect` over the graphs left.
+        """The effect on a node of setting others: `disco.effects.effect.effect` over the graphs left.
 
-        For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once.
-
-        Args:
-            table, roles, knowledge: what was refined.
-            on, do, against: the question.
-            where: the rows in question, by levels of covariates (`disco.effects.effect_question.among`); by default
-                all.
-            seed: of the draws.
+        For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once. `where` restricts the
+        rows by levels of covariates (`disco.effects.effect_question.among`).
 
         Raises:
             InputError: the table is not that of the refinement, or the question cannot be answered.
@@ -127,26 +121,19 @@ def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
     """The result as it counts on a table: the model class decides directions only if there are no artefacts.
 
     Other sources remain. Nothing is lost: without artefacts, the same result has its directions again.
-
-    Args:
-        artefacts: those neither cured nor dismissed.
     """
     edges = result.edges
     by_class = edges["class_decides"].astype(bool) & (not artefacts)
     source = edges["source"].where(edges["source"].isin([KNOWLEDGE, EXPERIMENT]), NO_SOURCE)
     source = source.mask(by_class & (source == NO_SOURCE), CLASS)
     edges = edges.assign(decided=source != NO_SOURCE, source=source)
-    return result.having(edges=edges, artefacts=tuple(Note(str(one), one.kind) for one in artefacts))
+    return result.having(edges=edges, artefacts=tuple(Note(str(artefact), artefact.kind) for artefact in artefacts))
 
 
 class Ends(NamedTuple):
-    """Where the other searches ended.
+    """How many other searches ended where the best did, within the bound below it (`near`), and in all (`others`).
 
-    Attributes:
-        same: number of searches that ended where the best did.
-        near: number of those that ended below it, but within the bound.
-        others: number of all searches but the best.
-        apart: nats from the best to the highest end below it; NaN if there is none.
+    `apart` is the distance of the best from the next lower score, nats; NaN if there is none.
     """
 
     same: int
@@ -156,7 +143,7 @@ class Ends(NamedTuple):
 
 
 def ends(starts: pd.DataFrame, bound: float) -> Ends:
-    """Where the searches of `Refined.starts` ended; `bound` in nats."""
+    """The final scores of the searches of `Refined.starts`; `bound` in nats."""
     last = starts.sort_values("sweep").groupby("start")["score"].last()
     below = last.max() - last
     lower = below[below > _SAME]

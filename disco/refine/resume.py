@@ -19,20 +19,13 @@ from disco.refine.walks import Parents
 from disco.table.adjustment import Adjustment
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again
-_FORMAT = 9  # of what is kept, and of the scores in it
+_FORMAT = 9  # of the file, and of the scores in it
 
 
 @dataclass(frozen=True)
 class First:
-    """The graph of the first search and the prior fitted to it.
-
-    Attributes:
-        order: all nodes, sources first.
-        parents: of every node.
-        prior: prior of effects and links.
-        odds, against: nats, as in `Scores`.
-        candidates: of every node.
-        made: number of node fits of the search.
+    """The graph of the first search and the prior fitted to it; `odds` and `against` in nats, `made` the number of node
+    fits.
     """
 
     order: list[int]
@@ -46,12 +39,8 @@ class First:
 
 @dataclass(frozen=True)
 class End:
-    """The end of one search.
-
-    Attributes:
-        start: the name of its initial order.
-        found: the graph.
-        made: number of node fits, including all parallel searches if it is the first of them; 0 for the others.
+    """The end of one search from a named order; its node fits include all parallel searches if it is the first of them,
+    otherwise 0.
     """
 
     start: str
@@ -60,7 +49,7 @@ class End:
 
 
 class Drawn(NamedTuple):
-    """Edges (parent, child) found on other rows, and their number of node fits."""
+    """Edges (parent, child) of a graph of other rows, and its number of node fits."""
 
     edges: list[list[int]]
     made: int
@@ -70,13 +59,9 @@ class Drawn(NamedTuple):
 class Memory:
     """The finished parts, written to disk after every piece of work if there is a path.
 
-    Attributes:
-        path: the file.
-        key: identifies its refinement (`key_of`).
-        names: the table's columns, used as names of nodes in the file.
-        first: the first search.
-        ends: the ends of the other searches, by start, in the order of finishing.
-        drawn: edges on other rows, by the draw's name.
+    `key` identifies the refinement (`key_of`). In the file, the table's columns (`names`) are the names of nodes.
+    `ends` has the searches after the first, by start, in the order of finishing; `drawn` edges on other rows, by the
+    draw's name.
     """
 
     path: Path | None = None
@@ -94,17 +79,17 @@ class Memory:
         from disco.files import read_json  # here, since `disco.runs` imports this package, and psutil
 
         try:
-            kept = read_json(path)
-            if kept.get("key") == key and _fits(kept, list(names)):
-                return cls(path, key, names, *_read(kept, list(names)))
+            stored = read_json(path)
+            if stored.get("key") == key and _fits(stored, list(names)):
+                return cls(path, key, names, *_read(stored, list(names)))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass  # damaged: the searches are repeated
         return cls(path, key, names)
 
-    def keep(self, ends: Sequence[End], is_cut: bool = False) -> None:
-        """Keep the ends of some searches, and write the file unless there are none or they were cut short."""
-        self.ends.update((end.start, end) for end in ends)
-        if ends and not is_cut:
+    def keep(self, optima: Sequence[End], is_cut: bool = False) -> None:
+        """Store the results of searches, and write the file unless there are none or they were cut short."""
+        self.ends.update((end.start, end) for end in optima)
+        if optima and not is_cut:
             self.write()
 
     def write(self) -> None:
@@ -117,61 +102,66 @@ class Memory:
     def _values(self) -> dict[str, Any]:
         named = lambda order: [self.names[node] for node in order]  # noqa: E731
         first = None if self.first is None else {**asdict(self.first), "order": named(self.first.order)}
-        made = {} if first is None else {"first": first.pop("made")}
+        fit_counts = {} if first is None else {"first": first.pop("made")}
         starts = []
         for start, end in self.ends.items():
             order, graph = named(end.found.order), {"score": end.found.score, "parents": end.found.parents}
             starts.append({"start": start, "order": order, **graph, "sweeps": end.found.sweeps})
-            made[start] = end.made
+            fit_counts[start] = end.made
         for name, drawn in self.drawn.items():
-            made[name] = drawn.made
-        return {"first": first, "starts": starts, "drawn": {k: v.edges for k, v in self.drawn.items()}, "made": made}
+            fit_counts[name] = drawn.made
+        return {
+            "first": first,
+            "starts": starts,
+            "drawn": {k: v.edges for k, v in self.drawn.items()},
+            "made": fit_counts,
+        }
 
 
-def _read(kept: dict[str, Any], names: list[str]) -> tuple[First | None, dict[str, End], dict[str, Drawn]]:
+def _read(stored: dict[str, Any], names: list[str]) -> tuple[First | None, dict[str, End], dict[str, Drawn]]:
     """The content of a file that `_fits`."""
-    index, made = {name: node for node, name in enumerate(names)}, kept["made"]
+    index, fit_counts = {name: node for node, name in enumerate(names)}, stored["made"]
     sets = lambda lists: [tuple(nodes) for nodes in lists]  # noqa: E731
-    first, ends = None, {}
-    if one := kept["first"]:
+    first, optima = None, {}
+    if entry := stored["first"]:
         first = First(
-            [index[name] for name in one["order"]],
-            sets(one["parents"]),
-            Prior(**dict(zip(Prior._fields, [*one["prior"][:-1], tuple(one["prior"][-1])], strict=True))),
-            one["odds"],
-            one["against"],
-            sets(one["candidates"]),
-            made["first"],
+            [index[name] for name in entry["order"]],
+            sets(entry["parents"]),
+            Prior(**dict(zip(Prior._fields, [*entry["prior"][:-1], tuple(entry["prior"][-1])], strict=True))),
+            entry["odds"],
+            entry["against"],
+            sets(entry["candidates"]),
+            fit_counts["first"],
         )
-    for one in kept["starts"]:
-        if not one["start"].startswith(WIDER_SCREEN):
-            order = [index[name] for name in one["order"]]
-            found = Optimum(order, sets(one["parents"]), one["score"], one["sweeps"])
-            ends[one["start"]] = End(one["start"], found, made.get(one["start"], 0))
-    return first, ends, {name: Drawn(edges, made[name]) for name, edges in kept["drawn"].items()}
+    for entry in stored["starts"]:
+        if not entry["start"].startswith(WIDER_SCREEN):
+            order = [index[name] for name in entry["order"]]
+            optimum = Optimum(order, sets(entry["parents"]), entry["score"], entry["sweeps"])
+            optima[entry["start"]] = End(entry["start"], optimum, fit_counts.get(entry["start"], 0))
+    return first, optima, {name: Drawn(edges, fit_counts[name]) for name, edges in stored["drawn"].items()}
 
 
-def _fits(kept: dict, names: list[str]) -> bool:
+def _fits(stored: dict, names: list[str]) -> bool:
     """Whether graphs, draws and numbers have the form written by a refinement of these columns."""
-    first, starts = kept["first"], kept["starts"]
+    first, starts = stored["first"], stored["starts"]
     if not isinstance(starts, list):
         return False
     graphs = [*([] if first is None else [first]), *starts]
-    if not all(_is_graph(one["order"], one["parents"], names) for one in graphs):
+    if not all(_is_graph(entry["order"], entry["parents"], names) for entry in graphs):
         return False
-    numbers = [one["score"] for one in starts] + [score for one in starts for score in one["sweeps"]]
+    numbers = [entry["score"] for entry in starts] + [score for entry in starts for score in entry["sweeps"]]
     if first is not None:
-        *numbers_of_prior, beside = first["prior"]
-        numbers += [*numbers_of_prior, *beside, first["odds"], first["against"]]
+        *numbers_of_prior, precisions = first["prior"]
+        numbers += [*numbers_of_prior, *precisions, first["odds"], first["against"]]
         candidates = first["candidates"]
         if len(candidates) != len(names) or not all(_are_nodes(nodes, names) for nodes in candidates):
             return False
-    edges = [edge for drawn in kept["drawn"].values() for edge in drawn]
+    edges = [edge for drawn in stored["drawn"].values() for edge in drawn]
     return (
         all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
-        and all(isinstance(one["start"], str) for one in starts)
+        and all(isinstance(entry["start"], str) for entry in starts)
         and all(len(edge) == 2 and _are_nodes(edge, names) for edge in edges)
-        and all(isinstance(count, int) for count in kept["made"].values())
+        and all(isinstance(count, int) for count in stored["made"].values())
     )
 
 
@@ -181,7 +171,7 @@ def _is_graph(order: list, parents: list, names: list[str]) -> bool:
         sorted(order) == sorted(names)
         and len(parents) == len(names)
         and all(_are_nodes(nodes, names) for nodes in parents)
-        and all(index[names[other]] < index[names[node]] for node, nodes in enumerate(parents) for other in nodes)
+        and all(index[names[parent]] < index[names[node]] for node, nodes in enumerate(parents) for parent in nodes)
     )
 
 

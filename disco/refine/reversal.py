@@ -19,12 +19,10 @@ from disco.refine.walks import Allowed, Parents, Walk, together
 
 @dataclass(frozen=True)
 class Reversal:
-    """The best graph found with an edge's child before its parent.
+    """The best graph found with an edge's child before its parent; its loss of score is NaN if a fit has no finite
+    score.
 
-    Attributes:
-        parent, child: the edge.
-        nats: its loss of score; NaN if a required fit has no finite score.
-        now, after: parents in the found and in the reversed order, of the nodes whose parents differ.
+    `now` and `after` have the parents in the best and in the reversed order, of the nodes whose parents differ.
     """
 
     parent: int
@@ -40,54 +38,49 @@ def reversals(
     parents: Sequence[Parents],
     only: Sequence[tuple[int, int]] | None = None,
 ) -> list[Reversal]:
-    """The best way to reverse edges.
-
-    Args:
-        scores: the scores for comparing graphs.
-        order: all nodes, sources first.
-        parents: of every node, all before it.
-        only: the edges (parent, child) to reverse; None for all.
-    """
+    """The best way to reverse edges (parent, child), by default all edges of a graph."""
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    places, orders = PositionChanges(scores, order), Turned(order, graph, scores.rules)
-    now = resolve([(scores, scores.walk(node, places.allowed[node], parents[node])) for node in range(len(parents))])
+    changes, orders = PositionChanges(scores, order), Turned(order, graph, scores.rules)
+    current = resolve(
+        [(scores, scores.walk(node, changes.allowed[node], parents[node])) for node in range(len(parents))]
+    )
 
     def best(edge: tuple[int, int]) -> Walk[Reversal]:
-        found = []
-        for changed in [places.changed(other) for other in orders.near(edge)]:
-            fits = yield from together([scores.walk(*one, now[one[0]].parents) for one in changed.items()])
+        rivals = []
+        for changed in [changes.changed(rival) for rival in orders.near(edge)]:
+            fits = yield from together(
+                [scores.walk(*request, current[request[0]].parents) for request in changed.items()]
+            )
             lost, here, there = 0.0, {}, {}
             for node, fitted in zip(changed, fits, strict=True):
-                lost += now[node].score - fitted.score if now[node].available and fitted.available else math.nan
-                if fitted.parents != now[node].parents:
-                    here[node], there[node] = now[node].parents, fitted.parents
-            found.append(Reversal(*edge, lost, here, there))
-        return min(found, key=lambda one: math.inf if math.isnan(one.nats) else one.nats)
+                lost += current[node].score - fitted.score if current[node].available and fitted.available else math.nan
+                if fitted.parents != current[node].parents:
+                    here[node], there[node] = current[node].parents, fitted.parents
+            rivals.append(Reversal(*edge, lost, here, there))
+        return min(rivals, key=lambda reversal: math.inf if math.isnan(reversal.nats) else reversal.nats)
 
     return resolve([(scores, best(edge)) for edge in (graph.edges if only is None else only)])
 
 
 class PositionChanges:
-    """An order, and what other orders change in it.
-
-    Attributes:
-        allowed: every node's candidates before it.
-    """
+    """An order, with its differences from other orders; `allowed` has every node's candidates before it."""
 
     def __init__(self, scores: Scores, order: Sequence[int]) -> None:
         self._scores, self._place = scores, np.argsort(order)
-        place = self._place.tolist()
-        self.allowed = [scores.allowed_at(node, place) for node in range(len(place))]
-        pairs = [(node, other) for node, nodes in enumerate(scores.candidates) for other in nodes if node < other]
+        position = self._place.tolist()
+        self.allowed = [scores.allowed_at(node, position) for node in range(len(position))]
+        pairs = [
+            (node, candidate) for node, nodes in enumerate(scores.candidates) for candidate in nodes if node < candidate
+        ]
         self._one, self._two = np.array(pairs, dtype=int).reshape(-1, 2).T
         self._is_first = self._place[self._one] < self._place[self._two]
 
     def changed(self, order: Sequence[int]) -> dict[int, Allowed]:
-        """The candidates before each node that has others in another order, along that order."""
+        """The candidates before each node for which they differ in another order, along that order."""
         new = np.empty_like(self._place)
         new[order] = np.arange(len(new))
         turned = np.flatnonzero((new[self._one] < new[self._two]) != self._is_first)
-        place = new.tolist()
-        moved = sorted({*self._one[turned].tolist(), *self._two[turned].tolist()}, key=place.__getitem__)
-        found = {node: self._scores.allowed_at(node, place) for node in moved}
-        return {node: allowed for node, allowed in found.items() if allowed != self.allowed[node]}
+        position = new.tolist()
+        moved = sorted({*self._one[turned].tolist(), *self._two[turned].tolist()}, key=position.__getitem__)
+        candidates = {node: self._scores.allowed_at(node, position) for node in moved}
+        return {node: allowed for node, allowed in candidates.items() if allowed != self.allowed[node]}

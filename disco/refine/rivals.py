@@ -35,19 +35,18 @@ _FAR = 30.0  # nats by which a graph leads over another one if those near the ot
 
 
 class SeveralClasses:
-    """Scores of nodes over several classes.
+    """Scores of nodes over several classes: those of the semiparametric GLM and others.
 
-    Args:
-        glm: the scores of the semiparametric GLM.
-        parents: every node's parents in a known graph, where searches for others begin.
-        linear: the prior under which effects and link are linear.
+    Searches begin at every node's parents in a known graph; under the prior `linear`, effects and link are linear.
     """
 
     def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
         design, self._begin = glm.design, parents
         self.glm, self._has_hurdle = glm, has_hurdle(design)
-        others = {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
-        self._parts = [glm.replace(design=one, warm=None) for one in others.values()]
+        hurdle_designs = (
+            {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
+        )
+        self._parts = [glm.replace(design=hurdle, warm=None) for hurdle in hurdle_designs.values()]
         self._normal = glm.replace(design=normal_scores(design, linear), warm=None)
         self._best: dict[Key, float] = {}
         self._by_normal: dict[Key, float] = {}
@@ -55,7 +54,7 @@ class SeveralClasses:
     @property
     def made(self) -> int:
         """The number of fits of other classes than the GLM."""
-        return sum(one.made for one in (*self._parts, self._normal))
+        return sum(scores.made for scores in (*self._parts, self._normal))
 
     def copula(self) -> Noisy:
         """Linear graphs of the normal scores; a column with few levels is a coarse reading of a normal variable."""
@@ -97,20 +96,21 @@ class SeveralClasses:
         glm = self._fits(self.glm, begin)
         start = {key: fitted.parents for key, fitted in glm.items()}
         hurdles = {key: parents for key, parents in start.items() if self._has_hurdle[key[0]]}
-        normal, parts = self._fits(self._normal, start), [self._fits(one, hurdles) for one in self._parts]
+        normal, hurdle_fits = self._fits(self._normal, start), [self._fits(scores, hurdles) for scores in self._parts]
         for key in new:
             none = key[0], 0
             gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
             if self._has_hurdle[key[0]]:
-                shared = {*parts[0][key].parents} & {*parts[1][key].parents}  # an edge has its prior odds once
-                gains.append(sum(_gain(part[key], part[none]) for part in parts) + self.glm.odds * len(shared))
+                shared = {*hurdle_fits[0][key].parents} & {
+                    *hurdle_fits[1][key].parents
+                }  # an edge has its prior odds once
+                gains.append(sum(_gain(fits[key], fits[none]) for fits in hurdle_fits) + self.glm.odds * len(shared))
             self._by_normal[key] = glm[none].score + (FAILED if math.isnan(gains[1]) else gains[1])
             available = [gain for gain in gains if not math.isnan(gain)]
             self._best[key] = glm[none].score + max(available, default=FAILED)
 
     @staticmethod
     def _fits(scores: Scores, start: Mapping[Key, Parents]) -> dict[Key, NodeFit]:
-        """The best fits, by steps from some parents of each key."""
         walks = [(scores, scores.walk(*key, parents)) for key, parents in start.items()]
         return dict(zip(start, resolve(walks), strict=True))
 
@@ -124,22 +124,20 @@ def leads(
     classes: SeveralClasses,
     order: Sequence[int],
     parents: Sequence[Parents],
-    least: Mapping[Edge, float],
+    needed: Mapping[Edge, float],
     fixed: Collection[Edge] = (),
     allowance: float = 0.0,
 ) -> dict[Edge, float]:
     """The smallest lead of a graph over the rivals of its edges' directions, nats.
 
     Args:
-        order: all nodes, sources first.
-        parents: of every node, all before it.
-        least: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
-        fixed: edges whose direction is known otherwise.
+        needed: the edges compared, each with the lead below which it counts as undecided; all others are undecided.
+        fixed: edges whose direction has another source.
         allowance: nats that do not count as a lead over coarse readings, whose likelihood is approximate.
     """
     graph = nx.DiGraph((parent, child) for child, nodes in enumerate(parents) for parent in nodes)
-    comparing, orders = _Comparing(classes, order, least), Turned(order, graph, classes.glm.rules)
-    comparing.add((edge, rival) for edge in least for rival in orders.near(edge))
+    comparing, orders = _Comparing(classes, order, needed), Turned(order, graph, classes.glm.rules)
+    comparing.add((edge, rival) for edge in needed for rival in orders.near(edge))
     close = [edge for edge in comparing.open if comparing.leads[edge] < _FAR]
     comparing.add((edge, rival) for edge in close for rival in orders.wider(edge))
     if comparing.open:
@@ -154,14 +152,14 @@ def leads(
 
 
 def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Sequence[int], allowance: float) -> None:
-    """Compare with the best graphs of normal scores, and of what these are coarse readings of."""
+    """Compare with the best graphs of normal scores, and of the variables that they may be coarse readings of."""
     copula, rules, reporter = classes.copula(), classes.glm.rules, classes.glm.reporter
     best = order_by_linear_models(copula.seen, copula.rows, copula.candidates, 0, reporter)
     best = best if rules is None else rules.sorted(best)
-    whole = classes.total(order)
-    if whole - classes.total(best) <= _FAR:
+    total = classes.total(order)
+    if total - classes.total(best) <= _FAR:
         comparing.add(_of_normal_scores(classes, best, comparing.open))
-    ahead = whole - classes.normal_total(best) - allowance
+    ahead = total - classes.normal_total(best) - allowance
     comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, reporter))
 
 
@@ -172,21 +170,21 @@ def _of_normal_scores(
 
     In a Gaussian copula, no order near a graph of the GLM need be as good as this one.
     """
-    graph, place = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
+    graph, position = classes.normal_graph(order), {node: at for at, node in enumerate(order)}
     orders = Turned(order, graph, classes.glm.rules)
     for edge in edges:
-        if place[edge[1]] < place[edge[0]]:
+        if position[edge[1]] < position[edge[0]]:
             yield edge, order
         elif graph.has_edge(*edge):
             yield from ((edge, rival) for rival in orders.near(edge))
 
 
 class _Comparing:
-    """Rivals compared so far: the smallest lead of every edge."""
+    """Rivals compared so far, with the smallest lead of every edge."""
 
-    def __init__(self, classes: SeveralClasses, order: Sequence[int], least: Mapping[Edge, float]) -> None:
-        self._classes, self._places, self._least = classes, PositionChanges(classes.glm, order), least
-        self.leads: dict[Edge, float] = dict.fromkeys(least, math.inf)
+    def __init__(self, classes: SeveralClasses, order: Sequence[int], needed: Mapping[Edge, float]) -> None:
+        self._classes, self._places, self._least = classes, PositionChanges(classes.glm, order), needed
+        self.leads: dict[Edge, float] = dict.fromkeys(needed, math.inf)
 
     @property
     def open(self) -> list[Edge]:
@@ -195,14 +193,13 @@ class _Comparing:
 
     def add(self, rivals: Iterable[tuple[Edge, list[int]]]) -> None:
         """Compare rivals, each an edge and an order with it reversed."""
-        now, score = self._places.allowed, self._classes.score
+        current, score = self._places.allowed, self._classes.score
         changed = [(edge, self._places.changed(rival)) for edge, rival in rivals]
         self._classes.fit(key for _, nodes in changed for key in nodes.items())
-        self._classes.fit((node, now[node]) for _, nodes in changed for node in nodes)
+        self._classes.fit((node, current[node]) for _, nodes in changed for node in nodes)
         for edge, nodes in changed:
-            lead = sum(score((node, now[node])) - score((node, other)) for node, other in nodes.items())
+            lead = sum(score((node, current[node])) - score((node, allowed)) for node, allowed in nodes.items())
             self.leads[edge] = min(self.leads[edge], lead)
 
     def note(self, leads: Mapping[Edge, float]) -> None:
-        """Take account of leads over other rivals."""
         self.leads |= {edge: min(self.leads[edge], lead) for edge, lead in leads.items()}

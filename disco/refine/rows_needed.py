@@ -28,36 +28,29 @@ _LEAST = 1e-9  # smallest |log ratio| that counts as an effect
 
 
 def rows_needed(
-    given: Prepared, parents: Mapping[tuple[int, int], tuple[int, ...]], reporter: Reporter = SILENT
+    prepared: Prepared, parents: Mapping[tuple[int, int], tuple[int, ...]], reporter: Reporter = SILENT
 ) -> dict[tuple[int, int], float]:
     """Rows per arm for each pair (x, y), by number; infinite without a predicted effect.
 
-    Args:
-        given: the table; of many rows, those that a refinement searches.
-        parents: by pair, the parents of y, with x among them.
-        reporter: receives the number of finished pairs.
+    `parents` has those of y, with x among them. Of many rows, the models use those that a refinement searches.
     """
-    rows = searched_rows(given.counts.to_numpy())
-    given, names = given if rows is None else given.take(rows), list(given.counts.columns)
-    models, found = dict[tuple[int, tuple[int, ...]], Model](), {}
-    for (x, y), others in reporter.each("rows", list(parents.items()), "pair"):
-        if (y, others) not in models:
-            columns = [names[node] for node in others]
-            part = given.counts[[names[y], *columns]]
-            models[y, others] = Model.of(part, {names[y]: columns}, adjustment=given.adjustment, prior=BEFORE)
-        column = given.counts[names[y]]
-        low, high = means(models[y, others].curve(names[x], names[y]))
+    rows = searched_rows(prepared.counts.to_numpy())
+    prepared, names = prepared if rows is None else prepared.take(rows), list(prepared.counts.columns)
+    models, needed = dict[tuple[int, tuple[int, ...]], Model](), {}
+    for (x, y), sources in reporter.each("rows", list(parents.items()), "pair"):
+        if (y, sources) not in models:
+            columns = [names[node] for node in sources]
+            frame = prepared.counts[[names[y], *columns]]
+            models[y, sources] = Model.of(frame, {names[y]: columns}, adjustment=prepared.adjustment, prior=BEFORE)
+        column = prepared.counts[names[y]]
+        low, high = means(models[y, sources].curve(names[x], names[y]))
         spread = float((column.var() - column.mean()) / column.mean() ** 2)
-        found[x, y] = min(rows_per_arm(low[0], low[1], spread), rows_per_arm(low[0], high[1], spread))
-    return found
+        needed[x, y] = min(rows_per_arm(low[0], low[1], spread), rows_per_arm(low[0], high[1], spread))
+    return needed
 
 
 def means(curve: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The child's mean at the parent's median and lower, and at its median and upper quantile.
-
-    Args:
-        curve: from `Model.curve`.
-    """
+    """The child's mean at the parent's median and lower, and at its median and upper quantile, from `Model.curve`."""
     share = np.cumsum(curve["rows"].to_numpy()) / curve["rows"].sum()
     values = curve["mean"].to_numpy()
     low, middle, high = (float(values[np.searchsorted(share, at - 1e-12)]) for at in (QUANTILES[0], 0.5, QUANTILES[1]))
@@ -65,12 +58,7 @@ def means(curve: pd.DataFrame) -> tuple[tuple[float, float], tuple[float, float]
 
 
 def rows_per_arm(control: float, treated: float, spread: float) -> float:
-    """Rows per arm for the ratio of two means, rounded up.
-
-    Args:
-        control, treated: means of the counts, above 0.
-        spread: k, the over-dispersion.
-    """
+    """Rows per arm for the ratio of two means of counts, above 0, rounded up; `spread` is the over-dispersion k."""
     effect = abs(math.log(treated / control))
     if effect < _LEAST:
         return math.inf

@@ -31,12 +31,8 @@ Candidates = Sequence[tuple[int, ...]]  # of every node
 class SearchResults(NamedTuple):
     """The results of all searches of a table.
 
-    Attributes:
-        first: the first search, with the prior of all others.
-        candidates: every node's candidates in the last search.
-        ends: the ends of all searches but the first.
-        made: number of node fits.
-        is_late: whether they should have ended before the first began.
+    The prior of all others is that of the `first`; `ends` has the others; `candidates` are those of the last search;
+    `made` is the number of node fits; `is_late` if they should have ended before the first began.
     """
 
     first: First
@@ -47,7 +43,7 @@ class SearchResults(NamedTuple):
 
     @property
     def best(self) -> End:
-        """The end with the highest score."""
+        """The search with the highest score."""
         return best_of(self.ends)
 
     def scores(self, task: Task, reporter: Reporter) -> Scores:
@@ -55,9 +51,9 @@ class SearchResults(NamedTuple):
         return scores_of(task, self.first, self.candidates, reporter)
 
 
-def best_of(ends: Iterable[End]) -> End:
-    """The end with the highest score, the earliest if tied."""
-    return max(ends, key=lambda end: end.found.score)
+def best_of(optima: Iterable[End]) -> End:
+    """The search with the highest score, the earliest if tied."""
+    return max(optima, key=lambda end: end.found.score)
 
 
 def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> SearchResults:
@@ -68,31 +64,27 @@ def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, me
         memory.first = first
         if not reporter.has_enough:
             memory.write()
-    ends = _from_starts(task, first, starts, reporter, memory)
-    is_sure = _agree(ends)
-    screened, ends = _under_a_wider_screen(task, first, first.candidates, ends, reporter)
+    optima = _from_starts(task, first, starts, reporter, memory)
+    is_sure = _agree(optima)
+    screened, optima = _under_a_wider_screen(task, first, first.candidates, optima, reporter)
     if not is_sure:
-        ends = _restarts(task, first, screened, ends, len(starts) + task.choice.restarts, reporter, memory)
-        screened, ends = _under_a_wider_screen(task, first, screened, ends, reporter)
-    made = first.made + sum(end.made for end in ends)
-    return SearchResults(first, screened, ends, made, begun.is_late)
+        optima = _restarts(task, first, screened, optima, len(starts) + task.choice.restarts, reporter, memory)
+        screened, optima = _under_a_wider_screen(task, first, screened, optima, reporter)
+    fit_count = first.made + sum(end.made for end in optima)
+    return SearchResults(first, screened, optima, fit_count, begun.is_late)
 
 
 class _Begun(NamedTuple):
-    """The starts, the end of the first search among them; that search; whether it began late."""
+    """The starts, with the final order of the first search; that search; whether it began late."""
 
     starts: Starts
     first: First
     is_late: bool
 
 
-def _begun(task: Task, part: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
-    """The starts and the first search, unless it is known.
-
-    Args:
-        part: every node's candidates, and the first search.
-    """
-    candidates, first = part
+def _begun(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
+    """The starts and the first search, unless it is known; the request has every node's candidates and that search."""
+    candidates, first = request
     starts = _starts(task, candidates, reporter)
     is_late, name = reporter.has_enough, next(iter(starts))
     first = first or first_search(task, candidates, starts[name], reporter)
@@ -124,14 +116,14 @@ def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
 
 
 def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]:
-    """The order of linear models, whose graph is the first to be seen."""
+    """The order of linear models, which gives the first graph to show."""
 
-    def told(graph: Sketch) -> None:
+    def show(graph: Sketch) -> None:
         message = "prior: an order from linear models"
         reporter.step("prior", 0, 1, 0.0, message=message, graph=graph.named(task.names, task.contexts))
 
     design = task.design
-    return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, told)
+    return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, show)
 
 
 def first_search(task: Task, candidates: Candidates, order: list[int], reporter: Reporter) -> First:
@@ -139,16 +131,16 @@ def first_search(task: Task, candidates: Candidates, order: list[int], reporter:
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
 
-    def told(event: Event) -> str | None:
+    def show(event: Event) -> str | None:
         words = f"prior: first search, sweep {event.sweep}"
         graph = event.graph and event.graph.named(task.names, task.contexts)
         reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
         return ENOUGH if reporter.has_enough else None
 
-    found = resolve([(scores, search(scores, order, only_near=True, callback=told))])[0]
-    again = fitted_to(scores, found.order, found.parents)
+    optimum = resolve([(scores, search(scores, order, only_near=True, callback=show))])[0]
+    again = fitted_to(scores, optimum.order, optimum.parents)
     return First(
-        found.order, found.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
+        optimum.order, optimum.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
     )
 
 
@@ -159,8 +151,8 @@ def _from_starts(task: Task, first: First, starts: Starts, reporter: Reporter, m
     starts = dict(list(starts.items())[: 2 if reporter.has_enough or is_dense else None])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
         searches = _Searches(first, first.candidates, missing, first.parents, len(starts) - len(missing), total)
-        (ends,) = each(_ends, (task,), [searches], reporter)
-        memory.keep(ends, is_cut=reporter.has_enough)
+        (optima,) = each(_search_together, (task,), [searches], reporter)
+        memory.keep(optima, is_cut=reporter.has_enough)
     return [memory.ends[label] for label in starts]
 
 
@@ -168,30 +160,30 @@ def _restarts(
     task: Task,
     first: First,
     candidates: Candidates,
-    ends: Sequence[End],
+    optima: Sequence[End],
     total: int,
     reporter: Reporter,
     memory: Memory,
 ) -> list[End]:
-    """Search from near the best order so far as well, until several searches in succession have no gain."""
-    ends, number, without = list(ends), 0, 0
+    """Search from near the best order so far, until several searches in succession have no gain."""
+    optima, number, without = list(optima), 0, 0
     while number < task.choice.restarts and without < _PATIENCE and not reporter.has_enough:
         last = min((number // _KEPT + 1) * _KEPT, task.choice.restarts)
-        labels = [_restart(one) for one in range(number + 1, last + 1)]
-        more = [memory.ends[label] for label in labels if label in memory.ends]
-        if not more:
-            asked = _Restarts(first, candidates, ends, range(number + 1, last + 1), without, total)
-            (more,) = each(_restarted, (task,), [asked], reporter)
-            memory.keep(more, is_cut=reporter.has_enough)
-        for end in more:
-            without = _without(end, ends, without)
-            ends.append(end)
-        number += len(more)
-    return ends
+        labels = [_restart(restart) for restart in range(number + 1, last + 1)]
+        finished = [memory.ends[label] for label in labels if label in memory.ends]
+        if not finished:
+            request = _Restarts(first, candidates, optima, range(number + 1, last + 1), without, total)
+            (finished,) = each(_restarted, (task,), [request], reporter)
+            memory.keep(finished, is_cut=reporter.has_enough)
+        for end in finished:
+            without = _without(end, optima, without)
+            optima.append(end)
+        number += len(finished)
+    return optima
 
 
 class _Restarts(NamedTuple):
-    """Restarts that share fits, by number, after `without` ones in succession without a gain."""
+    """Restarts that share fits, by number, after `without` searches in succession without a gain."""
 
     first: First
     candidates: Candidates
@@ -201,41 +193,39 @@ class _Restarts(NamedTuple):
     total: int
 
 
-def _restarted(task: Task, asked: _Restarts, reporter: Reporter) -> list[End]:
-    """Search from near the best order, again and again; an interruption loses all of these."""
-    ends, without, made = list(asked.ends), asked.without, list[End]()
-    scores = scores_of(task, asked.first, asked.candidates, reporter)
-    for number in asked.numbers:
+def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
+    """Search from near the best order repeatedly; an interruption loses all of these."""
+    optima, without, finished = list(request.ends), request.without, list[End]()
+    scores = scores_of(task, request.first, request.candidates, reporter)
+    for number in request.numbers:
         if reporter.has_enough or without == _PATIENCE:
             break
-        best = best_of(ends).found
+        best = best_of(optima).found
         begun = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
-        made += _side_by_side(task, scores, begun, best.parents, reporter, len(ends), asked.total)
-        without = _without(made[-1], ends, without)
-        ends.append(made[-1])
-    return made
+        finished += _side_by_side(task, scores, begun, best.parents, reporter, len(optima), request.total)
+        without = _without(finished[-1], optima, without)
+        optima.append(finished[-1])
+    return finished
 
 
 def _restart(number: int) -> str:
     return f"restart {number}"
 
 
-def _without(end: End, before: Sequence[End], without: int) -> int:
+def _without(end: End, previous: Sequence[End], without: int) -> int:
     """The number of searches in succession without a gain, after one more."""
-    return 0 if end.found.score >= best_of(before).found.score + _GAIN else without + 1
+    return 0 if end.found.score >= best_of(previous).found.score + _GAIN else without + 1
 
 
-def _agree(ends: Sequence[End]) -> bool:
+def _agree(optima: Sequence[End]) -> bool:
     """Whether three quarters of the searches, and at least three, ended where the best did."""
-    best = best_of(ends).found.score
-    return 4 * sum(end.found.score > best - _GAIN for end in ends) >= 3 * max(len(ends), 3)
+    best = best_of(optima).found.score
+    return 4 * sum(end.found.score > best - _GAIN for end in optima) >= 3 * max(len(optima), 3)
 
 
 class _Searches(NamedTuple):
-    """Searches that share fits: the orders where they begin, the parents of a known graph, and their place among all.
-
-    Attributes:
-        done, total: numbers of searches before them, and of all.
+    """Searches that share fits: their initial orders, the parents of a known graph, the numbers of earlier ones and of
+    all.
     """
 
     first: First
@@ -246,10 +236,9 @@ class _Searches(NamedTuple):
     total: int
 
 
-def _ends(task: Task, asked: _Searches, reporter: Reporter) -> list[End]:
-    """The ends of some searches."""
-    scores = scores_of(task, asked.first, asked.candidates, reporter)
-    return _side_by_side(task, scores, asked.begun, asked.parents, reporter, asked.done, asked.total)
+def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list[End]:
+    scores = scores_of(task, request.first, request.candidates, reporter)
+    return _side_by_side(task, scores, request.begun, request.parents, reporter, request.done, request.total)
 
 
 def _side_by_side(
@@ -258,51 +247,52 @@ def _side_by_side(
     begun: Starts,
     parents: Sequence[Sequence[int]],
     reporter: Reporter,
-    done: int,
+    finished: int,
     total: int,
 ) -> list[End]:
-    """Searches from some orders, with shared batches of fits; `parents` are those of a known graph."""
-    inside, before = dict.fromkeys(begun, 0.0), scores.made
+    """Searches from several orders, with shared batches of fits; `parents` are those of a known graph."""
+    inside, previous_fits = dict.fromkeys(begun, 0.0), scores.made
 
     def telling(start: str) -> Callback:
-        def told(event: Event) -> str | None:
+        def report(event: Event) -> str | None:
             inside[start] = event.progress
-            share = (done + sum(inside.values())) / max(total, 1)
+            share = (finished + sum(inside.values())) / max(total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
             graph, sweep, score = event.graph and event.graph.named(task.names, task.contexts), event.sweep, event.score
             reporter.step(
-                "search", done, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
+                "search", finished, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
             )
             return ENOUGH if reporter.has_enough else None
 
-        return told
+        return report
 
     tasks = [(scores, search(scores, order, parents, callback=telling(start))) for start, order in begun.items()]
-    found = resolve(tasks)
-    made = scores.made - before
-    return [End(start, one, 0 if at else made) for at, (start, one) in enumerate(zip(begun, found, strict=True))]
+    optima = resolve(tasks)
+    fit_count = scores.made - previous_fits
+    return [
+        End(start, optimum, 0 if at else fit_count)
+        for at, (start, optimum) in enumerate(zip(begun, optima, strict=True))
+    ]
 
 
 def _under_a_wider_screen(
-    task: Task, first: First, candidates: Candidates, ends: list[End], reporter: Reporter
+    task: Task, first: First, candidates: Candidates, optima: list[End], reporter: Reporter
 ) -> tuple[Candidates, list[End]]:
     """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
-    before = sum(end.start.startswith(WIDER_SCREEN) for end in ends)
-    for number in range(before + 1, before + _WIDER + 1):
-        best: Optimum = best_of(ends).found
+    previous = sum(end.start.startswith(WIDER_SCREEN) for end in optima)
+    for number in range(previous + 1, previous + _WIDER + 1):
+        best: Optimum = best_of(optima).found
         wider = _widened(task, _Graph(first, candidates, best.order, best.parents), reporter)
         if wider == candidates or reporter.has_enough:
             break
         candidates, begun = wider, {f"{WIDER_SCREEN} {number}": best.order}
-        searches = _Searches(first, candidates, begun, best.parents, len(ends), len(ends) + 1)
-        (more,) = each(_ends, (task,), [searches], reporter)
-        ends = ends + more
-    return candidates, ends
+        searches = _Searches(first, candidates, begun, best.parents, len(optima), len(optima) + 1)
+        (repeated,) = each(_search_together, (task,), [searches], reporter)
+        optima = optima + repeated
+    return candidates, optima
 
 
 class _Graph(NamedTuple):
-    """A graph, and what its scores have."""
-
     first: First
     candidates: Candidates
     order: list[int]
@@ -311,10 +301,10 @@ class _Graph(NamedTuple):
 
 def _widened(task: Task, graph: _Graph, reporter: Reporter) -> list[tuple[int, ...]]:
     """`widened` by parts of the order."""
-    found = each(_supported, (task, graph), parts_of(len(graph.order)), reporter)
-    return with_pairs(graph.candidates, (pair for pairs in found for pair in pairs))
+    supported_pairs = each(_supported, (task, graph), parts_of(len(graph.order)), reporter)
+    return with_pairs(graph.candidates, (pair for pairs in supported_pairs for pair in pairs))
 
 
-def _supported(task: Task, graph: _Graph, part: range, reporter: Reporter) -> list[tuple[int, int]]:
+def _supported(task: Task, graph: _Graph, positions: range, reporter: Reporter) -> list[tuple[int, int]]:
     scores = scores_of(task, graph.first, graph.candidates, reporter)
-    return supported(scores, graph.order, graph.parents, part)
+    return supported(scores, graph.order, graph.parents, positions)

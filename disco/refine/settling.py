@@ -49,10 +49,10 @@ class Next(NamedTuple):
             open directions settled, without hidden causes and whatever is hidden, each a mean over the graphs; the
             number of pairs among them; and the median, smallest and largest number of rows per arm to see the effects
             on its open neighbours (`disco.refine.rows_needed`), NaN if not computed.
-        pairs: one row per node and open edge that setting it may settle, columns `PAIRS`: the edge as it was found, the
-            shares of the graphs in which it is settled, and the rows per arm if the node is one of its ends.
+        pairs: one row per node and open edge that setting it may settle, columns `PAIRS`: the edge, the shares of the
+            graphs in which it is settled, and the rows per arm if the node is one of its endpoints.
         open: the number of open directions.
-        graphs: how many graphs were compared.
+        graphs: the number of graphs compared.
         is_exact: whether these are all graphs that the rows leave; otherwise they were drawn.
     """
 
@@ -77,23 +77,20 @@ def next_experiment(
     """Which node to set next, to settle the most open directions.
 
     Args:
-        refined: the refinement.
-        table, roles: what was refined; its experiments exclude directions. None: neither these nor the rows needed.
+        table, roles: the refined table; its experiments exclude directions. Without it, no rows needed are computed.
         knowledge: the rules given to the refinement.
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs, which fits a model to every open pair.
-        seed: of the draws, if there are too many graphs to list.
-        callback: receives an event after every graph of a search, class of graphs and pair; returning False stops.
 
     Raises:
         InputError: a node is unknown, or the table, roles or knowledge are not those of the refinement.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
-    given = None if table is None else prepare(table, roles)
+    prepared = None if table is None else prepare(table, roles)
     reporter = Reporter(callback, _WORK, _STOPPED)
-    names = list(refined.order if given is None else given.counts.columns)
-    edges = Left.of(refined, names, given, knowledge)
+    names = list(refined.order if prepared is None else prepared.counts.columns)
+    edges = Left.of(refined, names, prepared, knowledge)
     index = {name: number for number, name in enumerate(names)}
     for name in nodes or ():
         if name not in index:
@@ -101,22 +98,22 @@ def next_experiment(
     settable = sorted({index[name] for name in nodes}) if nodes is not None else range(len(names))
     counted = _counted(edges, settable, seed, reporter)
     rows = dict[tuple[int, int], float]()
-    if given is not None and with_rows and edges.open:
+    if prepared is not None and with_rows and edges.open:
         from disco.refine.rows_needed import rows_needed  # imports the compiler
 
-        rows = rows_needed(given, counted.parents, reporter)
-    return _told(edges, counted, rows, names)
+        rows = rows_needed(prepared, counted.parents, reporter)
+    return _named_result(edges, counted, rows, names)
 
 
 def rows_in_words(row: Any) -> str:
     """The rows per arm of a row of `Next.nodes`: `46 (27 to 116)`, ∞ without an effect; empty if not computed."""
     if math.isnan(row.rows):
         return ""
-    middle, fewest, most = (_whole(value) for value in (row.rows, row.fewest_rows, row.most_rows))
-    return middle if fewest == most else f"{middle} ({fewest} to {most})"
+    middle, fewest, largest = (_rounded(value) for value in (row.rows, row.fewest_rows, row.most_rows))
+    return middle if fewest == largest else f"{middle} ({fewest} to {largest})"
 
 
-def _whole(value: float) -> str:
+def _rounded(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:,.0f}"
 
 
@@ -127,8 +124,6 @@ class _Counted(NamedTuple):
         shares: by node and open edge, the shares of the graphs in which it is settled, without hidden causes and
             whatever is hidden.
         parents: by two neighbours (x, y) of an open edge, the parents of y in one graph with x → y.
-        graphs: number of graphs.
-        is_exact: whether they are all graphs left.
     """
 
     shares: dict[tuple[int, int], np.ndarray]
@@ -139,21 +134,21 @@ class _Counted(NamedTuple):
 
 def _counted(edges: Left, settable: Sequence[int], seed: int, reporter: Reporter) -> _Counted:
     classes = edges.classes(edges.reversed(reporter), reporter)
-    most = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
+    limit = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
     parents, total, is_exact = dict[tuple[int, int], tuple[int, ...]](), 0, True
-    for alike, share, _ in reporter.each("graphs", classes, "class"):
-        graphs, is_all = alike.graphs(seed, most)
+    for graph_class, share, _ in reporter.each("graphs", classes, "class"):
+        graphs, is_all = graph_class.graphs(seed, limit)
         total, is_exact = total + len(graphs), is_exact and is_all
-        settling, weight = _Settling(edges, alike), share / len(graphs)
+        settled, weight = _Settling(edges, graph_class), share / len(graphs)
         for children in graphs:
             reporter.check()
             above, below = turned(children), descendants(children)
             for node in settable:
-                shown = settling.whatever_is_hidden(node, below[node])
-                both = shown | settling.without_hidden_causes(node, children[node], above[node])
-                for one in both:
-                    shares[node, one] += (weight, weight * (one in shown))
+                certain = settled.whatever_is_hidden(node, below[node])
+                both = certain | settled.without_hidden_causes(node, children[node], above[node])
+                for number in both:
+                    shares[node, number] += (weight, weight * (number in certain))
                 for child in members(children[node] & edges.beside[node]):
                     parents.setdefault((node, child), tuple(members(above[child])))
     return _Counted(dict(shares), parents, total, is_exact)
@@ -162,36 +157,35 @@ def _counted(edges: Left, settable: Sequence[int], seed: int, reporter: Reporter
 class _Settling:
     """The open edges that setting a node settles in the graphs of a class."""
 
-    def __init__(self, edges: Left, alike: Class) -> None:
-        self.edges, self.alike, self.known = edges, alike, edges.known
+    def __init__(self, edges: Left, graph_class: Class) -> None:
+        self.edges, self.alike, self.known = edges, graph_class, edges.known
         self._follow: dict[tuple[int, int], frozenset[int]] = {}
 
     def whatever_is_hidden(self, node: int, below: int) -> set[int]:
-        """Those placed by the known orders and by the node before its descendants."""
-        reached, found = below, set()
-        for one in members(below):
-            reached |= self.known.below[one]
-        for one in members(self.known.above[node] | 1 << node):
-            for other in members(self.edges.beside[one] & reached):
-                found.add(self.edges.number[one, other])
-        return found
+        """The edges placed by the known orders and by the node before its descendants."""
+        reached, numbers = below, set()
+        for descendant in members(below):
+            reached |= self.known.below[descendant]
+        for ancestor in members(self.known.above[node] | 1 << node):
+            for neighbour in members(self.edges.beside[ancestor] & reached):
+                numbers.add(self.edges.number[ancestor, neighbour])
+        return numbers
 
     def without_hidden_causes(self, node: int, children: int, parents: int) -> frozenset[int]:
-        """Those at the node, and those that follow from them; of its parents, those not yet excluded as children."""
+        """The edges at the node, except from parents already excluded as children, and those that follow."""
         at = (children | parents & ~self.known.excluded[node]) & self.edges.beside[node]
         if (node, parents) not in self._follow:
             numbers = (self.edges.number.get(pair) for pair in self.alike.follow(node, parents))
-            self._follow[node, parents] = frozenset(one for one in numbers if one is not None)
-        return self._follow[node, parents].union(self.edges.number[node, other] for other in members(at))
+            self._follow[node, parents] = frozenset(number for number in numbers if number is not None)
+        return self._follow[node, parents].union(self.edges.number[node, neighbour] for neighbour in members(at))
 
 
-def _told(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], names: list[str]) -> Next:
-    """The result with names, best first."""
+def _named_result(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], names: list[str]) -> Next:
     pairs = list[tuple[Any, ...]]()
-    for (node, one), shares in counted.shares.items():
-        parent, child = edges.pairs[one]
-        other = child if node == parent else parent
-        needed = rows.get((node, other), np.nan) if node in (parent, child) else np.nan
+    for (node, number), shares in counted.shares.items():
+        parent, child = edges.pairs[number]
+        neighbour = child if node == parent else parent
+        needed = rows.get((node, neighbour), np.nan) if node in (parent, child) else np.nan
         pairs.append((names[node], names[parent], names[child], *shares.round(12), needed))
     by_pair = pd.DataFrame(pairs, columns=list(PAIRS))
     by_node = by_pair.groupby("node", sort=False).agg(
@@ -203,8 +197,8 @@ def _told(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], na
         most_rows=("rows", "max"),
     )
     by_node = by_node.reset_index()[[column.name for column in NEXT]]
-    place = {name: at for at, name in enumerate(names)}
-    best = by_node.assign(at=by_node["node"].map(place))
+    position = {name: at for at, name in enumerate(names)}
+    best = by_node.assign(at=by_node["node"].map(position))
     best = best.sort_values(["settled", "settled_if_hidden", "at"], ascending=[False, False, True])
     by_node = by_node.loc[best.index].reset_index(drop=True)
     rank = by_pair["node"].map({name: at for at, name in enumerate(by_node["node"])})

@@ -31,29 +31,26 @@ def draw(
 ) -> dict[str, Drawn]:
     """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
-    Args:
-        rows: n.
-        group: every row's group number, (n,), or None; rows of a group are drawn and left out together.
-        arm: every row's arm of an experiment, (n,), or None; rows are drawn within arms, unless groups are.
-        again: for parts of the draws, with weights (n,) each, what is found on the weighted rows.
+    Rows of a group, (n,), are drawn and left out together; otherwise rows are drawn within arms, (n,). `again` searches
+    on weighted rows, for batches of draws with weights (n,) each.
     """
     drawn = dict(_weights(rows, group, arm, choice))
     missing = [name for name in drawn if name not in memory.drawn]
     size = 1 if choice.redone else _SIDE_BY_SIDE
-    parts = [missing[at : at + size] for at in range(0, len(missing), size)]
-    with contextlib.closing(again([[drawn[name] for name in part] for part in parts])) as found:
-        for part in parts:
-            done = sum(name in memory.drawn for name in drawn)
-            reporter.step("bootstrap", done, len(drawn), message=f"bootstrap: table {done + 1} of {len(drawn)}")
+    batches = [missing[at : at + size] for at in range(0, len(missing), size)]
+    with contextlib.closing(again([[drawn[name] for name in batch] for batch in batches])) as results:
+        for batch in batches:
+            finished = sum(name in memory.drawn for name in drawn)
+            reporter.step("bootstrap", finished, len(drawn), message=f"bootstrap: table {finished + 1} of {len(drawn)}")
             if reporter.has_enough:
                 break
-            memory.drawn.update(zip(part, next(found), strict=True))
+            memory.drawn.update(zip(batch, next(results), strict=True))
             memory.write()
     return dict(memory.drawn)
 
 
 def made(drawn: dict[str, Drawn], choice: Choice) -> Choice:
-    """The choice with the draws that were made: all of them unless they were ended early, and all folds or none."""
+    """The choice with the finished draws: all unless ended early, and all folds or none."""
     count = dict.fromkeys(KINDS, 0)
     for kind in KINDS:
         while count[kind] < getattr(choice, kind) and _name(kind, count[kind], choice) in drawn:
@@ -63,37 +60,39 @@ def made(drawn: dict[str, Drawn], choice: Choice) -> Choice:
 
 
 def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
-    """The values of the requested folds or bootstrap tables; `drawn` by the draw's name."""
+    """The values of the requested folds or bootstrap tables, from a mapping by the draw's name."""
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
 def constant_columns(
     design: RankDesign, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
 ) -> dict[str, list[int]]:
-    """The columns with only one value on the rows of a draw, by the draw's name."""
-    ranks, found = design.ranks.T, {}
+    """The columns with a single value in the rows of each draw, by the draw's name."""
+    ranks, constant = design.ranks.T, {}
     for name, weights in _weights(design.rows, group, arm, choice):
         seen = ranks[:, weights > 0]
-        found[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
-    return found
+        constant[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
+    return constant
 
 
 def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[int]]) -> list[float]:
     """Each edge's share of draws with it, among those in which both its columns vary; NaN if there are none."""
-    times = Counter(tuple(edge) for one in drawn for edge in one)
-    told = [len(drawn) - sum(parent in one or child in one for one in constant) for parent, child in edges]
-    return [times[edge] / count if count else np.nan for edge, count in zip(edges, told, strict=True)]
+    times = Counter(tuple(edge) for draw in drawn for edge in draw)
+    counts = [
+        len(drawn) - sum(parent in columns or child in columns for columns in constant) for parent, child in edges
+    ]
+    return [times[edge] / count if count else np.nan for edge, count in zip(edges, counts, strict=True)]
 
 
-def near_found(scores: Scores, found: Optimum, weights: Sequence[np.ndarray]) -> list[Drawn]:
-    """Short searches on weighted rows, from the graph found, under the same screen and prior."""
+def near_found(scores: Scores, optimum: Optimum, weights: Sequence[np.ndarray]) -> list[Drawn]:
+    """Short searches on weighted rows from the best graph, under the same screen and prior."""
     tasks = []
-    for one in weights:
-        other = scores.replace(weights=one, warm=scores, tolerance=SEARCHING)
-        tasks.append((other, search(other, found.order, found.parents, most_sweeps=_SWEEPS)))
+    for row_weights in weights:
+        drawn_scores = scores.replace(weights=row_weights, warm=scores, tolerance=SEARCHING)
+        tasks.append((drawn_scores, search(drawn_scores, optimum.order, optimum.parents, most_sweeps=_SWEEPS)))
     return [
-        Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], other.made)
-        for (other, _), again in zip(tasks, resolve(tasks), strict=True)
+        Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], drawn_scores.made)
+        for (drawn_scores, _), again in zip(tasks, resolve(tasks), strict=True)
     ]
 
 
@@ -111,7 +110,7 @@ def _weights(
         if arm is None or group is not None:
             drawn = random.integers(0, drawn_from, drawn_from)
         else:
-            each = [np.flatnonzero(arm == one) for one in np.unique(arm)]
+            each = [np.flatnonzero(arm == label) for label in np.unique(arm)]
             drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in each])
         times = np.bincount(drawn, minlength=drawn_from).astype(float)
         yield _name("bootstrap", number, choice), times if group is None else times[group]

@@ -47,20 +47,16 @@ def predicted_losses(fitted: Iterable[NodeFit]) -> list[tuple[int, int, float]]:
     """Parent, child and predicted loss of score without the edge, for the fits of nodes 0, 1, …"""
     return [
         (parent, child, float(nats))
-        for child, one in enumerate(fitted)
-        for parent, nats in zip(one.parents, one.loss, strict=True)
+        for child, node_fit in enumerate(fitted)
+        for parent, nats in zip(node_fit.parents, node_fit.loss, strict=True)
     ]
 
 
 class Stepwise:
     """The request of a search over orders: a node's best parents among the nodes before it.
 
-    Args:
-        candidates: every node's candidates, ascending node numbers; symmetric, so that an edge may be reversed.
-        rules: rules that parents obey, or None.
-
-    Attributes:
-        fits: every node's fits, by parents. The caller of the walks stores the requested fits here.
+    The candidates are ascending node numbers, and symmetric, so that an edge may be reversed. The caller of the walks
+    stores the requested fits in `fits`, every node's by parents.
     """
 
     def __init__(self, candidates: Sequence[Sequence[int]], rules: Resolved | None = None) -> None:
@@ -70,83 +66,85 @@ class Stepwise:
         self.may, self.must = [(1 << len(nodes)) - 1 for nodes in self.candidates], [0] * len(candidates)
         self.ahead: list[set[int]] = [set() for _ in candidates]  # the nodes that must precede a node
         if rules is not None:
-            never, required, before = (
+            never, required, earlier = (
                 [set(np.flatnonzero(column).tolist()) for column in matrix.T]
                 for matrix in (rules.forbidden, rules.required, rules.before)
             )
             every = range(len(candidates))
             self.may = [self.may[node] & ~self.bits(node, never[node]) for node in every]
-            self.must, self.ahead = [self.bits(node, required[node]) for node in every], before
+            self.must, self.ahead = [self.bits(node, required[node]) for node in every], earlier
         self.fits: list[dict[Parents, NodeFit]] = [{} for _ in self.candidates]
         self.found: list[dict[Allowed, NodeFit]] = [{} for _ in self.candidates]
 
-    def allowed(self, node: int, before: Iterable[int]) -> Allowed:
+    def allowed(self, node: int, earlier: Iterable[int]) -> Allowed:
         """A node's candidates among the given nodes, without those forbidden by the rules."""
-        return self.bits(node, before) & self.may[node]
+        return self.bits(node, earlier) & self.may[node]
 
-    def allowed_at(self, node: int, place: Sequence[int]) -> Allowed:
-        """A node's candidates with an earlier place in an order, (d,), without those forbidden by the rules."""
-        here, found = place[node], 0
-        for number, other in enumerate(self.candidates[node]):
-            if place[other] < here:
-                found |= 1 << number
-        return found & self.may[node]
+    def allowed_at(self, node: int, position: Sequence[int]) -> Allowed:
+        """A node's candidates with a smaller position in an order, (d,), without those forbidden by the rules."""
+        here, mask = position[node], 0
+        for number, candidate in enumerate(self.candidates[node]):
+            if position[candidate] < here:
+                mask |= 1 << number
+        return mask & self.may[node]
 
-    def bits(self, node: int, others: Iterable[int]) -> Allowed:
+    def bits(self, node: int, nodes: Iterable[int]) -> Allowed:
         """A node's candidates among other nodes."""
-        index, found = self.index[node], 0
-        for other in others:
-            if other in index:
-                found |= 1 << index[other]
-        return found
+        index, mask = self.index[node], 0
+        for candidate in nodes:
+            if candidate in index:
+                mask |= 1 << index[candidate]
+        return mask
 
     def walk(self, node: int, allowed: Allowed, parents: Parents) -> Walk[NodeFit]:
         """Find a node's parents among the allowed ones by steps from given parents; required ones stay if allowed."""
-        found = self.found[node].get(allowed)
-        if found is not None:
-            return found
+        stored = self.found[node].get(allowed)
+        if stored is not None:
+            return stored
         index, candidates = self.index[node], self.candidates[node]
         start = tuple(parent for parent in parents if parent in index and allowed >> index[parent] & 1)
         if must := self.must[node] & allowed:
-            start = tuple(sorted({*start, *(other for other in candidates if must >> index[other] & 1)}))
-        now = yield from self._get(node, start)
+            start = tuple(sorted({*start, *(candidate for candidate in candidates if must >> index[candidate] & 1)}))
+        current = yield from self._get(node, start)
         open_ = np.array([allowed >> number & 1 for number in range(len(candidates))], dtype=bool)
         while True:
-            better = yield from self._one_more(node, now, open_)
+            better = yield from self._one_more(node, current, open_)
             if better is None:
-                better = yield from self._one_less(node, now)
+                better = yield from self._one_less(node, current)
             if better is None:
                 break
-            now = better
-        self.found[node][allowed] = now
-        return now
+            current = better
+        self.found[node][allowed] = current
+        return current
 
     def _get(self, node: int, parents: Parents) -> Walk[NodeFit]:
         if parents not in self.fits[node]:
             yield [(node, parents)]
         return self.fits[node][parents]
 
-    def _one_more(self, node: int, now: NodeFit, open_: np.ndarray) -> Walk[NodeFit | None]:
-        if len(now.parents) >= MOST_PARENTS:
+    def _one_more(self, node: int, current: NodeFit, open_: np.ndarray) -> Walk[NodeFit | None]:
+        if len(current.parents) >= MOST_PARENTS:
             return None
-        predicted = np.where(open_, now.gain, -np.inf)
+        predicted = np.where(open_, current.gain, -np.inf)
         while len(predicted) and predicted.max() > 0:
             best = int(predicted.argmax())
-            with_it = tuple(sorted((*now.parents, self.candidates[node][best])))
+            with_it = tuple(sorted((*current.parents, self.candidates[node][best])))
             better = yield from self._get(node, with_it)
-            if better.score > now.score:
+            if better.score > current.score:
                 return better
             predicted[best] = -np.inf
         return None
 
-    def _one_less(self, node: int, now: NodeFit) -> Walk[NodeFit | None]:
-        for number in np.argsort(now.loss, kind="stable"):
-            parent = now.parents[number]
-            if now.loss[number] > _DOUBT:
+    def _one_less(self, node: int, current: NodeFit) -> Walk[NodeFit | None]:
+        for number in np.argsort(current.loss, kind="stable"):
+            parent = current.parents[number]
+            if current.loss[number] > _DOUBT:
                 return None
             if self.must[node] >> self.index[node][parent] & 1:
                 continue
-            without = yield from self._get(node, tuple(other for other in now.parents if other != parent))
-            if without.score > now.score:
+            without = yield from self._get(
+                node, tuple(remaining for remaining in current.parents if remaining != parent)
+            )
+            if without.score > current.score:
                 return without
         return None

@@ -29,16 +29,10 @@ class Task:
     """The input of a refinement.
 
     Attributes:
-        table: counts, one column per node.
-        design: the table on its levels.
-        choice: the extent of the search.
-        order: all nodes in a given causal order, or None.
+        order: all nodes in a given causal order.
         also: mask of pairs that must pass the screen, (d, d).
-        rules: rules that every order and graph obeys, of knowledge and of experiments, or None.
-        known: the rules of the knowledge alone, or None.
-        learnt: what experiments say, and the rules together.
-        adjustment: covariates, exposure, groups and interventions of the rows, or None.
-        positions: positions of the nodes as parents, as in `RankDesign.of`, (n, d), or None.
+        rules: of knowledge and of experiments, which every order and graph obeys; `known` has those of knowledge alone.
+        positions: of the nodes as parents, as in `RankDesign.of`, (n, d).
         contexts: number of columns that are effects of contexts, which come first.
     """
 
@@ -64,17 +58,14 @@ class Task:
         edges: Edges | None,
         adjustment: Adjustment | None,
         knowledge: Knowledge | None = None,
-        found: pd.DataFrame | None = None,
+        contrast_rows: pd.DataFrame | None = None,
         columns: Mapping[str, Effects] = MappingProxyType({}),
     ) -> "Task":
         """The task from the arguments of `refine`; a given order is changed as little as the rules require.
 
         Args:
-            found: `contrasts`' rows of all rows of a table of which this is a part; None if it is the whole table.
+            contrast_rows: `contrasts` of all rows, if this table has only a part of them.
             columns: those of the table that are effects of contexts.
-
-        Raises:
-            InputError: the table or the knowledge cannot be used, or the order or edges have other columns.
         """
         names = list(table.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
@@ -99,10 +90,26 @@ class Task:
             dtype=np.float32,
             names=names,
         )
-        known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
-        given = Prepared(table, adjustment)
-        told = learnt_of(given, names, known, choice.margin) if found is None else learnt(found, names, known)
-        task = cls(table, design, choice, None, also, told.rules, known, told, adjustment, positions, len(columns))
+        known_rules = first(names, columns, None if knowledge is None else knowledge.resolve(names))
+        prepared = Prepared(table, adjustment)
+        from_experiments = (
+            learnt_of(prepared, names, known_rules, choice.margin)
+            if contrast_rows is None
+            else learnt(contrast_rows, names, known_rules)
+        )
+        task = cls(
+            table,
+            design,
+            choice,
+            None,
+            also,
+            from_experiments.rules,
+            known_rules,
+            from_experiments,
+            adjustment,
+            positions,
+            len(columns),
+        )
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 
     @property
@@ -112,23 +119,19 @@ class Task:
 
     @property
     def group(self) -> np.ndarray | None:
-        """Every row's group number, (n,), or None."""
+        """Every row's group number, (n,)."""
         return None if self.adjustment is None else self.adjustment.group
 
     @property
     def arm(self) -> np.ndarray | None:
-        """Every row's arm, 0 for a control, (n,), or None."""
-        done = None if self.adjustment is None else self.adjustment.interventions
-        return None if done is None else done.arm
+        """Every row's arm, 0 for a control, (n,)."""
+        interventions = None if self.adjustment is None else self.adjustment.interventions
+        return None if interventions is None else interventions.arm
 
     def source_of(self, parent: int, child: int, is_sure: bool) -> str:
-        """What gives an edge its direction, one of `SOURCES`.
-
-        Args:
-            is_sure: whether the model class decides it.
-        """
-        told = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
-        return told or (CLASS if is_sure else NO_SOURCE)
+        """The source of an edge's direction, one of `SOURCES`; `is_sure` if the model class decides it."""
+        source = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
+        return source or (CLASS if is_sure else NO_SOURCE)
 
     def is_required(self, parent: int, child: int) -> bool:
         """Whether knowledge requires an edge."""
@@ -139,9 +142,8 @@ class Task:
         return order if self.rules is None else self.rules.sorted(order)
 
     def drawn(self, rows: np.ndarray) -> tuple["Task", np.ndarray] | None:
-        """The task on drawn rows, (n,) row numbers, without constant columns; and the remaining columns' numbers.
-
-        None if no column remains.
+        """The task on rows, (n,) numbers, without constant columns, and the other columns' numbers; None if none
+        remains.
         """
         ranks = self.design.ranks[rows]
         varies = np.flatnonzero(ranks.min(0) < ranks.max(0))
@@ -149,7 +151,7 @@ class Task:
             return None
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
-        part = RankDesign.of(
+        design = RankDesign.of(
             dense_ranks(ranks[:, varies]),
             **around(adjustment, [self.names[node] for node in varies]),
             positions=positions,
@@ -159,6 +161,8 @@ class Task:
         index = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [index[node] for node in self.order if node in index]
         also = self.also[np.ix_(varies, varies)]
-        rules, known = (None if one is None else one.part(varies.tolist()) for one in (self.rules, self.known))
+        rules, known_rules = (
+            None if resolved is None else resolved.part(varies.tolist()) for resolved in (self.rules, self.known)
+        )
         table = self.table.iloc[rows, varies]
-        return Task(table, part, self.choice, order, also, rules, known, None, adjustment, positions), varies
+        return Task(table, design, self.choice, order, also, rules, known_rules, None, adjustment, positions), varies

@@ -1,16 +1,15 @@
 """Orders with an edge's child before its parent.
 
-A *near* order is built in two ways. Either the child moves up before the parent, together with those of its ancestors
-in between that do not descend from the parent. Or, if another directed path joins the two, the parent moves down after
-the child, together with those of its descendants in between that are not ancestors of the child. Nodes on such a path
-stay, and lose a parent or a child that the order no longer allows.
+A *near* order is built in two ways. Either the child moves up before the parent, with its ancestors in between that do
+not descend from the parent. Or, if another directed path joins the two, the parent moves down after the child, with its
+descendants in between that are not ancestors of the child. Nodes on such a path stay, and lose a parent or a child that
+the order no longer allows.
 
-If a graph of the same Markov equivalence class has the edge reversed, its order is a third one: the rows speak against
-one reversed edge of a chain in any model, since it makes a collider, and say little of the whole chain reversed.
+If a graph of the same Markov equivalence class has the edge reversed, its order is a third one. One reversed edge of a
+chain makes a collider, against which the rows speak in any model; they say little about the whole chain reversed.
 
 Wider orders reverse more than the edge, as a table of another class may require: the parent comes after all its
-children, or the child before all its parents; or the edge is reversed together with all edges above its parent whose
-direction is not decided either.
+children, or the child before all its parents; or the edge is reversed with all undecided edges above its parent.
 
 With knowledge, the orders obey it, unless it allows only the edge's own direction. Then they ignore all rules.
 """
@@ -27,13 +26,7 @@ Edge = tuple[int, int]  # (parent, child)
 
 
 class Turned:
-    """Orders that reverse edges of a graph.
-
-    Args:
-        order: all nodes, sources first.
-        graph: a graph whose edges all agree with it.
-        rules: rules that the orders obey if possible.
-    """
+    """Orders that reverse edges of a graph; they obey the rules if possible. The given order agrees with all edges."""
 
     def __init__(self, order: Sequence[int], graph: nx.DiGraph, rules: Resolved | None = None) -> None:
         self._order, self._graph, self._rules = list(order), graph, rules
@@ -42,29 +35,29 @@ class Turned:
     def near(self, edge: Edge) -> Iterator[list[int]]:
         """The one to three orders with an edge's child before its parent that change little."""
         first, last = (self._place[node] for node in edge)
-        for other in self._moved(edge):
-            yield [*other[:first], *self._obeying(other[first : last + 1], edge), *other[last + 1 :]]
+        for rival in self._moved(edge):
+            yield [*rival[:first], *self._obeying(rival[first : last + 1], edge), *rival[last + 1 :]]
         if self._free.has_edge(*edge):
             yield self._sorted(self._equivalent(edge), edge)
 
     def wider(self, edge: Edge) -> Iterator[list[int]]:
         """The orders with an edge's parent right after its last child, or its child right before its first parent."""
-        (parent, child), order, place = edge, self._order, self._place
-        last = max(map(place.__getitem__, self._graph.succ[parent]))
-        first = min(map(place.__getitem__, self._graph.pred[child]))
-        at, to = place[parent], place[child]
+        (parent, child), order, position = edge, self._order, self._place
+        last = max(map(position.__getitem__, self._graph.succ[parent]))
+        first = min(map(position.__getitem__, self._graph.pred[child]))
+        at, to = position[parent], position[child]
         yield self._obeying([*order[:at], *order[at + 1 : last + 1], parent, *order[last + 1 :]], edge)
         yield self._obeying([*order[:first], child, *order[first:to], *order[to + 1 :]], edge)
 
     def together(self, edge: Edge, undecided: Collection[Edge]) -> list[int] | None:
         """An order with an edge, all undecided edges above its parent and those from there to its child reversed.
 
-        None if there are no others, or the reversed edges close a cycle with the rest.
+        None if there are no others, or if the reversed edges close a cycle with the rest.
         """
         above = nx.ancestors(self._graph, edge[0]) | {edge[0]}
-        others = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
-        turned = self._with_reversed([edge, *others])
-        return self._sorted(turned, edge) if others and nx.is_directed_acyclic_graph(turned) else None
+        upstream = [pair for pair in undecided if pair[0] in above and pair[1] in {*above, edge[1]}]
+        turned = self._with_reversed([edge, *upstream])
+        return self._sorted(turned, edge) if upstream and nx.is_directed_acyclic_graph(turned) else None
 
     def _moved(self, edge: Edge) -> Iterator[list[int]]:
         """The order with the child and some ancestors moved up; and, with another path, the parent moved down."""
@@ -103,7 +96,6 @@ class Turned:
         )
 
     def _with_reversed(self, edges: Collection[Edge]) -> nx.DiGraph:
-        """The graph with some edges reversed."""
         turned = nx.DiGraph(self._graph)
         turned.add_nodes_from(self._order)
         turned.remove_edges_from(edges)

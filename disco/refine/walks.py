@@ -17,14 +17,14 @@ def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator
     open_ = list(range(len(walks)))
     while True:
         still: list[int] = []
-        wanted: list[Asked] = []
+        requests: list[Asked] = []
         for number in open_:
             try:
-                wanted += next(walks[number])
+                requests += next(walks[number])
                 still.append(number)
             except StopIteration as stop:
                 results[number] = stop.value
         if not still:
             return results
-        yield wanted
+        yield requests
         open_ = still
