@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from disco.cli.arguments import parse
-from disco.cli.options import add, given
+from disco.cli.options import add, specified
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs.script.shell import _given as words
+from disco.runs.script.shell import _flags as words
 from disco.simulate import Design
 from disco.users.limits import UserLimits
 
@@ -36,19 +36,19 @@ def another(option: Option) -> Any:
 def test_a_script_gives_each_option(of, option):
     value = another(option)
     arguments = parse([*COMMANDS[of], *words(of, {option.name: value})])
-    assert given(arguments, of) == {option.name: value}
+    assert specified(arguments, of) == {option.name: value}
     if of is not Settings:
         assert option.flag
 
 
 def test_an_option_of_another_class_is_not_taken():
     arguments = parse(["refine", "--counts", "t.csv", "--transform", "none", "--folds", "5", "--set", "seed=3"])
-    assert given(arguments, Settings, "transform", "levels") == {"transform": "none"}
-    assert given(arguments, Choice) == {"folds": 5, "seed": 3}
+    assert specified(arguments, Settings, "transform", "levels") == {"transform": "none"}
+    assert specified(arguments, Choice) == {"folds": 5, "seed": 3}
     with pytest.raises(InputError, match="unknown setting 'width'"):
-        given(parse(["refine", "run", "--set", "width=3"]), Choice)
+        specified(parse(["refine", "run", "--set", "width=3"]), Choice)
     with pytest.raises(InputError, match="seconds is given twice, as --time and by --set"):
-        given(parse(["refine", "run", "--time", "3", "--set", "seconds=4"]), Choice)
+        specified(parse(["refine", "run", "--time", "3", "--set", "seconds=4"]), Choice)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from disco import system
 from disco.__main__ import main
 from disco.cli import serve
 from disco.cli.arguments import parse
-from disco.cli.options import given
+from disco.cli.options import specified
 from disco.errors import InputError
 from disco.server import log, page_lock, start
 from disco.server.sessions import Downloads
@@ -58,7 +58,7 @@ def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="needs --allow"):
         serve._way(parse(["serve", "--openid"]))
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
-    limits = given(parse(["serve", "--invite", *words, "--memory", "3"]), UserLimits)
+    limits = specified(parse(["serve", "--invite", *words, "--memory", "3"]), UserLimits)
     assert UserLimits(**limits) == UserLimits(5, 0.5, 99, 2, 1.5, 3.0)
 
 
