@@ -32,7 +32,7 @@ from disco.paper.ranks import fold_of_rows, fold_ranks
 from disco.paper.stagewise import stagewise
 from disco.refine import Choice, refine
 from disco.runs import Run
-from disco.selectors import cam, evidence_selector, pcm
+from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design, Simulated, simulate
 from disco.studies.lahman import R7, R17
 from disco.table.artefacts import ARTEFACTS
@@ -202,7 +202,7 @@ READINGS: dict[str, Reading] = {
     "parents": read_parents,
     "cam": partial(read_selected, cam.edges),
     "pcm": partial(read_selected, pcm.edges),
-    "evidence": partial(read_selected, evidence_selector.edges),
+    "evidence": partial(read_selected, evidence.edges),
     "transformed": read_transformed,
     "lahman": read_lahman,
 }

@@ -24,7 +24,7 @@ from disco.paper.fitted_networks import Fitted
 from disco.paper.settings import Settings
 from disco.refine import refine
 from disco.runs import create_run
-from disco.selectors import cam, evidence_selector, pcm
+from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design
 from disco.work.execution import execute
 
@@ -266,9 +266,7 @@ def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
     assert line["settings"]["starts"] == 2 and line["metrics"]["fits"] > 0
 
 
-@pytest.mark.parametrize(
-    ("reading", "select"), [("cam", cam.edges), ("pcm", pcm.edges), ("evidence", evidence_selector.edges)]
-)
+@pytest.mark.parametrize(("reading", "select"), [("cam", cam.edges), ("pcm", pcm.edges), ("evidence", evidence.edges)])
 def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, reading, select):
     row = Row(("by",), DESIGN.replace(rows=1200), reading, tables=(), order="true")
     assert run_rows([(6, row)], {"tiny": TINY}, bench) == []

@@ -14,7 +14,7 @@ from disco.cli import selector as command
 from disco.errors import FitStopped
 from disco.runs import open_run
 from disco.runs.parents import read_candidates
-from disco.selectors import cam, evidence_selector
+from disco.selectors import cam, evidence
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -66,7 +66,7 @@ def test_graph_computes_what_a_run_lacks_and_keeps_it(capsys):
     run = finished_run(5)
     assert main(["graph", str(run.path), "--parents", "evidence"]) == 0
     printed = capsys.readouterr()
-    expected = evidence_selector.edges(run.table(), run.order())
+    expected = evidence.edges(run.table(), run.order())
     assert "parents by evidence: 100%" in printed.err or "parents by evidence:" in printed.err
     assert len(rows(printed.out)) == 1 + int(expected["selected"].sum())
     pd.testing.assert_frame_equal(read_candidates(run, "evidence"), expected, check_dtype=False)

@@ -11,7 +11,7 @@ from disco.paper.ocs import select
 from disco.paper.settings import Settings
 from disco.runs import Run, results
 from disco.runs.parents import compute_candidates, read_candidates
-from disco.selectors import cam, evidence_selector, selection
+from disco.selectors import cam, evidence, selection
 from disco.simulate import Design, simulate
 from pages.shared.evidence.evidence_words import SAME_ROWS
 
@@ -70,7 +70,7 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     app = compute(shown(opened(run, PAGE), run, selector), selector)
     part(app, "Candidates")
     assert not app.exception
-    expected = {"cam": cam.edges, "evidence": evidence_selector.edges}[selector](run.table(), ORDER)
+    expected = {"cam": cam.edges, "evidence": evidence.edges}[selector](run.table(), ORDER)
     pd.testing.assert_frame_equal(read_candidates(run, selector), expected, check_dtype=False)
     assert kept(app) == expected["selected"].sum() > 0
     assert len(app.dataframe[0].value) == int(expected["selected"].sum())

@@ -15,7 +15,7 @@ from disco.metrics.consensus import Comparison
 from disco.paper.settings import Settings
 from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
-from disco.selectors import evidence_selector
+from disco.selectors import evidence
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.cells import dense_ranks
 
@@ -48,7 +48,7 @@ def test_a_batch_joins_two_nodes_only_if_it_is_not_told():
     counts, batch = table[order], Covariate("batch", "categorical", table["batch"].map(dict(x=0, y=1, z=2)).to_numpy())
     adjustment = Adjustment(len(table), (Covariate("batch", "categorical", batch.values, tuple("xyz")),))
     for given, edge in ((adjustment, False), (None, True)):
-        found = evidence_selector.edges(counts, order, adjustment=given).set_index(["parent", "child"])
+        found = evidence.edges(counts, order, adjustment=given).set_index(["parent", "child"])
         assert found.loc[("a", "b"), "selected"] == edge and found.loc[("a", "c"), "selected"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from disco.errors import FitStopped, InputError
 from disco.metrics import f1
-from disco.selectors import evidence_selector
+from disco.selectors import evidence
 from disco.simulate import Design, simulate
 
 
@@ -16,21 +16,21 @@ def known(request):
 
 
 def test_true_order_gives_nearly_the_true_graph(known):
-    found = evidence_selector.edges(known.table, known.order)
+    found = evidence.edges(known.table, known.order)
     assert f1(known.truth, found[found["selected"]]) > 0.93 and len(found) == 12 * 11 // 2
     place = {name: number for number, name in enumerate(known.order)}
     assert (found["parent"].map(place) < found["child"].map(place)).all()
 
 
 def test_parents_score_above_nothing_and_others_below(known):
-    found = evidence_selector.edges(known.table, known.order)
+    found = evidence.edges(known.table, known.order)
     assert (found.loc[found["selected"], "score"] > -0.5).all()
     assert (found.loc[~found["selected"], "score"].fillna(-1.0) < 0.5).all()  # NaN: the screen leaves it out
 
 
 @pytest.mark.parametrize("other", [np.arange(12) % 2, 1 - np.arange(12) % 2])
 def test_a_copy_and_a_complement_have_an_answer(other):
-    found = evidence_selector.edges(pd.DataFrame({"a": np.arange(12) % 2, "b": other}), ["a", "b"])
+    found = evidence.edges(pd.DataFrame({"a": np.arange(12) % 2, "b": other}), ["a", "b"])
     assert len(found) == 1 and not np.isinf(found["score"]).any()
 
 
@@ -39,23 +39,23 @@ def test_the_order_is_kept_where_it_is_wrong():
     random = np.random.default_rng(0)
     x = random.poisson(2.0, 1500)
     table = pd.DataFrame({"x": x, "y": random.poisson(0.5 + x)})
-    forward, back = evidence_selector.edges(table, ["x", "y"]), evidence_selector.edges(table, ["y", "x"])
+    forward, back = evidence.edges(table, ["x", "y"]), evidence.edges(table, ["y", "x"])
     assert forward[["parent", "child"]].iloc[0].tolist() == ["x", "y"] and forward["selected"].all()
     assert back[["parent", "child"]].iloc[0].tolist() == ["y", "x"] and back["selected"].all()
 
 
 def test_no_parents_among_independent_columns():
     table = pd.DataFrame(np.random.default_rng(1).poisson(2.0, (1000, 12))).rename(columns=str)
-    assert not evidence_selector.edges(table, list(table.columns))["selected"].any()
+    assert not evidence.edges(table, list(table.columns))["selected"].any()
 
 
 def test_an_order_of_other_columns_is_refused():
     table = pd.DataFrame(np.random.default_rng(1).poisson(2.0, (50, 2)), columns=["a", "b"])
     with pytest.raises(InputError, match='"c" is in the order but is not a column'):
-        evidence_selector.edges(table, ["a", "c"])
+        evidence.edges(table, ["a", "c"])
 
 
 def test_it_can_be_stopped():
     table = pd.DataFrame(np.random.default_rng(1).poisson(2.0, (50, 3))).rename(columns=str)
     with pytest.raises(FitStopped):
-        evidence_selector.edges(table, list(table.columns), callback=lambda event: False)
+        evidence.edges(table, list(table.columns), callback=lambda event: False)

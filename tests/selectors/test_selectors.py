@@ -16,13 +16,13 @@ from disco.paper.ranks import other_ranks, rank_on_grid, split_rows
 from disco.progress import Event
 from disco.runs import Run, create_run
 from disco.runs.parents import compute_candidates, path_of, read_candidates, selected_edges
-from disco.selectors import cam, evidence_selector, pcm, selection
+from disco.selectors import cam, evidence, pcm, selection
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import as_counts
 from disco.work.execution import execute
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 1, "device": "cpu"}
-ENGINES = {"cam": cam.edges, "pcm": pcm.edges, "evidence": evidence_selector.edges}
+ENGINES = {"cam": cam.edges, "pcm": pcm.edges, "evidence": evidence.edges}
 OTHERS = list(ENGINES)
 
 
@@ -302,7 +302,7 @@ def test_another_cut_fits_nothing_anew(small_table):
     found = cam.edges(small_table, order)
     for cut in (1e-30, 0.2):
         assert selection.recut(found, "cam", cut).equals(cam.edges(small_table, order, cutoff=cut))
-    weighed = evidence_selector.edges(small_table, order)
+    weighed = evidence.edges(small_table, order)
     least = weighed.loc[weighed["selected"], "score"].min() + 1e-6
     worth = selection.recut(weighed, "evidence", least)
     assert worth["selected"].sum() == weighed["selected"].sum() - 1 > 0

@@ -34,7 +34,7 @@ from disco.paper.settings import Settings
 from disco.progress import Reporter
 from disco.refine import refine
 from disco.refine.again import adjusted, costs
-from disco.selectors import cam, evidence_selector, pcm, selection
+from disco.selectors import cam, evidence, pcm, selection
 from disco.table import artefacts, counts, dispersion, guesses, identifiers, quality, relations, rows, thinning
 from disco.table.adjustment import Adjustment
 from disco.table.cells import as_frame, names_of
@@ -112,9 +112,7 @@ WHOLE: Entries = {
     "disco.paper.ranks.transform_table": lambda table: transform_table(table, Settings()),
     "disco.likelihood.model.Model.of": lambda table: Model.of(table, {}, reporter=Reporter(stop, {"": 1.0}, "")),
     "disco.likelihood.model_check.check": lambda table: check(table, {"one": {}}, callback=stop),
-    "disco.selectors.evidence_selector.edges": lambda table: evidence_selector.edges(
-        table, names(table), callback=stop
-    ),
+    "disco.selectors.evidence.edges": lambda table: evidence.edges(table, names(table), callback=stop),
     "disco.selectors.selection.candidates": lambda table: selection.candidates("cam", table, names(table), Settings()),
 }
 
@@ -305,7 +303,7 @@ def test_what_holds_no_graph_is_refused_where_one_is_looked_for(case):
     of_graphs = {
         "disco.likelihood.model.Model.of",
         "disco.likelihood.model_check.check",
-        "disco.selectors.evidence_selector.edges",
+        "disco.selectors.evidence.edges",
     }
     for name, call in {**WHOLE, **NUMBERS}.items():
         if name not in of_graphs and len(names(LONE[case])) > 1:
