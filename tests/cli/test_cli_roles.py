@@ -130,7 +130,7 @@ FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --
 
 def test_a_fit_makes_a_run_with_roles(world, capsys, monkeypatch):
     folder, table = world
-    monkeypatch.setattr("disco.cli.fit.work_here", lambda *given, now: None)
+    monkeypatch.setattr("disco.cli.fit.work_here", lambda *given, at_once: None)
     monkeypatch.setattr("disco.cli.fit.print_result", lambda run: print(run.roles))
     fit = ["fit", str(folder / "t.csv"), "--out", str(folder / "run")]
     assert main([*fit, *FLAGS]) == 0

@@ -47,16 +47,16 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(words, sentence, capsys,
 
 
 def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
-    found = serve._way(parse(["serve", *PROXY, "--admin", "ada", "--allow", "@lab.org"]))
+    found = serve._authentication(parse(["serve", *PROXY, "--admin", "ada", "--allow", "@lab.org"]))
     assert isinstance(found, ByHeader) and found.admins == {"ada"} and found.allowed == {"@lab.org"}
-    found = serve._way(parse(["serve", "--invite", "--users", "7", "--https"]))
+    found = serve._authentication(parse(["serve", "--invite", "--users", "7", "--https"]))
     assert isinstance(found, ByInvitation) and (found.most, found.is_secure) == (7, True)
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text("[auth]\n")
     monkeypatch.chdir(tmp_path)
-    assert isinstance(serve._way(parse(["serve", "--openid", "--allow", "*"])), ByOpenID)
+    assert isinstance(serve._authentication(parse(["serve", "--openid", "--allow", "*"])), ByOpenID)
     with pytest.raises(InputError, match="needs --allow"):
-        serve._way(parse(["serve", "--openid"]))
+        serve._authentication(parse(["serve", "--openid"]))
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
     limits = specified(parse(["serve", "--invite", *words, "--memory", "3"]), UserLimits)
     assert UserLimits(**limits) == UserLimits(5, 0.5, 99, 2, 1.5, 3.0)
