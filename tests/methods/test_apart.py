@@ -110,9 +110,9 @@ def test_it_has_one_thread_and_ends_with_its_caller(way):
         "import sys; sys.path.insert(0, 'tests')\n"
         "from strange_methods import MODULE, registered\n"
         "import numpy as np, pandas as pd\n"
-        "from disco.methods import apart\n"
-        "registered(); apart._MODULE = MODULE\n"
-        f"apart.find_apart('{way}', pd.DataFrame({{'a': np.arange(12), 'b': np.arange(12)}}),"
+        "from disco.methods import isolated\n"
+        "registered(); isolated._MODULE = MODULE\n"
+        f"isolated.find_apart('{way}', pd.DataFrame({{'a': np.arange(12), 'b': np.arange(12)}}),"
         " callback=lambda event: print(event.stage, flush=True))\n"
     )
     root = Path(__file__).parents[2]
