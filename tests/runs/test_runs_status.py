@@ -84,7 +84,7 @@ def test_another_kind_of_work_is_one_registration(run, monkeypatch):
     monkeypatch.setitem(jobs.WORKS, COUNT, jobs.Doing(lambda run, most: run.written_status(COUNT), count))
     before = (run.path / FIT.file).read_bytes()
     lock = jobs.enqueue(run, COUNT, 3, pid=os.getpid())
-    assert run.status(COUNT).state == "queued" and jobs.wait_of(run, COUNT).place == 1
+    assert run.status(COUNT).state == "queued" and jobs.wait_of(run, COUNT).position == 1
     assert note(run.lock_path)["work"] == "count" and not run.status().active
     with pytest.raises(InputError, match="already queued or running"):
         jobs.enqueue(run, FIT)
