@@ -1,5 +1,6 @@
 # make app    set up once, then open the app in the browser
 # make test   set up once, then run all tests
+# make test-rivals   also install the packages of other methods, then run the tests of the methods
 # make env    only set up: a virtual environment in .venv with everything installed
 # make lint   check the style and the types
 # make audit  check the installed packages for known vulnerabilities (asks a server on the internet)
@@ -14,7 +15,7 @@ STAMP := $(VENV)/.installed
 PYTHON ?=
 PYTEST_ARGS ?=
 
-.PHONY: help env app test lint audit browser clean
+.PHONY: help env app test test-rivals lint audit browser clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -57,6 +58,11 @@ app: env
 # Bytecode is kept, or every process that a test starts would compile the engine's sources anew.
 test: env browser
 	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+# They are large and old, so `make test` goes without and skips their tests.
+test-rivals: env
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-rivals.txt
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile tests/methods tests/pages/test_pages_compare.py
 
 # Without a browser, and without permission to install one, the browser tests are skipped and say so; in CI they fail.
 browser:

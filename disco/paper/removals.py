@@ -88,9 +88,9 @@ def _folds_agreeing(ccs: pd.DataFrame) -> pd.Series:
     return lowest["chosen"].astype(bool).groupby(lowest["step"]).sum()
 
 
-def step_of(table: pd.DataFrame, step: int) -> Decision:
+def step_of(steps: pd.DataFrame, step: int) -> Decision:
     """One row of `all_steps`."""
-    row = table[table["step"] == step].iloc[0]
+    row = steps[steps["step"] == step].iloc[0]
     return Decision(**{name: row[name].item() if hasattr(row[name], "item") else row[name] for name in row.index})
 
 

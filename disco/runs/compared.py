@@ -1,6 +1,4 @@
-"""Other methods on a run's table, stored beside its own results (ARCHITECTURE.md lists the files);
-`disco.work.comparing` runs them.
-"""
+"""Results of other methods on a run's table; `disco.work.comparing` runs them."""
 
 import contextlib
 import dataclasses

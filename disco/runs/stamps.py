@@ -1,6 +1,4 @@
-"""Times of a run's results, in nanoseconds since 1970, or 0 without a result: is there one, and are earlier readings
-still valid?
-"""
+"""When a run's results were written, in nanoseconds since 1970; 0 without a result."""
 
 from pathlib import Path
 

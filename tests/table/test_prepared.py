@@ -349,7 +349,7 @@ def test_any_cell_is_a_count_or_refused_in_the_sentence_of_the_door(cell, row, c
 
 def test_every_public_function_with_a_table_is_tried():
     found = set()
-    for folder in "estimator fit likelihood metrics effects parents refine methods table hidden".split():
+    for folder in "estimator fitting paper likelihood metrics effects selectors refine methods table hidden".split():
         first = importlib.import_module(f"disco.{folder}")
         inner = pkgutil.walk_packages(getattr(first, "__path__", []), f"{first.__name__}.")
         modules = [first, *(importlib.import_module(one.name) for one in inner if ".formats" not in one.name)]

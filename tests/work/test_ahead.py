@@ -19,13 +19,14 @@ from disco.runs.locks import Lock
 from disco.work import ahead, jobs
 
 AGAIN = """
-from disco.likelihood import compiled, products, small, steps
+from disco.likelihood import compiled, products, score_test, small
 from disco.refine import QUICK, Choice, refine
 import numpy as np, pandas as pd
 table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (400, 5)), columns=list("abcde"))
 refine(table, Choice(starts=2, restarts=1, bootstrap=2, folds=2))
 refine(table.assign(z=np.arange(400) % 7, t=np.arange(400) % 9 + 1), QUICK, roles={"z": "covariate", "t": "exposure"})
-for function in (compiled._newton, products._products, small._inverse, small._solve, steps._additions, steps._removals):
+for function in (compiled._newton, products._products, small._inverse, small._solve, score_test._additions,
+                 score_test._removals):
     assert not function.stats.cache_misses, function
 """
 
