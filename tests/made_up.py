@@ -15,7 +15,9 @@ from disco.refine import Choice, Refined
 from disco.refine.bounds import BOUND, MISFIT
 from disco.refine.edge_evidence import decided
 from disco.refine.refinement_result import EDGE_COLUMNS
-from disco.runs import digests, refined, results
+from disco.runs import digests
+from disco.subjects.fit import results
+from disco.subjects.refinement import refined
 
 HOSTILE = ["A", "<script>alert(1)</script>", "**bold** $x$", '"q" & co', "B_2", "a_name_longer_than_an_axis_has_room"]
 

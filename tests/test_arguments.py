@@ -25,7 +25,7 @@ from disco.refine import Choice, refine
 from disco.refine.again import adjusted, costs
 from disco.selectors import cam, selection
 from disco.simulate.sampling import simulate
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from disco.table.counts import describe
 from disco.table.read import read_table
 from disco.table.roles import Roles

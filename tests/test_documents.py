@@ -15,7 +15,7 @@ from disco.fields import options
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.simulate import Design
-from disco.studies import portal
+from disco.subjects.studies import portal
 from disco.users.limits import UserLimits
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -20,8 +20,8 @@ from disco.paper.settings import Settings
 from disco.paper.stagewise import KINDS, stagewise
 from disco.paper.update import Update
 from disco.runs import create_run
-from disco.work import serving
-from disco.work.execution import execute
+from disco.subjects.fit import network_cache
+from disco.subjects.fit.execution import execute
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=30, projection_epochs=30, noise_levels=2)
 
@@ -125,17 +125,17 @@ def test_a_network_is_trained_further_after_each_removal(small_table, device, ki
 
 def test_a_run_is_fitted_and_served_there(small_table, device, monkeypatch):
     monkeypatch.setenv("DISCO_CACHE_BYTES", str(1 << 30))
-    serving.clear()
+    network_cache.clear()
     run = create_run(small_table, TINY, name="there", device=device)
     execute(run)
     status = run.status()
     assert (status.state, status.device) == ("done", device) and status.peak_bytes > 0
-    served = serving.fitted(run)
+    served = network_cache.fitted(run)
     found = served.recover()
     assert served.device.type == device and found.order == run.order()
     pd.testing.assert_frame_equal(found.ocs, run.ocs(), rtol=1e-3, atol=1e-5)
-    (cached,) = serving.cached()
+    (cached,) = network_cache.cached()
     assert (cached.path, cached.device) == (run.path, device) and cached.bytes > 1000
-    machine = serving.device_status()
+    machine = network_cache.device_status()
     assert machine.kind == device and machine.name and 0 < machine.used < machine.total
-    serving.clear()
+    network_cache.clear()

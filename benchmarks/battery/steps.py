@@ -32,11 +32,11 @@ from disco.paper import ocs
 from disco.paper.settings import Settings
 from disco.progress import Event, Reporter
 from disco.refine import Choice, Refined, refine
-from disco.runs import refined as refined_files
-from disco.runs import results
 from disco.runs.counts import write_counts
 from disco.selectors import pcm, selection
 from disco.simulate.edge_files import read_edges
+from disco.subjects.fit import results
+from disco.subjects.refinement import refined as refined_files
 from disco.table.counts import as_counts, describe
 
 RESULT, SENTENCE, TRACEBACK, STOPPED = "result", "sentence", "traceback", "stopped"

@@ -14,7 +14,7 @@ import pandas as pd
 from disco.metrics import Edges
 from disco.paper.settings import Settings
 from disco.simulate import Design, simulate
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from disco.files import read_json, write_json
 from disco.paper.fitted_networks import Fitted
 from disco.progress import Event
 from disco.runs import Run, create_run, open_run
+from disco.subjects.fit.execution import execute
 from disco.table.counts import as_counts
-from disco.work.execution import execute
 
 _UNTIMED = 0.05  # if the stages miss a larger share of a fit's seconds, they are left out
 

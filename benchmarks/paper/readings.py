@@ -34,7 +34,7 @@ from disco.refine import Choice, refine
 from disco.runs import Run
 from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design, Simulated, simulate
-from disco.studies.lahman import R7, R17
+from disco.subjects.studies.lahman import R7, R17
 from disco.table.artefacts import ARTEFACTS
 from disco.words import duration
 

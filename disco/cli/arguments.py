@@ -124,7 +124,7 @@ def _effect(command: argparse.ArgumentParser) -> None:
 
 
 def _compare(command: argparse.ArgumentParser) -> None:
-    from disco.runs.compared import MethodsRequest
+    from disco.subjects.comparison.compared import MethodsRequest
 
     command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=_COUNTS)
     command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
@@ -172,7 +172,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def _lahman(command: argparse.ArgumentParser) -> None:
-    from disco.studies.lahman import LEVELS
+    from disco.subjects.studies.lahman import LEVELS
 
     command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (%(default)s)")
     command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (%(default)s)")

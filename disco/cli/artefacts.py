@@ -5,7 +5,8 @@ import sys
 
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
-from disco.runs import Run, artefacts, refined
+from disco.runs import Run, artefacts
+from disco.subjects.refinement import refined
 from disco.table.artefacts import ARTEFACTS
 from disco.table.finding import Finding
 

@@ -79,7 +79,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
     """
     thresholds = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
     if arguments.graph == "refined":
-        from disco.runs.refined import choice_from, choice_of, read_refined
+        from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 
         if thresholds or arguments.rule:
             raise InputError("thresholds and rules apply to the graph disco; the refined graph is chosen by its score.")

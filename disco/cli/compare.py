@@ -14,10 +14,10 @@ from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, options_of
 from disco.methods.option_text import asked_for
-from disco.runs import COMPARE, Run, compared
-from disco.runs.compared import MethodsRequest
+from disco.runs import COMPARE, Run
+from disco.subjects.comparison import compared, comparing
+from disco.subjects.comparison.compared import MethodsRequest
 from disco.words import duration, how_many, number
-from disco.work import comparing
 
 _ROWS, _NODES = 2000, 20  # of the table for the times in --list
 _HEADINGS = {"a_top": "A_top", "f1": "F1", "skeleton_f1": "skeleton F1", "shd": "SHD", "class_shd": "class SHD"}

@@ -114,7 +114,7 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
     """Print the expected time and memory of the fit; InputError if memory is too small."""
     from disco.paper.operations import check_memory
     from disco.paper.plan import Plan
-    from disco.work.forecast import about, estimate
+    from disco.subjects.fit.forecast import about, estimate
 
     rows, nodes = counts.shape
     forecast = estimate(rows, nodes, settings, device)

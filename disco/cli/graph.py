@@ -8,9 +8,9 @@ from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph.dag import FORMATS, export, with_contexts
+from disco.reports.provenance import about
 from disco.runs import open_run
-from disco.runs.about import about
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 
 
 def run(arguments: argparse.Namespace) -> None:

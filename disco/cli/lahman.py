@@ -15,7 +15,7 @@ from disco.errors import InputError
 from disco.metrics import a_top
 from disco.paper.settings import PRESETS, Settings
 from disco.runs import FIT, Run, create_run
-from disco.studies.lahman import REFERENCES, cohort, group, parse_years, representation
+from disco.subjects.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
 

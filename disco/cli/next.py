@@ -11,7 +11,8 @@ from disco.cli.roles import listed as names_in
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.files import plain
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
-from disco.runs import next_experiment, open_run
+from disco.runs import open_run
+from disco.subjects.experiments import next_experiment
 from disco.table import spreadsheets
 from disco.words import how_many, listed, of_graphs
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from disco.cli.saying import say
 from disco.errors import InputError
 from disco.files import write_bytes
+from disco.reports.packing import pack
 from disco.runs import open_run
-from disco.runs.packing import pack
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -4,8 +4,8 @@ import argparse
 import sys
 
 from disco.cli.saying import say, write
+from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import open_run
-from disco.runs.script import TABLE, Facts, python, shell
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from disco.cli.progress import Progress
 from disco.errors import FitStopped
 from disco.progress import Event
 from disco.runs import Run
-from disco.runs.parents import compute_candidates, read_candidates, selected_graph
+from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_graph
 
 
 def chosen_parents(run: Run, selector: str) -> nx.DiGraph:

@@ -5,7 +5,7 @@ import io
 
 from disco.cli.saying import say
 from disco.files import read_regular
-from disco.runs.packing import MOST_PACKED, unpack
+from disco.reports.packing import MOST_PACKED, unpack
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,1 +1,1 @@
-"""Every figure of the app as a Plotly figure, for pages and notebooks; nothing here imports Streamlit."""
+"""What all figures share: the theme, labels, axes; nothing here imports Streamlit."""

@@ -1,8 +1,8 @@
 """About how long the searches of a refinement take, in seconds of one core of the reference machine, and its memory.
 
-`disco.work.refine_forecast` explains the formula of the time, and what it was measured on. The memory was measured with
-200 to 5,000 columns of 2,000 rows (`benchmarks.many_columns`), with up to 200,000 rows, and on real tables of 40 to 200
-columns, where most pairs may be related and each node has many fits.
+`disco.subjects.refinement.refine_forecast` explains the formula of the time, and what it was measured on. The memory
+was measured with 200 to 5,000 columns of 2,000 rows (`benchmarks.many_columns`), with up to 200,000 rows, and on real
+tables of 40 to 200 columns, where most pairs may be related and each node has many fits.
 """
 
 from disco.refine.bounds import MOST_ROWS, MOST_STEPS_BYTES

@@ -5,8 +5,8 @@ on reading: a file that is missing, damaged, or from another run or table raises
 remedy; so does a file that cannot be written.
 """
 
+from disco.reports.bundled import example
 from disco.runs import artefacts
-from disco.runs.bundled import example
 from disco.runs.folder import Run
 from disco.runs.listing import Unreadable, find_examples, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run

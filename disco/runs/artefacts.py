@@ -6,8 +6,8 @@
      "dismissed": {"relation": "The sum is meant."},
      "doubts": [{"kind": "rows", "message": "Row 5 (Bay 5) lies far from the others: …", "advice": "Find out why, …"}]}
 
-Results are read with it: while an artefact stands, no direction is decided. `disco.runs.refined.dismiss` also writes
-the edges of a refinement anew.
+Results are read with it: while an artefact stands, no direction is decided. `disco.subjects.refinement.refined.dismiss`
+also writes the edges of a refinement anew.
 """
 
 import contextlib

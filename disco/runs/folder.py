@@ -15,13 +15,14 @@ from disco.errors import InputError
 from disco.files import inside, unwritten, write_frame
 from disco.graph.result import GraphResult
 from disco.metrics.edges import known
-from disco.runs import beside, digests, results
+from disco.runs import beside, digests
 from disco.runs.counts import read_counts, read_nodes, read_shape
-from disco.runs.events import read_events
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
 from disco.runs.status import FIT, Status, Work, read_status, write_status
 from disco.schema import damaged
+from disco.subjects.fit import results
+from disco.subjects.fit.events import read_events
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Roles

@@ -1,4 +1,4 @@
-"""origin.json: how a run's table came to be, so that a script can make it again (`disco.runs.script`).
+"""origin.json: how a run's table came to be, so that a script can make it again (`disco.reports.script`).
 
 {"source": {"from": "FromFile", "name": "counts.csv", "sha256": "9f86…", "reading": {"decimal": ","}},
  "edits": [{"edit": "LeaveOut", "rows": [[3, 3]]}, {"edit": "Columns", "without": ["date"]}],
@@ -47,7 +47,7 @@ class FromFile(_From):
 
 @dataclass(frozen=True)
 class FromLahman(_From):
-    """The batting counts of `disco.studies.lahman.cohort`."""
+    """The batting counts of `disco.subjects.studies.lahman.cohort`."""
 
     first: int
     last: int
@@ -60,7 +60,7 @@ class FromLahman(_From):
 
 @dataclass(frozen=True)
 class FromPortal(_From):
-    """The captures of `disco.studies.portal.table`, or of `trial` if there is a comparison."""
+    """The captures of `disco.subjects.studies.portal.table`, or of `trial` if there is a comparison."""
 
     plots: tuple[str, ...]
     species: tuple[str, ...]

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from disco.errors import InputError
-from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, compared, find_runs
-from disco.runs.refined import choice_from
+from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, find_runs
+from disco.subjects.comparison import compared
+from disco.subjects.refinement.refined import choice_from
 from disco.users import roots
 from disco.users.roots import User
 from disco.work import jobs, turns

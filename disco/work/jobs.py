@@ -26,17 +26,20 @@ from disco.files import open_to_append
 from disco.progress import Event
 from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, list_runs
 from disco.runs.locks import Lock, note
-from disco.runs.refined import choice_from
 from disco.runs.status import host
+from disco.subjects.comparison import comparing
+from disco.subjects.fit import execution
+from disco.subjects.refinement import refining
+from disco.subjects.refinement.refined import choice_from
 from disco.users import limits, roots
 from disco.users.roots import is_served
-from disco.work import ahead, comparing, execution, refining, turns, where
+from disco.work import ahead, turns, where
 from disco.work.recording import ending
 
 if TYPE_CHECKING:
     from disco.progress import Callback
     from disco.refine import Refined
-    from disco.runs.compared import MethodResult
+    from disco.subjects.comparison.compared import MethodResult
 
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
@@ -68,7 +71,7 @@ def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
 
 
 def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
-    from disco.work.refining import refine_run  # imports the compiler
+    from disco.subjects.refinement.refining import refine_run  # imports the compiler
 
     return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
 

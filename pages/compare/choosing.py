@@ -5,10 +5,11 @@ import streamlit as st
 from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method
 from disco.runs import COMPARE, Run
-from disco.runs.compared import MethodsRequest, asked
+from disco.subjects.comparison import comparing
+from disco.subjects.comparison.compared import MethodsRequest, asked
+from disco.subjects.fit.forecast import about, crowding
 from disco.words import duration, how_many
-from disco.work import comparing, jobs
-from disco.work.forecast import about, crowding
+from disco.work import jobs
 from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session

@@ -12,13 +12,15 @@ from disco.errors import InputError
 from disco.graph.draw import placing
 from disco.methods import GROUPS, METHODS
 from disco.metrics.consensus import Comparison
-from disco.runs import Run, compared, found, stamps
-from disco.runs.compared import MethodResult
+from disco.reports import all_results
+from disco.runs import Run, stamps
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import MethodResult
 from disco.words import series
 from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison
 
-OWN = {found.FITTED: "this run's fit", found.REFINED: "this run's refinement"}
+OWN = {all_results.FITTED: "this run's fit", all_results.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time covers all its threads, on its device, over all attempts."
 _NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
@@ -43,7 +45,7 @@ class Compared:
 
     def repeats(self, name: str) -> bool:
         """Whether a method is the search that refined the run: its result would count twice."""
-        return name == _SEARCH and found.REFINED in self.done
+        return name == _SEARCH and all_results.REFINED in self.done
 
     @cached_property
     def known(self) -> TruthComparison | None:
@@ -51,7 +53,7 @@ class Compared:
         return TruthComparison.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
 
     def rows(self, is_known: bool) -> pd.DataFrame:
-        """One row per method, as `disco.runs.compared.table`; with metrics if the truth may be shown."""
+        """One row per method, as `disco.subjects.comparison.compared.table`; with metrics if the truth may be shown."""
         return self._measured if is_known else compared.table(self.run, self.ended, None)
 
     @cached_property
@@ -121,9 +123,9 @@ def _read(run: Run) -> Compared:
 
 def _run_results(run: Run) -> list[MethodResult]:
     ended = []
-    for name in [name for name in found.names(run) if name in OWN]:
+    for name in [name for name in all_results.names(run) if name in OWN]:
         with contextlib.suppress(InputError):  # reported on their own pages
-            result = found.read(run, name)
+            result = all_results.read(run, name)
             ended.append(MethodResult(name, "done", seconds=result.seconds, notes=[_NOTE], found=result))
     return ended
 

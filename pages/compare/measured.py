@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import compared as figures
-from disco.runs import compared, stamps
-from disco.runs.about import about
+from disco.reports.provenance import about
+from disco.runs import stamps
+from disco.subjects.comparison import compared, figures
 from disco.words import number
 from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS

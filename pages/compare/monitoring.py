@@ -5,8 +5,9 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.methods import METHODS
-from disco.runs import COMPARE, Run, Status, compared, stamps
-from disco.runs.compared import MethodsRequest
+from disco.runs import COMPARE, Run, Status, stamps
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import MethodsRequest
 from disco.words import duration
 from pages.compare.comparison import label
 from pages.shared.widgets import errors, tables

@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.methods import METHODS, options_of
 from disco.methods.option_text import EXAMPLE, asked_for, in_words
 from disco.runs import Run
-from disco.runs.compared import MethodsRequest
+from disco.subjects.comparison.compared import MethodsRequest
 from pages.shared.widgets import tables
 from pages.shared.widgets.answers import lasting
 from pages.shared.widgets.names import plain

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.figures import quality as figures
+from disco.subjects.table.figures import quality as figures
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import least_rows
 from disco.table.finding import Finding

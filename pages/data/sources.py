@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.runs.origin import FromDesign, FromLahman
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from disco.table.read import read_table
 from pages.data import rereading
 from pages.shared import session

@@ -5,8 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from disco.figures import outcomes
-from disco.runs.about import about
+from disco.reports.provenance import about
+from disco.subjects.effects import figures as outcomes
 from disco.words import how_many, of_graphs
 from pages.effects import answering, question
 from pages.shared.graph import downloads

@@ -10,8 +10,8 @@ from disco.columns import EXPERIMENT
 from disco.effects.effect_json import as_json
 from disco.effects.effect_records import Answer, Effect, Interval
 from disco.effects.sentences import in_parts, short
-from disco.figures import outcomes
 from disco.files import plain as as_plain
+from disco.subjects.effects import figures as outcomes
 from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Answered

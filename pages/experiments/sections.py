@@ -6,9 +6,9 @@ import streamlit as st
 from disco import experiments
 from disco.columns import REFINED_CONTEXTS
 from disco.experiments.arrows import VERDICTS
-from disco.figures import contrasts as figures
 from disco.refine import Choice
 from disco.runs import Run
+from disco.subjects.experiments import figures
 from disco.words import how_many, series
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words

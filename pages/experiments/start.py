@@ -7,7 +7,7 @@ import streamlit as st
 from disco.errors import InputError
 from disco.refine import QUICK
 from disco.runs import Run
-from disco.studies import portal
+from disco.subjects.studies import portal
 from pages.shared import session
 from pages.shared.frame import empty
 from pages.shared.widgets.names import code

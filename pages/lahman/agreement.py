@@ -5,12 +5,11 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from disco.figures import agreement as figures
 from disco.graph.result import GraphResult
 from disco.refine import Refined
 from disco.refine.bounds import BOUND, decided_means
-from disco.studies import agreement
-from disco.studies.lahman import PUBLISHED, REFERENCES
+from disco.subjects.studies import agreement, figures
+from disco.subjects.studies.lahman import PUBLISHED, REFERENCES
 from pages.shared.widgets import answers, figure, tables
 from pages.shared.widgets.glossary import define, entries
 from pages.shared.widgets.names import plain

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.paper.settings import PRESETS
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from pages.shared.compute.cache import cached
 from pages.shared.widgets import answers
 from pages.shared.widgets.glossary import define

@@ -9,11 +9,11 @@ from disco.graph.result import GraphResult
 from disco.paper.settings import CHOICES
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED
+from disco.reports.matching import Group
 from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.selectors.sparse import is_sparse
-from disco.studies import lahman
-from disco.studies.matching import Group
+from disco.subjects.studies import lahman
 from disco.words import how_many
 from pages.lahman import agreement
 from pages.shared.evidence.evidence_words import SAME_ROWS

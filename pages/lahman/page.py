@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from pages.lahman import agreement, choice, fits
 from pages.shared.frame import intro
 from pages.shared.widgets import answers

@@ -6,14 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import arcs, ranking
-from disco.figures import curvature as by_rank
-from disco.figures import ordering as figures
 from disco.metrics import order_agreement
 from disco.paper import removals
 from disco.runs import Run, stamps
+from disco.subjects.fit import network_cache
+from disco.subjects.fit.figures import arcs, ranking
+from disco.subjects.fit.figures import curvature as by_rank
+from disco.subjects.fit.figures import ordering as figures
 from disco.words import how_many, listed, more, number, plural, share
-from disco.work import serving
 from pages.ordering import step_player
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
@@ -243,7 +243,7 @@ def _drawn(result: Result, frames: dict[str, pd.DataFrame], decided: removals.De
 
 @cached(lambda run, *which: (str(run.path), stamps.networks(run), *which))
 def _curvature(run: Run, node: str, remaining: tuple[str, ...]) -> pd.DataFrame:
-    return serving.fitted(run).curvature(node, remaining)
+    return network_cache.fitted(run).curvature(node, remaining)
 
 
 def _criteria(result: Result, step: int, rows: list[str]) -> None:

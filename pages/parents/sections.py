@@ -10,11 +10,11 @@ import streamlit as st
 
 from disco import verdicts
 from disco.columns import CURVATURE, ENDS, OCS, P_OF_SELECTOR, SCORE, SELECTED, VERDICT, Z
-from disco.figures import accuracy
-from disco.figures import parents as figures
-from disco.figures import selectors as cut_figures
 from disco.graph.dag import DISCO
 from disco.selectors.selection import WORDS
+from disco.subjects.fit.figures import accuracy
+from disco.subjects.fit.figures import parents as figures
+from disco.subjects.fit.figures import selectors as cut_figures
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.evidence import evidence_panel

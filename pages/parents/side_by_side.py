@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import ENDS, VERDICT
-from disco.figures import selectors as figures
 from disco.selectors.selection import AGREEMENT, SELECTORS, WORDS, compared
+from disco.subjects.fit.figures import selectors as figures
 from disco.words import how_many, number
 from pages.parents.sections import truth_of
 from pages.shared import session

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from disco.studies import portal
+from disco.subjects.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.roles import Roles
 from pages.shared.compute.cache import cached

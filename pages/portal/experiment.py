@@ -9,10 +9,10 @@ import streamlit as st
 from disco import experiments
 from disco.experiments.arrows import VERDICTS
 from disco.experiments.contrasts import MARGIN
-from disco.figures import contrasts as figures
 from disco.refine import QUICK
 from disco.runs import Run
-from disco.studies import portal
+from disco.subjects.experiments import figures
+from disco.subjects.studies import portal
 from disco.table.prepared import prepare
 from disco.words import how_many, listed, series
 from pages.shared.compute.cache import cached

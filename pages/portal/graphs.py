@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.metrics.consensus import Comparison
 from disco.runs import Run
-from disco.studies import portal
+from disco.subjects.studies import portal
 from pages.shared.graph import paired
 from pages.shared.result import refinement
 from pages.shared.widgets.names import plain

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.refine import QUICK
-from disco.studies import portal
+from disco.subjects.studies import portal
 from disco.words import how_many
 from pages.portal import choice, experiment, graphs
 from pages.shared.frame import intro

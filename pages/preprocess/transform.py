@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
+from disco.subjects.table.figures import counts as figures
 from disco.words import plural
 from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft

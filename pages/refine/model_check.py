@@ -5,14 +5,14 @@ It is computed in the background, once per refinement, and stored with the run.
 
 import streamlit as st
 
-from disco.figures import effects
 from disco.likelihood.model_check import FOLDS, SIMULATIONS, Check, Parents, check
 from disco.progress import Callback
 from disco.refine import Refined
 from disco.refine.bounds import ASSUMED
 from disco.refine.prior import BEFORE
 from disco.runs import Run, stamps
-from disco.runs.refined import read_check, save_check
+from disco.subjects.refinement.figures import fitted_model
+from disco.subjects.refinement.refined import read_check, save_check
 from pages.shared.compute import machine
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.evidence import modelled
@@ -73,15 +73,15 @@ def _figures(check: Check) -> None:
     if check.note:
         st.info(plain(check.note))
     else:
-        figure.show(effects.held_out(check), "refined_held_out")
+        figure.show(fitted_model.held_out(check), "refined_held_out")
         st.caption(
             "Mean over the held-out rows ± one standard error. A count that the other rows lack "
             f"({check.unseen:.2%} of all here) is treated as the next lower count, and clipped to their range."
         )
-    statistic = segments("Statistic of the columns", effects.STATISTIC_WORDS, "refined_statistic", "ratio")
-    figure.show(effects.columns(check, statistic), "refined_columns")
+    statistic = segments("Statistic of the columns", fitted_model.STATISTIC_WORDS, "refined_statistic", "ratio")
+    figure.show(fitted_model.columns(check, statistic), "refined_columns")
     nodes = check.margins["node"].drop_duplicates().tolist()
     node = st.selectbox("Column", nodes, key="refined_margin_node", format_func=labels_of(nodes))
-    figure.show(effects.margin(check, node), "refined_margin")
-    figure.show(effects.pairs(check), "refined_pairs")
+    figure.show(fitted_model.margin(check, node), "refined_margin")
+    figure.show(fitted_model.pairs(check), "refined_pairs")
     st.caption(ASSUMED)

@@ -9,7 +9,7 @@ from disco import runs
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.refine import Choice
-from disco.runs.refined import choice_from
+from disco.subjects.refinement.refined import choice_from
 from disco.work import jobs
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import widget

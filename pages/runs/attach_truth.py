@@ -3,8 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from disco.runs import Run, compared
+from disco.runs import Run
 from disco.simulate import truth_of
+from disco.subjects.comparison import compared
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.widgets import answers, errors

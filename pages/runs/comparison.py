@@ -3,8 +3,9 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import Run, found, stamps
-from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
+from disco.reports import all_results
+from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
+from disco.runs import Run, stamps
 from disco.words import how_many, plural
 from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
@@ -42,7 +43,7 @@ def section(first_run: Run, second_run: Run) -> None:
 
 
 def _results(run: Run) -> list[str]:
-    return [name for name in found.names(run) if name in (found.FITTED, found.REFINED)]
+    return [name for name in all_results.names(run) if name in (all_results.FITTED, all_results.REFINED)]
 
 
 def _choose(first: Run, second: Run) -> tuple[str, str]:

@@ -8,10 +8,10 @@ import streamlit as st
 
 from disco.errors import printable
 from disco.refine.refinement_result import METHOD
+from disco.reports.packing import pack
+from disco.reports.provenance import about
 from disco.runs import Run, stamps
-from disco.runs.about import about
-from disco.runs.packing import pack
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth
 from pages.shared import session

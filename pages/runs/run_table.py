@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from disco import runs
+from disco.reports.summary import Summary, edge_counts
 from disco.runs import COMPARE, FIT, REFINE, Run, stamps
-from disco.runs.summary import Summary, edge_counts
 from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.compute.cache import cached

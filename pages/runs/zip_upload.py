@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs.packing import unpack
+from disco.reports.packing import unpack
 from pages.shared import session
 from pages.shared.widgets import answers
 from pages.shared.widgets.names import code, plain

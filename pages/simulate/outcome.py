@@ -8,9 +8,9 @@ import streamlit as st
 
 from disco import metrics
 from disco.errors import InputError
-from disco.figures import simulated as figures
 from disco.runs.origin import FromDesign
 from disco.simulate import FAMILIES, GRAPHS, Design, Simulated, identifiable
+from disco.subjects.simulation import figures
 from disco.table.spreadsheets import NOTE, to_csv
 from disco.words import how_many, listed
 from pages.shared import session

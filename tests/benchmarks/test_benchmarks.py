@@ -26,7 +26,7 @@ from disco.refine import refine
 from disco.runs import create_run
 from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design
-from disco.work.execution import execute
+from disco.subjects.fit.execution import execute
 
 SHORT = {
     "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,

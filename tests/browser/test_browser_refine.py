@@ -11,7 +11,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from disco.paper.settings import Settings
 from disco.runs import create_run
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 
 pytestmark = pytest.mark.browser
 

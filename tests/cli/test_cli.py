@@ -28,8 +28,8 @@ from disco.errors import InputError
 from disco.fields import options
 from disco.paper.settings import PRESETS, Settings
 from disco.progress import Event
+from disco.reports.provenance import about
 from disco.runs import FIT, create_run, list_runs, open_run
-from disco.runs.about import about
 from disco.runs.origin import FromFile, Origin
 from disco.server import start
 from disco.table import prepared

@@ -9,8 +9,9 @@ import pytest
 from disco.__main__ import main
 from disco.files import read_frame
 from disco.methods import METHODS
-from disco.runs import COMPARE, compared, open_run
+from disco.runs import COMPARE, open_run
 from disco.simulate import Design, simulate
+from disco.subjects.comparison import compared
 
 
 @pytest.fixture

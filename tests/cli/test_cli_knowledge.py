@@ -12,9 +12,9 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.runs import list_runs, open_run
-from disco.runs.parents import read_candidates
-from disco.runs.refined import read_refined
-from disco.work import serving
+from disco.subjects.fit import network_cache
+from disco.subjects.fit.candidates import read_candidates
+from disco.subjects.refinement.refined import read_refined
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -48,7 +48,7 @@ def test_a_fit_and_all_that_is_made_of_it_keep_to_the_knowledge(world, capsys):
     for edges in (run.edges(), run.edges(9.0), run.edges(-9.0)):
         holds(names, run.order(), edges)
     variant = "constant-clipped"
-    run.save_variant(serving.fitted(run).recover(criterion="constant"), variant)
+    run.save_variant(network_cache.fitted(run).recover(criterion="constant"), variant)
     holds(names, run.order(variant), run.edges(variant=variant))
 
     assert main(["graph", str(folder / "run"), "--parents", "cam", "--format", "json"]) == 0

@@ -11,7 +11,7 @@ from made_up import finished_run, refine_by_hand
 from disco.__main__ import main
 from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
-from disco.runs import refined
+from disco.subjects.refinement import refined
 
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]
 

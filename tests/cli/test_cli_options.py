@@ -11,7 +11,7 @@ from disco.errors import InputError
 from disco.fields import Option, options
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs.script.shell import _flags as words
+from disco.reports.script.shell import _flags as words
 from disco.simulate import Design
 from disco.users.limits import UserLimits
 

@@ -7,8 +7,8 @@ from made_up import finished_run, of_an_older_version
 
 from disco.__main__ import main
 from disco.files import HOMES
+from disco.reports.packing import pack
 from disco.runs import example, list_runs
-from disco.runs.packing import pack
 
 
 def test_a_run_goes_there_and_back(tmp_path, monkeypatch, capsys):

@@ -13,8 +13,8 @@ from disco.__main__ import main
 from disco.cli import selector as command
 from disco.errors import FitStopped
 from disco.runs import open_run
-from disco.runs.parents import read_candidates
 from disco.selectors import cam, evidence
+from disco.subjects.fit.candidates import read_candidates
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 

@@ -15,9 +15,9 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.bounds import decided_means
 from disco.runs import create_run, open_run
-from disco.runs.refined import choice_of, read_refined
 from disco.simulate import Design, simulate
-from disco.work.refining import refine_run
+from disco.subjects.refinement.refined import choice_of, read_refined
+from disco.subjects.refinement.refining import refine_run
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 

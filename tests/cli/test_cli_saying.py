@@ -17,7 +17,7 @@ from disco.cli import fit, refine
 from disco.files import write_frame
 from disco.refine import Choice
 from disco.runs import Run
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 
 LONG = "long " + "x" * 10_000
 NAMES = ("red \x1b[31m", "up\x1b[1A\x1b[2K", "line\nProblem: none", "\x9b31m", "\u202eturned", LONG)

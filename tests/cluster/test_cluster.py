@@ -28,9 +28,11 @@ from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, node_scores, refine
 from disco.refine.task import Task
 from disco.runs import COMPARE, REFINE, create_run
-from disco.runs.compared import MethodsRequest
 from disco.simulate import Design, simulate
-from disco.work import comparing, jobs, refining, turns
+from disco.subjects.comparison import comparing
+from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.refinement import refining
+from disco.work import jobs, turns
 
 NUMBERS = np.arange(1000)
 

@@ -21,8 +21,8 @@ from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
 from disco.refine.fitted_graphs import fitted_graphs
+from disco.reports.script import Facts, shell
 from disco.runs import create_run
-from disco.runs.script import Facts, shell
 from disco.table.roles import Roles
 from disco.words import of_graphs
 

@@ -19,11 +19,11 @@ from disco.paper.ocs import select
 from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run
-from disco.runs.parents import compute_candidates, read_candidates
+from disco.subjects.fit.candidates import compute_candidates, read_candidates
+from disco.subjects.fit.execution import execute
 from disco.table.cells import dense_ranks
 from disco.table.prepared import prepare, without_interventions
 from disco.table.roles import Roles
-from disco.work.execution import execute
 
 GUIDE = {"guide": "intervention"}
 

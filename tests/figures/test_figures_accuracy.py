@@ -10,14 +10,15 @@ import pytest
 from made_up import HOSTILE, candidates, ordering
 
 from disco import metrics
-from disco.figures import accuracy, arcs, ranking, theme
-from disco.figures import ordering as order_figures
-from disco.figures import parents as parent_figures
+from disco.figures import theme
 from disco.graph import dag as graphs
 from disco.graph.draw import colours, placing
 from disco.graph.draw import picture as drawing
 from disco.paper import removals
 from disco.paper.ocs import frequencies, select
+from disco.subjects.fit.figures import accuracy, arcs, ranking
+from disco.subjects.fit.figures import ordering as order_figures
+from disco.subjects.fit.figures import parents as parent_figures
 
 ORDER = [f"x{k}" for k in range(8)]
 TRUTH = pd.DataFrame(

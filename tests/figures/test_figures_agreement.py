@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from disco.figures import agreement as figures
 from disco.figures import theme
 from disco.graph.draw import colours
 from disco.graph.result import GraphResult
-from disco.studies import lahman
+from disco.subjects.studies import figures, lahman
 
 FIRST = list(lahman.COLUMNS)
 

@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 from colours import contrast
 
-from disco.figures import compared, theme
+from disco.figures import theme
 from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
 from disco.metrics.consensus import Comparison
+from disco.subjects.comparison import figures as compared
 
 
 def test_the_matrix_names_the_two_that_agree_most():

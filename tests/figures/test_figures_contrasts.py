@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.figures import contrasts as figures
 from disco.figures import theme
+from disco.subjects.experiments import figures
 
 FOUND = pd.DataFrame(
     {"arm": "kept out", "node": ["mice", "<b>rats</b>", "owls", "bats"], "ratio": [2.0, 1.0, 0.7, 0.0]}

@@ -6,9 +6,9 @@ import pytest
 from app_world import HOSTILE, poisson
 from colours import contrast
 
-from disco.figures import counts as figures
 from disco.figures import theme
 from disco.paper.support import level_support
+from disco.subjects.table.figures import counts as figures
 from disco.table.counts import describe
 
 

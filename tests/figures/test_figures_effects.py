@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.figures import effects, theme
+from disco.figures import theme
 from disco.likelihood.count_shapes import describe
 from disco.likelihood.model import Model
 from disco.likelihood.model_check import check
+from disco.subjects.refinement.figures import fitted_model
 
 ODD = "<b>y</b> $x$"
 
@@ -32,12 +33,12 @@ def checked(table):
 
 
 def test_binned_means_are_those_of_the_rows(table):
-    found = effects.binned(table["x"], table[ODD])
+    found = fitted_model.binned(table["x"], table[ODD])
     groups = table.groupby("x")[ODD]
     np.testing.assert_allclose(found["mean"], groups.mean())
     assert found["rows"].tolist() == groups.size().tolist()
     wide = pd.Series(np.arange(1000) // 2)
-    few = effects.binned(wide, wide, limit=10)
+    few = fitted_model.binned(wide, wide, limit=10)
     assert len(few) == 10 and few["rows"].sum() == 1000 and few["rows"].min() >= 90
     np.testing.assert_allclose(few["mean"], few["count"])
     assert (few["low"].iloc[1:].to_numpy() > few["high"].iloc[:-1].to_numpy()).all()
@@ -45,7 +46,7 @@ def test_binned_means_are_those_of_the_rows(table):
 
 def test_a_response_has_its_band_and_discs(table, model):
     curve = model.curve("x", ODD)
-    figure = effects.response(curve, effects.binned(table["x"], table[ODD]), "x", ODD)
+    figure = fitted_model.response(curve, fitted_model.binned(table["x"], table[ODD]), "x", ODD)
     band, discs, line = figure.data
     assert list(line.y) == curve["mean"].tolist()
     assert max(band.y) == curve["high"].max() and min(band.y) == curve["low"].min()
@@ -57,7 +58,7 @@ def test_a_response_has_its_band_and_discs(table, model):
 
 def test_a_kind_beside_its_shapes(model):
     kind = describe(model, ODD)
-    figure = effects.kind(kind)
+    figure = fitted_model.kind(kind)
     bars, *lines = figure.data
     assert sum(bars.y) == pytest.approx(1.0, abs=0.01)
     assert lines[0].name == kind.nearest.words() and any("Poisson" in line.name for line in lines)
@@ -69,7 +70,7 @@ def test_statistics_outside_are_marked_and_counted(checked):
     part = checked.columns.copy()
     rows = part["statistic"] == "ratio"
     part.loc[rows, "outside"] = [True, False]
-    figure = effects.columns(type(checked)(**{**vars(checked), "columns": part}), "ratio")
+    figure = fitted_model.columns(type(checked)(**{**vars(checked), "columns": part}), "ratio")
     inside, outside = figure.data[1:]
     assert len(inside.x) == len(outside.x) == 1 and outside.marker.symbol == "x"
     assert "1 of 2 columns outside" in theme.title_of(figure) and "0.200 expected" in theme.title_of(figure)
@@ -77,31 +78,31 @@ def test_statistics_outside_are_marked_and_counted(checked):
     assert outside.y[0] == node["observed"]
     assert outside.x[0] - outside.error_x.arrayminus[0] == pytest.approx(node["low"])
     assert outside.x[0] + outside.error_x.array[0] == pytest.approx(node["high"])
-    assert effects.columns(checked, "zeros").layout.xaxis.type == "linear"
+    assert fitted_model.columns(checked, "zeros").layout.xaxis.type == "linear"
 
 
 def test_pairs_and_margin(checked):
-    figure = effects.pairs(checked)
+    figure = fitted_model.pairs(checked)
     assert sum(len(trace.x) for trace in figure.data[1:]) == 1 and "of 1 pairs" in theme.title_of(figure)
-    margin = effects.margin(checked, "x")
+    margin = fitted_model.margin(checked, "x")
     assert sum(margin.data[0].y) == 800 and "expected by chance" in theme.title_of(margin)
 
 
 def test_held_out_bars_say_which_graph_is_better(checked):
-    figure = effects.held_out(checked)
+    figure = fitted_model.held_out(checked)
     assert list(figure.data[0].y) == ["DISCO", "refined"] and figure.data[0].x[0] == 0 and figure.data[0].x[1] > 0
     title = theme.title_of(figure)
     assert "refined graph predicts held-out rows better than the DISCO graph" in title
     gap = checked.differences.iloc[-1]["difference"]
     assert f"{gap:.3g}"[:4] in title
     worse = checked.differences.assign(difference=-checked.differences["difference"])
-    assert "worse" in theme.title_of(effects.held_out(replace(checked, differences=worse)))
+    assert "worse" in theme.title_of(fitted_model.held_out(replace(checked, differences=worse)))
 
 
 @pytest.mark.parametrize(("difference", "words"), [(2.1, "better"), (1.9, "No"), (-1.9, "No"), (-2.1, "worse")])
 def test_within_two_standard_errors_no_graph_is_better(checked, difference, words):
     known = checked.differences.assign(difference=difference, error=1.0)
-    said = effects.held_out_words(replace(checked, differences=known))
+    said = fitted_model.held_out_words(replace(checked, differences=known))
     assert words in said and ("better" in said, "worse" in said) == (words == "better", words == "worse")
     none = "No difference between the refined and the DISCO graph on held-out rows: 1.90 ± 1.00 nats per row"
     assert words != "No" or said == none

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from app_world import events
 
-from disco.figures.losses import loss_curves, said_in_words, smooth
 from disco.figures.theme import FOLD_COLOURS, fold_colour, fold_dash
+from disco.subjects.fit.figures.losses import loss_curves, said_in_words, smooth
 
 
 def test_smoothing_is_the_debiased_moving_average():

@@ -6,11 +6,12 @@ import pytest
 from made_up import HOSTILE, curvature, ordering
 from text_boxes import WIDTH, box, point, text_width
 
-from disco.figures import curvature as by_rank
-from disco.figures import ordering as figures
-from disco.figures import ranking, theme
+from disco.figures import theme
 from disco.graph.draw import colours
 from disco.paper import removals
+from disco.subjects.fit.figures import curvature as by_rank
+from disco.subjects.fit.figures import ordering as figures
+from disco.subjects.fit.figures import ranking
 from disco.words import number
 
 ORDER = ["a", "b", "c", "d", "e"]

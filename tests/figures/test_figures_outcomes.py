@@ -4,7 +4,7 @@ import pandas as pd
 
 from disco.effects.distribution import COLUMNS
 from disco.effects.effect_records import Answer, Effect, Interval, Shares
-from disco.figures import outcomes
+from disco.subjects.effects import figures as outcomes
 
 ANSWER = Answer(*[Interval(1.0, 0.9, 1.1)] * 4, Shares(1, 0, 0))
 EFFECT = Effect("y", {"x": 3, "z": 2}, {"x": 1, "z": 2}, ANSWER, ANSWER, None, (), 0.0, ())

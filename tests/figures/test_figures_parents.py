@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates
 
-from disco.figures import parents as figures
 from disco.figures import theme
 from disco.paper.ocs import frequencies, select, sensitivity, standardise, with_z
+from disco.subjects.fit.figures import parents as figures
 from disco.words import how_many
 
 ORDER = [f"x{k}" for k in range(8)]

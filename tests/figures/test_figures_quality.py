@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from app_world import HOSTILE, poisson
 
-from disco.figures import quality as figures
+from disco.subjects.table.figures import quality as figures
 from disco.table.quality import quality
 
 FIGURES = (figures.dispersion, figures.zeros, figures.depth)

@@ -8,12 +8,12 @@ import pytest
 from made_up import HOSTILE, evidence
 
 from disco import metrics
-from disco.figures import refined as figures
 from disco.figures import theme
 from disco.graph.dag import build
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
 from disco.refine.refinement_result import ends
+from disco.subjects.refinement.figures import searches as figures
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
 STARTS = pd.DataFrame(

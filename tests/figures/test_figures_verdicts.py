@@ -9,7 +9,7 @@ from made_up import candidates, finished_run, refine_by_hand
 from disco import verdicts
 from disco.graph.result import Note
 from disco.refine.refinement_result import EARLY
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 
 BOUND = 10.0
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE, candidates
 
-from disco.figures import simulated
 from disco.graph import dag as graphs
 from disco.graph.draw import colours, placing
 from disco.graph.draw import picture as drawing
@@ -19,6 +18,7 @@ from disco.graph.draw.lines import TIES
 from disco.graph.draw.notebook import vis
 from disco.paper.ocs import frequencies, select
 from disco.simulate import Design, identifiable, simulate
+from disco.subjects.simulation import figures as simulated
 
 ORDER = [f"x{k}" for k in range(30)]
 SVG = "{http://www.w3.org/2000/svg}"

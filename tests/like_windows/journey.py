@@ -12,9 +12,10 @@ import pandas as pd
 
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run, packing
-from disco.runs.compared import MethodsRequest
+from disco.reports import packing
+from disco.runs import COMPARE, FIT, REFINE, Run, create_run
 from disco.runs.locks import note
+from disco.subjects.comparison.compared import MethodsRequest
 from disco.system import INHERITS_LOCKS, kill
 from disco.table.read import read_table
 from disco.work import jobs

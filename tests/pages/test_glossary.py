@@ -9,7 +9,7 @@ from app_world import booted
 from made_up import finished_run, refine_by_hand
 
 from disco.refine.bounds import BOUND, MISFIT
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from pages.shared.result.selectors import SAID
 from pages.shared.widgets.glossary import define, entries
 

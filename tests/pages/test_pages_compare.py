@@ -9,9 +9,10 @@ from test_pages_ordering import opened
 
 from disco.graph.result import GraphResult
 from disco.methods import METHODS
-from disco.runs import COMPARE, Run, compared, create_run
-from disco.runs.compared import MethodResult, MethodsRequest
-from disco.work import comparing, jobs
+from disco.runs import COMPARE, Run, create_run
+from disco.subjects.comparison import compared, comparing
+from disco.subjects.comparison.compared import MethodResult, MethodsRequest
+from disco.work import jobs
 
 PAGE = "pages/compare/page.py"
 CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]

@@ -7,7 +7,7 @@ from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, p
 
 from disco import runs
 from disco.runs import making
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from pages.data import columns
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start

@@ -16,8 +16,9 @@ from disco.effects.effect_question import among
 from disco.effects.sentences import in_words
 from disco.effects.strength import strength
 from disco.paper.settings import Settings
-from disco.runs import Run, create_run, effects
-from disco.runs.script import Facts, python, shell
+from disco.reports.script import Facts, python, shell
+from disco.runs import Run, create_run
+from disco.subjects.effects import compatible_graphs
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
 from pages.effects import answering
@@ -73,11 +74,11 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
 
 
 def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
-    run, may_begin, read = made(), threading.Event(), effects.fitted
+    run, may_begin, read = made(), threading.Event(), compatible_graphs.fitted
     calls: list[Run] = []
     monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     monkeypatch.setattr(
-        effects, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
+        compatible_graphs, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
     )
     at = asked(run)
     assert at.get("progress")[0].proto.text == "Starting" and not at.number_input
@@ -105,7 +106,7 @@ def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkey
     files, run = written_when_asked(monkeypatch), made()
     at = asked(run)
     assert question(at) == ("b", "c", 4, 8)
-    fitted = effects.fitted(run)
+    fitted = compatible_graphs.fitted(run)
     found = effect(fitted, "c", {"b": 8}, {"b": 4})
     assert in_words(found).replace(" %", "\u00a0%").split(" (ratio")[0] in texts(at).replace("\\", "")
     rows = frame_with(at, "ratio").set_index("effect")
@@ -214,7 +215,7 @@ def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
     refine_by_hand(run, ["a", "b", "c", "d"], edges=[("a", "b"), ("b", "c")])
     assert box(asked(run), "effects_where").options == ["all rows", "site = u", "site = v", "site = w"]
     at = asked(run, cause="b", outcome="c", where="site:v")
-    there = among(effects.fitted(run), {"site": "v"})
+    there = among(compatible_graphs.fitted(run), {"site": "v"})
     low, high = map(number, effect(there, "c", {"b": 8}, {"b": 4}).total.rate_ratio[1:])
     assert f"({low} to {high})" in frame_with(at, "ratio")["ratio"].iloc[0]
     assert "Over the 100 rows with site = v." in texts(at).replace("\\", "") and "the mean over these rows" in texts(at)

@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.files import HOMES
+from disco.reports.packing import pack
 from disco.runs import REFINE
-from disco.runs.packing import pack
 
 
 def test_the_example_is_put_among_the_runs_once():

@@ -11,7 +11,7 @@ from test_pages_ordering import opened
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.runs import REFINE, create_run, list_runs
-from disco.runs.refined import save
+from disco.subjects.refinement.refined import save
 from disco.table.roles import Roles
 from pages.shared.graph import canvas, contexts, layout
 from pages.shared.result import refinement

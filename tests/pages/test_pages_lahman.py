@@ -12,9 +12,10 @@ from disco.graph.result import GraphResult
 from disco.metrics import a_top
 from disco.paper.ocs import select
 from disco.refine import Choice, Refined
-from disco.runs import FIT, REFINE, results
-from disco.runs import refined as stored
-from disco.studies import lahman
+from disco.runs import FIT, REFINE
+from disco.subjects.fit import results
+from disco.subjects.refinement import refined as stored
+from disco.subjects.studies import lahman
 from disco.work import jobs
 
 PAGE = "pages/lahman/page.py"

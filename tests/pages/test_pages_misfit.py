@@ -14,7 +14,7 @@ from disco.columns import P_VALUE, STABILITY
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
-from disco.runs.refined import read_refined, save
+from disco.subjects.refinement.refined import read_refined, save
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import canvas
 from pages.shared.widgets.tables import meaning

@@ -10,7 +10,7 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
 from disco.refine.orientations import Class
-from disco.runs import refined
+from disco.subjects.refinement import refined
 from pages.shared.compute import machine
 from pages.shared.evidence import next_steps, questions
 

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.files import write_frame
 from disco.paper.settings import Settings
-from disco.work import serving
-from disco.work.execution import execute
+from disco.subjects.fit import network_cache
+from disco.subjects.fit.execution import execute
 from pages.ordering import sections
 from pages.shared.graph import downloads
 
@@ -162,12 +162,12 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
 
 
 def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
-    from disco.figures import curvature as by_rank
+    from disco.subjects.fit.figures import curvature as by_rank
 
     ccs = fitted_run.ccs()
     first = ccs[ccs["step"] == 1]
     for node, scores in first.groupby("node"):
-        frame = serving.fitted(fitted_run).curvature(node, first["node"].unique())
+        frame = network_cache.fitted(fitted_run).curvature(node, first["node"].unique())
         within = by_rank.parts(frame, fitted_run.settings.min_level_rows, admissible_only=False).within
         assert within == pytest.approx(scores["score"].mean(), rel=1e-3, abs=1e-9)
 

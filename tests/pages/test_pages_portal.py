@@ -12,8 +12,8 @@ from disco.graph.result import GraphResult
 from disco.refine import QUICK, Refined
 from disco.refine.refinement_result import EDGE_COLUMNS
 from disco.runs import REFINE
-from disco.runs import refined as stored
-from disco.studies import portal
+from disco.subjects.refinement import refined as stored
+from disco.subjects.studies import portal
 from disco.work import jobs
 from pages.shared.compute import machine
 

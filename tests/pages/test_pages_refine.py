@@ -25,9 +25,10 @@ from test_pages_ordering import opened
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import REFINE, create_run
-from disco.runs.refined import read_refined, save
-from disco.work import jobs, refine_forecast, refining
-from disco.work.refine_forecast import Trial
+from disco.subjects.refinement import refine_forecast, refining
+from disco.subjects.refinement.refine_forecast import Trial
+from disco.subjects.refinement.refined import read_refined, save
+from disco.work import jobs
 from disco.work.turns import Ticket, Wait
 from pages.shared.compute import machine
 from pages.shared.compute.background import Computation, Slow

@@ -14,7 +14,7 @@ from disco.graph.dag import export
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.runs import Run
-from disco.runs import refined as stored
+from disco.subjects.refinement import refined as stored
 from pages.shared.evidence.evidence_words import NUMBERS
 
 EDGE = EDGES[1]  # decided, can be reversed

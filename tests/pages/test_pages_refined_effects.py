@@ -15,8 +15,8 @@ from disco.columns import OF_DIRECTION
 from disco.graph.result import GraphResult
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
-from disco.runs import refined as stored
 from disco.runs import stamps
+from disco.subjects.refinement import refined as stored
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import results
@@ -69,7 +69,7 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
         from pathlib import Path
 
         from disco.runs import Run
-        from disco.runs.refined import read_refined
+        from disco.subjects.refinement.refined import read_refined
         from pages.refine import model_check
         from pages.shared.evidence import evidence_panel
 

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.runs import beside
-from disco.studies import portal
+from disco.subjects.studies import portal
 from disco.table.roles import Roles
 from pages.data import columns
 from pages.shared.table import draft_facts

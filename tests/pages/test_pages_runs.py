@@ -15,9 +15,9 @@ from disco.errors import InputError
 from disco.files import HOMES
 from disco.paper.settings import Settings
 from disco.refine import Choice
+from disco.reports.summary import Summary
 from disco.runs import COMPARE, FIT, REFINE, Status
-from disco.runs.refined import read_refined
-from disco.runs.summary import Summary
+from disco.subjects.refinement.refined import read_refined
 from disco.work import jobs
 from disco.work.turns import Ticket, Wait
 from pages.runs import run_table

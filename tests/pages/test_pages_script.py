@@ -21,12 +21,12 @@ from disco.cli.foreground import work_here
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
+from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import COMPARE, FIT, REFINE, Run, create_run, open_run, origin
-from disco.runs.compared import MethodsRequest
 from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
-from disco.runs.script import TABLE, Facts, python, shell
 from disco.simulate import Design, simulate
-from disco.studies import portal
+from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.studies import portal
 from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.read import read_table
 from disco.table.roles import Roles

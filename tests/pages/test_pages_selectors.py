@@ -6,13 +6,14 @@ from app_world import box, forget_results, kept, numbers, texts, wait_until_comp
 from made_up import HOSTILE, candidates, finished_run, ordering
 from test_pages_ordering import opened
 
-from disco.figures import selectors as figures
 from disco.paper.ocs import select
 from disco.paper.settings import Settings
-from disco.runs import Run, results
-from disco.runs.parents import compute_candidates, read_candidates
+from disco.runs import Run
 from disco.selectors import cam, evidence, selection
 from disco.simulate import Design, simulate
+from disco.subjects.fit import results
+from disco.subjects.fit.candidates import compute_candidates, read_candidates
+from disco.subjects.fit.figures import selectors as figures
 from pages.shared.evidence.evidence_words import SAME_ROWS
 
 PAGE = "pages/parents/page.py"

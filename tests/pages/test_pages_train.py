@@ -15,7 +15,8 @@ from disco.knowledge import Knowledge
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.work import jobs, order_so_far, where
+from disco.subjects.fit import order_so_far
+from disco.work import jobs, where
 from pages.shared.widgets.names import plain
 from pages.shared.work import fit_options
 

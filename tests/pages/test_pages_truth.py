@@ -6,7 +6,7 @@ from made_up import finished_run
 from test_pages_ordering import opened, section
 
 from disco.graph.dag import FORMATS, export
-from disco.runs.about import about
+from disco.reports.provenance import about
 from pages.shared.result.truth import TruthComparison
 
 PAGES = ("ordering", "parents", "graph")

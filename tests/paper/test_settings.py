@@ -5,7 +5,7 @@ import pytest
 from disco import DISCO, InputError, Settings
 from disco.cli.arguments import parse
 from disco.paper.settings import PRESETS
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 
 
 def test_the_tuned_preset_is_the_default_everywhere():

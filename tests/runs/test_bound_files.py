@@ -21,11 +21,14 @@ from disco.paper.fitted_networks import Variant
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.prior import BEFORE
-from disco.runs import Run, artefacts, compared, create_run, digests, origin, refined, results, stamps
-from disco.runs.compared import MethodResult
-from disco.runs.packing import pack, unpack
-from disco.runs.parents import compute_candidates, read_candidates
-from disco.runs.refined import dismiss, read_check, read_refined, save_check
+from disco.reports.packing import pack, unpack
+from disco.runs import Run, artefacts, create_run, digests, origin, stamps
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import MethodResult
+from disco.subjects.fit import results
+from disco.subjects.fit.candidates import compute_candidates, read_candidates
+from disco.subjects.refinement import refined
+from disco.subjects.refinement.refined import dismiss, read_check, read_refined, save_check
 from disco.table.roles import Roles
 
 NODES = ["x1", "x2", "x3", "x4"]

@@ -11,8 +11,17 @@ from made_up import finished_run, of_an_older_version
 from disco.errors import InputError
 from disco.files import read_frame, write_bytes
 from disco.graph.result import GraphResult
-from disco.runs import Run, artefacts, compared
-from disco.runs.compared import MethodResult, MethodsRequest, read_all, read_one, read_scores, save, table
+from disco.runs import Run, artefacts
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import (
+    MethodResult,
+    MethodsRequest,
+    read_all,
+    read_one,
+    read_scores,
+    save,
+    table,
+)
 
 NODES = ["x1", "x2", "x3", "x4"]
 CHAIN = [("x1", "x2"), ("x2", "x3"), ("x3", "x4")]

@@ -9,11 +9,11 @@ from made_up import candidates, finished_run, of_an_older_version, ordering, ref
 from disco.errors import InputError
 from disco.files import write_frame, write_json
 from disco.paper.settings import Settings
+from disco.reports.all_results import FITTED, REFINED, names, read
+from disco.reports.summary import Summary, edge_counts
+from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
 from disco.runs import Run
-from disco.runs.comparing import FIRST, SECOND, TwoRuns, compare
-from disco.runs.found import FITTED, REFINED, names, read
-from disco.runs.results import _frames
-from disco.runs.summary import Summary, edge_counts
+from disco.subjects.fit.results import _frames
 
 
 def fitted(order: list[str], edges: list[tuple[str, str]], name: str = "made up", **settings: object) -> Run:

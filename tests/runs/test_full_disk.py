@@ -10,9 +10,9 @@ from disco.errors import InputError
 from disco.files import append_bytes
 from disco.paper.settings import Settings
 from disco.runs import FIT, REFINE, create_run, find_runs, list_runs, runs_root
-from disco.runs import events as losses
+from disco.subjects.fit import events as losses
+from disco.subjects.fit.execution import execute
 from disco.work import jobs
-from disco.work.execution import execute
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 

@@ -21,11 +21,13 @@ from disco.files import HOMES
 from disco.graph.result import GraphResult
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
-from disco.runs import COMPARE, FIT, REFINE, Run, compared, create_run, packing
-from disco.runs.compared import MethodResult
-from disco.runs.packing import pack, unpack
-from disco.runs.refined import read_refined
-from disco.runs.refined import save as save_refined
+from disco.reports import packing
+from disco.reports.packing import pack, unpack
+from disco.runs import COMPARE, FIT, REFINE, Run, create_run
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import MethodResult
+from disco.subjects.refinement.refined import read_refined
+from disco.subjects.refinement.refined import save as save_refined
 from disco.table.roles import Roles
 
 EXAMPLE = (HOMES[0] / "datasets" / "example.zip").read_bytes()

@@ -16,9 +16,9 @@ from disco.files import plain, read_frame, write_bytes, write_frame
 from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import Run, create_run, list_runs, open_run, runs_root
-from disco.runs import events as losses
 from disco.runs.locks import Lock, held
-from disco.work.execution import execute
+from disco.subjects.fit import events as losses
+from disco.subjects.fit.execution import execute
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
 NAMES = ["<script>alert(1)</script>", 'quo"te, comma', "NA", "line\nbreak\r", "größe"]

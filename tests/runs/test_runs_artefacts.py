@@ -15,12 +15,13 @@ from disco.hidden.all_artefacts import looked_for
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.refinement_result import withheld
-from disco.runs import artefacts, create_run, found, origin, stamps
-from disco.runs.about import about
+from disco.reports import all_results as found
+from disco.reports.packing import pack
+from disco.reports.provenance import about
+from disco.runs import artefacts, create_run, origin, stamps
 from disco.runs.folder import Run
-from disco.runs.packing import pack
-from disco.runs.refined import agree, dismiss, read_refined, save
 from disco.simulate import Design, simulate
+from disco.subjects.refinement.refined import agree, dismiss, read_refined, save
 from disco.table.artefacts import ARTEFACTS
 from disco.table.edits import AddKinds
 from disco.table.finding import Finding

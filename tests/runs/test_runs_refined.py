@@ -15,7 +15,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, POOR
 from disco.runs import REFINE, create_run
-from disco.runs.refined import choice_of, read_refined, save
+from disco.subjects.refinement.refined import choice_of, read_refined, save
 from disco.work import jobs
 
 EDGES = [("x1", "x2"), ("x2", "x4"), ("x1", "x3")]

@@ -14,11 +14,11 @@ from made_up import of_an_older_version
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.metrics.consensus import Comparison
+from disco.reports.all_results import FITTED
+from disco.reports.packing import pack, unpack
+from disco.reports.provenance import about
+from disco.reports.two_runs import _settings
 from disco.runs import create_run, find_runs, open_run
-from disco.runs.about import about
-from disco.runs.comparing import _settings
-from disco.runs.found import FITTED
-from disco.runs.packing import pack, unpack
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 

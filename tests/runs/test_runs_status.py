@@ -12,7 +12,9 @@ from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import FIT, REFINE, Run, Status, Work, create_run
 from disco.runs.locks import note
-from disco.work import execution, jobs, refining
+from disco.subjects.fit import execution
+from disco.subjects.refinement import refining
+from disco.work import jobs
 from disco.work.recording import Recorder
 
 OLDER_FIT = {

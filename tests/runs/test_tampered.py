@@ -18,16 +18,19 @@ from disco.files import append_bytes, write_frame, write_json
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, compared, create_run, find_runs, list_runs, open_run, results, runs_root
-from disco.runs.about import about
-from disco.runs.compared import MethodResult
-from disco.runs.parents import compute_candidates, read_candidates, selected_graph
-from disco.runs.refined import choice_of, read_check, read_refined, save_check
-from disco.runs.summary import Summary, edge_counts
+from disco.reports.provenance import about
+from disco.reports.summary import Summary, edge_counts
+from disco.runs import FIT, REFINE, Run, create_run, find_runs, list_runs, open_run, runs_root
+from disco.subjects.comparison import compared
+from disco.subjects.comparison.compared import MethodResult
+from disco.subjects.fit import network_cache, results
+from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_graph
+from disco.subjects.fit.execution import execute
+from disco.subjects.refinement import refining
+from disco.subjects.refinement.refined import choice_of, read_check, read_refined, save_check
+from disco.subjects.refinement.refining import refine_run
 from disco.table.roles import Roles
-from disco.work import jobs, refining, serving
-from disco.work.execution import execute
-from disco.work.refining import refine_run
+from disco.work import jobs
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)
 FAST = Choice(starts=1, restarts=0, bootstrap=2, folds=0)
@@ -77,7 +80,7 @@ def whole(tmp_path_factory) -> Path:
 @pytest.fixture
 def run(whole) -> Run:
     """A copy for a test to damage."""
-    serving.clear()
+    network_cache.clear()
     place = runs_root() / "damaged"
     shutil.copytree(whole, place)
     return Run(place)
@@ -167,7 +170,7 @@ READERS = {  # the files that each reads, besides settings.json
     "refined": (lambda run: (read_refined(run), choice_of(run)), REFINED),
     "check": (lambda run: read_check(run), ("refined_check.json", "table.parquet")),
     "cam": (lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam").edges), (*ORDER, *CAM)),
-    "networks": (lambda run: serving.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
+    "networks": (lambda run: network_cache.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
 }  # fmt: skip # a table
 COMMANDS = {  # the same of commands
     "graph damaged": (*ORDER, "ocs.csv"),
@@ -223,7 +226,7 @@ def test_a_command_is_not_harmed_by_files_that_it_does_not_need(run, capsys, com
 
 
 def damage_all_but(run: Run, needed: tuple[str, ...]) -> None:
-    serving.clear()
+    network_cache.clear()
     for name in set(ALL) - {*needed, "settings.json"}:
         ANY["binary"](run.path / name)
 

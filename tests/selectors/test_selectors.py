@@ -15,11 +15,11 @@ from disco.paper import ocs
 from disco.paper.ranks import other_ranks, rank_on_grid, split_rows
 from disco.progress import Event
 from disco.runs import Run, create_run
-from disco.runs.parents import compute_candidates, path_of, read_candidates, selected_edges
 from disco.selectors import cam, evidence, pcm, selection
+from disco.subjects.fit.candidates import compute_candidates, path_of, read_candidates, selected_edges
+from disco.subjects.fit.execution import execute
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import as_counts
-from disco.work.execution import execute
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 1, "device": "cpu"}
 ENGINES = {"cam": cam.edges, "pcm": pcm.edges, "evidence": evidence.edges}

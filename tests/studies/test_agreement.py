@@ -5,7 +5,7 @@ import pytest
 
 from disco.graph.result import GraphResult
 from disco.metrics import a_top
-from disco.studies import agreement, lahman
+from disco.subjects.studies import agreement, lahman
 
 ORDER = list(lahman.COLUMNS)
 TURNED = ORDER[::-1]

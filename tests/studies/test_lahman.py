@@ -4,7 +4,7 @@ import pytest
 
 from disco.errors import InputError
 from disco.paper.settings import Settings
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 
 HAS_2025 = lahman.seasons()[1] >= 2025
 

@@ -7,8 +7,9 @@ from made_up import candidates, ordering
 from disco.knowledge import Knowledge
 from disco.paper.ocs import select
 from disco.paper.settings import Settings
-from disco.runs import FIT, REFINE, create_run, results
-from disco.studies import matching
+from disco.reports import matching
+from disco.runs import FIT, REFINE, create_run
+from disco.subjects.fit import results
 from disco.table.roles import Roles
 
 TABLE = pd.DataFrame(np.random.default_rng(1).poisson(3.0, (60, 3)), columns=["fish", "fly", "frog"]).assign(

@@ -7,7 +7,7 @@ from disco import experiments
 from disco.errors import InputError
 from disco.experiments.arrows import CONTRADICTED
 from disco.refine import QUICK, refine
-from disco.studies import portal
+from disco.subjects.studies import portal
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 

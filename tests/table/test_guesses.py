@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco import simulate
-from disco.studies import lahman
+from disco.subjects.studies import lahman
 from disco.table.artefacts import ignored
 from disco.table.guesses import guesses
 from disco.table.interventions import found_in

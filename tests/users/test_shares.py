@@ -9,11 +9,12 @@ from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, find_examples, find_runs, is_kept, open_run, refined
-from disco.runs.packing import pack, unpack
+from disco.reports.packing import pack, unpack
+from disco.runs import FIT, REFINE, Run, find_examples, find_runs, is_kept, open_run
+from disco.subjects.refinement import refined, refining
 from disco.users import shares
 from disco.users.roots import common_root, root_of
-from disco.work import jobs, refining
+from disco.work import jobs
 
 
 @pytest.fixture

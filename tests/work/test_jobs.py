@@ -16,11 +16,12 @@ from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run, results
-from disco.runs.compared import MethodsRequest
+from disco.runs import COMPARE, FIT, REFINE, Run, create_run
 from disco.runs.locks import note
+from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.fit import results
+from disco.subjects.fit.execution import execute
 from disco.work import jobs, turns
-from disco.work.execution import execute
 
 SHORT = Settings.of("paper", **TINY, joint_epochs=120)
 LONGER = SHORT.replace(joint_epochs=300, validation_start=10_000)

@@ -8,9 +8,10 @@ from job_world import few_threads, kill, wait
 from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
-from disco.runs import COMPARE, Run, compared
-from disco.runs.compared import MethodsRequest, make_folder
-from disco.work import comparing, jobs
+from disco.runs import COMPARE, Run
+from disco.subjects.comparison import compared, comparing
+from disco.subjects.comparison.compared import MethodsRequest, make_folder
+from disco.work import jobs
 
 assert few_threads  # used by every test here
 

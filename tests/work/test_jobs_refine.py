@@ -18,11 +18,12 @@ from disco.progress import Sketch
 from disco.refine import Choice
 from disco.runs import FIT, REFINE, Run, create_run
 from disco.runs.locks import note
-from disco.runs.refined import choice_of, read_refined
 from disco.simulate import Design, simulate
-from disco.work import jobs, recording, refine_forecast, refining, turns
-from disco.work.refine_forecast import Trial
-from disco.work.refining import refine_run
+from disco.subjects.refinement import refine_forecast, refining
+from disco.subjects.refinement.refine_forecast import Trial
+from disco.subjects.refinement.refined import choice_of, read_refined
+from disco.subjects.refinement.refining import refine_run
+from disco.work import jobs, recording, turns
 
 assert few_threads  # used by every test here
 

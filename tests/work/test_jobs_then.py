@@ -7,7 +7,7 @@ from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import FIT, REFINE
-from disco.runs.refined import read_refined
+from disco.subjects.refinement.refined import read_refined
 from disco.work import jobs
 
 assert few_threads  # used by every test here

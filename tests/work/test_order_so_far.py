@@ -5,7 +5,7 @@ import pytest
 
 from disco.paper.settings import Settings
 from disco.runs import create_run
-from disco.work import order_so_far
+from disco.subjects.fit import order_so_far
 
 
 @pytest.fixture

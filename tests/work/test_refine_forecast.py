@@ -16,8 +16,8 @@ from disco.knowledge import Knowledge
 from disco.likelihood import newton
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
-from disco.work import refine_forecast
-from disco.work.refine_forecast import Trial, trial
+from disco.subjects.refinement import refine_forecast
+from disco.subjects.refinement.refine_forecast import Trial, trial
 
 FULL = Choice()
 FORETOLD = Path(__file__).parents[2] / "benchmarks" / "results" / "foretold.jsonl"

@@ -22,14 +22,14 @@ from disco.columns import (
     VERDICT,
 )
 from disco.errors import InputError
-from disco.figures import effects
 from disco.graph.dag import has_direction
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED, decided_means
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run, stamps
-from disco.runs.refined import choice_from, choice_of
+from disco.subjects.refinement.figures import fitted_model
+from disco.subjects.refinement.refined import choice_from, choice_of
 from disco.words import how_many, listed, nats, number, plural
 from pages.shared.compute import machine
 from pages.shared.evidence import evidence_words, modelled, questions
@@ -63,7 +63,7 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
     with errors.caught():
         curve, observed = modelled.curve(run, refined, parent, child)
         unit = modelled.unit(run)
-        figure.show(effects.response(curve, observed, parent, child, unit), "refined_response")
+        figure.show(fitted_model.response(curve, observed, parent, child, unit), "refined_response")
 
 
 def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
@@ -129,7 +129,7 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
         parents = modelled.parents_of(refined.edges).get(node)
         st.markdown(f"{'Given its parents' if parents else 'It has no parents'}. {plain(kind.sentence())}")
         if not kind.is_level and len(kind.counts) > 2:
-            figure.show(effects.kind(kind), "refined_kind")
+            figure.show(fitted_model.kind(kind), "refined_kind")
             st.caption(
                 "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
                 "Distance: the divergence in nats, averaged over all rows. From "
@@ -311,8 +311,8 @@ def _words(run: Run, refined: Refined, node: str, is_: str, neighbour: str) -> s
         return f"{code(neighbour)}: {_ONLY_DISCO}"
     curve, _ = modelled.curve(run, refined, parent, child)
     if is_ != _JOINED:
-        return effects.response_words(curve, parent, child, code)
-    rises = effects.middle(curve)["mean"].diff().iloc[-1]
+        return fitted_model.response_words(curve, parent, child, code)
+    rises = fitted_model.middle(curve)["mean"].diff().iloc[-1]
     if rises == 0:
         return f"{code(neighbour)}: neither higher nor lower where {code(node)} is higher."
     return f"{code(neighbour)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."

@@ -11,7 +11,7 @@ from disco.refine import Choice, Refined
 from disco.refine.bounds import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
 from disco.runs import Run, stamps
-from disco.runs.refined import choice_of
+from disco.subjects.refinement.refined import choice_of
 from disco.table.prepared import Prepared
 from disco.words import number, plural
 from pages.shared.compute.cache import cached

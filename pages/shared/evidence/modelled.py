@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disco.figures import effects
 from disco.refine import Refined
 from disco.runs import Run, stamps
+from disco.subjects.refinement.figures import fitted_model
 from disco.table.adjustment import Adjustment
 from pages.shared.compute.cache import cached
 
@@ -85,7 +85,7 @@ def _curves(run: Run, refined: Refined, child: str) -> dict[str, tuple[pd.DataFr
     for parent in parents_of(refined.edges)[child]:
         as_rates = rates(rows[[parent]].to_numpy(), around)
         along = rows[parent] if as_rates is None else pd.Series(as_rates[:, 0], rows.index)
-        curves[parent] = model.curve(parent, child), effects.binned(along, rows[child])
+        curves[parent] = model.curve(parent, child), fitted_model.binned(along, rows[child])
     return curves
 
 

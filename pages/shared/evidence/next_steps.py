@@ -12,7 +12,7 @@ from disco.knowledge import Knowledge
 from disco.refine import QUICK
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
 from disco.runs import REFINE, Run
-from disco.runs import next_experiment as engine
+from disco.subjects.experiments import next_experiment as engine
 from disco.words import how_many, listed
 from pages.shared import session
 from pages.shared.compute import machine

@@ -63,9 +63,9 @@ def graphs(run: Run) -> "Slow[Graphs]":
     """The graphs that the rows of a run leave; read at once where that takes a moment."""
 
     def work(callback: Callback) -> "Graphs":
-        from disco.runs import effects
+        from disco.subjects.effects import compatible_graphs
 
-        return effects.fitted(run, callback), threading.Lock()
+        return compatible_graphs.fitted(run, callback), threading.Lock()
 
     words, failure = "Reading the graphs that the rows leave", "The answer could not be computed"
     return Slow(("effects_graphs", *key(run)), work, words, failure, at_once=len(run.nodes) <= MOST_AT_ONCE)

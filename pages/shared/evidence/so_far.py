@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from disco.figures import refined as figures
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
 from disco.runs import REFINE, Run, Status
+from disco.subjects.refinement import refining
+from disco.subjects.refinement.figures import searches as figures
 from disco.words import how_many
-from disco.work import refining
 from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.widgets import errors

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from disco.errors import InputError
+from disco.reports.packing import pack, unpack
 from disco.runs import Run, stamps
-from disco.runs.packing import pack, unpack
 from disco.server import log
 from disco.users import roots, shares
 from disco.words import how_many

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from disco import runs
-from disco.runs import Run, refined
+from disco.runs import Run
+from disco.subjects.refinement import refined
 from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
 from disco.words import how_many

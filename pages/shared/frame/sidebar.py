@@ -7,9 +7,10 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.runs import FIT
+from disco.subjects.fit import network_cache
 from disco.users import roots
 from disco.words import clock, how_many, size
-from disco.work import serving, where
+from disco.work import where
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.frame import gate
@@ -49,7 +50,7 @@ def _messages() -> None:
     if not machine.engine_ready():
         st.caption("Device: not yet known")
         return
-    status = serving.device_status()
+    status = network_cache.device_status()
     st.caption(
         f"**{'GPU' if status.kind == 'cuda' else 'CPU'}** {code(status.name)}",
         help="Fits and scores run here: on the first CUDA device or, without one, on the processor.",
@@ -57,7 +58,9 @@ def _messages() -> None:
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
     cached = [
-        networks for networks in serving.cached() if not roots.is_served() or networks.path.parent == roots.runs_root()
+        networks
+        for networks in network_cache.cached()
+        if not roots.is_served() or networks.path.parent == roots.runs_root()
     ]
     if not cached:
         st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")

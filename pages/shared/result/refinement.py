@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.figures import refined as figures
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
 from disco.runs import Run, stamps
-from disco.runs.refined import choice_from, choice_of, read_refined
+from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
 from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison

@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from disco.errors import InputError
+from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import Run
-from disco.runs.script import TABLE, Facts, python, shell
 from disco.table.spreadsheets import to_csv
 from pages.shared.widgets.names import plain, shown
 

@@ -10,9 +10,9 @@ import streamlit as st
 from disco.graph import dag as graphs
 from disco.paper.ocs import MARKS, frequencies
 from disco.progress import Callback
-from disco.runs.parents import compute_candidates, path_of, read_candidates
 from disco.selectors import selection
 from disco.selectors.selection import CUTS, SELECTORS, WORDS
+from disco.subjects.fit.candidates import compute_candidates, path_of, read_candidates
 from disco.words import share
 from pages.shared import session
 from pages.shared.compute import machine

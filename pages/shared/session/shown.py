@@ -11,7 +11,7 @@ import streamlit as st
 
 from disco.graph.dag import BOTH, DISCO, LIKELIHOOD
 from disco.paper.settings import CHOICES
-from disco.runs.results import VARIANTS
+from disco.subjects.fit.results import VARIANTS
 from pages.shared.session import address
 
 VIEWS = (BOTH, LIKELIHOOD, DISCO)

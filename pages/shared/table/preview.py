@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 from pandas.api.types import is_object_dtype
 
-from disco.figures import counts as figures
 from disco.figures.theme import plotly_config
+from disco.subjects.table.figures import counts as figures
 from disco.table.rows import row_numbers
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft

@@ -10,9 +10,10 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.paper.settings import PRESETS, Settings
+from disco.subjects.fit import network_cache
+from disco.subjects.fit.forecast import Estimate, about, estimate, middle, span
 from disco.words import duration, size
-from disco.work import jobs, serving
-from disco.work.forecast import Estimate, about, estimate, middle, span
+from disco.work import jobs
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.table import draft_facts
@@ -116,7 +117,7 @@ def start(run: runs.Run, work: runs.Work, *arguments: Any, then: runs.Work | Non
 
 def _device() -> str:
     """The device to use; there is a choice only if the machine has a GPU."""
-    if not machine.engine_ready() or serving.device_status().kind != "cuda":
+    if not machine.engine_ready() or network_cache.device_status().kind != "cuda":
         return "auto"
     return st.segmented_control(
         "Device",

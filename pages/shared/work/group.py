@@ -12,12 +12,12 @@ import streamlit as st
 from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.refine import Choice
+from disco.reports import matching
+from disco.reports.matching import Group
 from disco.runs import FIT, REFINE, Run, create_run
-from disco.studies import matching
-from disco.studies.matching import Group
+from disco.subjects.fit.forecast import about, estimate
 from disco.words import duration, size
 from disco.work import jobs
-from disco.work.forecast import about, estimate
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.result import script

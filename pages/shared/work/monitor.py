@@ -12,10 +12,10 @@ from typing import Any
 import streamlit as st
 
 from disco.runs import Run, Status, Work
+from disco.subjects.fit.forecast import span
 from disco.users import limits
 from disco.words import duration
 from disco.work import jobs
-from disco.work.forecast import span
 from pages.shared.compute import machine
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import WORKS, plain, standing, why

@@ -6,16 +6,17 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.figures import losses
-from disco.figures import refined as figures
 from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
 from disco.runs import FIT, REFINE, Run, Status
-from disco.runs.refined import choice_from
+from disco.subjects.fit import order_so_far
+from disco.subjects.fit.figures import losses
+from disco.subjects.fit.forecast import span
+from disco.subjects.refinement import refining
+from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.refined import choice_from
 from disco.table.roles import Roles
 from disco.words import number, series, shortened, size
-from disco.work import order_so_far, refining
-from disco.work.forecast import span
 from pages.shared import session
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.names import STAGES, code, plain

@@ -8,10 +8,10 @@ import streamlit as st
 from disco.cluster import free_bytes
 from disco.refine import Choice
 from disco.runs import Run
+from disco.subjects.fit.forecast import about
+from disco.subjects.refinement import refine_forecast
+from disco.subjects.refinement.refine_forecast import Trial
 from disco.words import size
-from disco.work import refine_forecast
-from disco.work.forecast import about
-from disco.work.refine_forecast import Trial
 from pages.shared.compute import machine
 from pages.shared.compute.background import Key, Slow, Work
 from pages.shared.table import draft_facts

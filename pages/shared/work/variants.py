@@ -10,7 +10,7 @@ import streamlit as st
 from disco.errors import InputError, ScoreUnavailable
 from disco.progress import Callback, Event
 from disco.runs import Run, stamps
-from disco.work import serving
+from disco.subjects.fit import network_cache
 from pages.shared import session
 from pages.shared.compute.background import Key, Slow
 from pages.shared.result.fit import VARIANT_WORDS
@@ -28,7 +28,7 @@ def recover(variants: Sequence[Variant], hear: Callback) -> None:
 
         criterion, boundary = variant.split("-")
         try:
-            recovered = serving.fitted(run).recover(boundary=boundary, criterion=criterion, callback=callback)
+            recovered = network_cache.fitted(run).recover(boundary=boundary, criterion=criterion, callback=callback)
             run.save_variant(recovered, variant)
         except (InputError, ScoreUnavailable) as error:
             problems.append(str(error))

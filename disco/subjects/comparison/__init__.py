@@ -1,0 +1,1 @@
+"""Other methods on the table of a run."""

@@ -1,0 +1,1 @@
+"""Effects in the graphs compatible with a refinement."""

@@ -1,0 +1,1 @@
+"""Experiments: contrasts of a measured one, and which to do next."""

@@ -1,0 +1,147 @@
+"""Fit a run in this process: write losses, status and checkpoint during the fit, results at its end."""
+
+import contextlib
+import math
+import os
+import time
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from disco.errors import InputError
+from disco.files import remove_leftovers
+from disco.runs.folder import Run
+from disco.runs.locks import Lock
+from disco.runs.status import FIT, Status, host, versions
+from disco.subjects.fit import events, order_so_far, results
+from disco.subjects.fit.pace import Pace
+from disco.table.artefacts import ARTEFACTS
+from disco.work.recording import Recorder
+
+if TYPE_CHECKING:
+    from disco.estimator import DISCO
+    from disco.progress import Callback, Event
+
+
+def queued(run: Run) -> Status:
+    """The initial status of a queued fit, which continues from its checkpoint; an `InputError` if it is done."""
+    status = run.written_status()
+    if status.state == "done":
+        raise InputError(f"The run {run.name} is done; create a new one to fit again.")
+    return status
+
+
+def expected(run: Run) -> float:
+    """The seconds that the fit will take on an idle machine."""
+    from disco.subjects.fit.forecast import estimate
+
+    return estimate(*run.shape, run.settings, run.device).seconds
+
+
+def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
+    """Fit a run from the start or its checkpoint, and write everything into its folder.
+
+    Args:
+        callback: receives every event; returning False stops the fit, which can be resumed.
+        lock: the run's lock, if the caller already holds it.
+
+    Raises:
+        InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
+        ScoreUnavailable: a curvature score has no admissible observation.
+    """
+    held = lock or run.take({"host": host(), "pid": os.getpid(), "signals": False})
+    try:
+        previous = queued(run)
+        remove_leftovers(run.path)
+        losses = _Losses(run, previous)
+        recorder = Recorder(run, FIT, losses, callback, seconds=previous.seconds, versions=versions())
+        with recorder.watch():
+            model = _fit(run, recorder, losses)
+            results.save_fit(run.path, model)
+            order_so_far.forget(run)
+        recorder.finished(**_measured(run, model, recorder.seconds, losses.peak_bytes))
+        with contextlib.suppress(OSError):
+            run.checkpoint_path.unlink(missing_ok=True)
+    finally:
+        if lock is None:
+            held.release()
+
+
+def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
+    from disco.devices import choose_device
+    from disco.estimator import DISCO
+    from disco.subjects.fit.forecast import estimate
+
+    results.check_size(run.shape[1], run.settings.folds)
+    table, device = run.prepared(run.settings.folds), choose_device(run.device).type
+    foretold = estimate(*run.shape, run.settings, device)
+    run.update(device=device, estimate=foretold.to_dict())
+    losses.pace = Pace(foretold.by_stage)
+    recorder.begun = time.monotonic()  # importing torch is not part of the fit
+    model = DISCO(device=device, **run.settings.to_dict())
+    return model.fit(
+        table,
+        knowledge=run.knowledge(),
+        callback=recorder,
+        checkpoint=run.checkpoint_path,
+        dismissed=ARTEFACTS,  # the run keeps them
+    )
+
+
+def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
+    """Time and memory of a finished fit, and the estimate's error."""
+    status = run.written_status()
+    foretold = None if status.cluster else status.estimate  # of this machine
+    seconds_off = seconds / foretold["seconds"] if foretold else None
+    if model.device_.type == "cuda":
+        import torch
+
+        peak = int(torch.cuda.max_memory_allocated())
+    return {
+        "eta": 0.0,
+        "seconds": seconds,
+        "peak_bytes": peak,
+        "rows_used": int(model.rows_used_),
+        "notes": list(model.notes_),
+        "seconds_off": seconds_off,
+        "bytes_off": peak / foretold["bytes"] if foretold else None,
+    }
+
+
+class _Losses:
+    """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
+
+    def __init__(self, run: Run, previous: Status) -> None:
+        self.run, self.path = run, run.events_path
+        self.best_epochs = dict(previous.best_epochs)
+        self.peak_bytes = previous.peak_bytes or 0
+        self.pace = Pace(None)
+        self.loss: float | None = None
+        self.stage, self.is_first = "", True
+
+    def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
+        if self.is_first:
+            events.rewind(self.path, event.stage, event.done)
+        self.is_first = False
+        events.append(self.path, event)
+        self.pace.hear(event, moment)
+        self._note_loss(event)
+        if event.graph is not None:
+            order_so_far.tell(self.run, event.done, event.graph.order)
+        if event.best_epoch is not None:
+            self.best_epochs[event.stage] = list(event.best_epoch)
+        is_due = is_late or event.done >= event.total
+        if is_due:
+            self.peak_bytes = max(self.peak_bytes, psutil.Process().memory_info().rss)
+        return is_due
+
+    def _note_loss(self, event: "Event") -> None:
+        measured = [loss for loss in event.validation or () if math.isfinite(loss)]
+        if measured or event.stage != self.stage:
+            self.loss = fmean(measured) if measured else None
+        self.stage = event.stage
+
+    def standing(self, moment: float) -> dict[str, Any]:
+        peak = {"peak_bytes": self.peak_bytes}
+        return {"eta": self.pace.remaining(), "best_epochs": self.best_epochs, "loss": self.loss, **peak}

@@ -1,0 +1,137 @@
+"""The time and memory of a fit on this machine.
+
+Each stage has a pace, in floating-point operations per second, and a fixed cost per step (an optimiser update, a scored
+node, a child), both known for each kind of device (`disco.subjects.fit.speeds`):
+
+    seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
+
+This is the time of the whole schedule on an idle machine. The estimate is a range for two reasons: the joint network
+may stop early, and for unknown causes a fit may be twice as fast or take one half longer. Both ends allow for the
+current load.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from disco import cluster, system
+from disco.paper.operations import peak_bytes, stage_flops
+from disco.paper.plan import Plan
+from disco.paper.settings import Settings
+from disco.subjects.fit.speeds import SPEEDS
+
+_LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # used by Python, torch and pandas before a fit
+_FASTER, _SLOWER = 2.0, 1.5  # factors by which a fit may be, for unknown causes such as a load that changes
+_UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The expected time and memory of a fit.
+
+    Attributes:
+        seconds: the whole fit on an idle machine.
+        low: seconds at the current load if the joint network stops as early as possible, halved.
+        high: seconds at the current load, plus one half.
+        bytes: peak memory on the device, roughly.
+        by_stage: stage → seconds.
+        fits_memory: whether that much memory is free at present.
+        free_bytes: bytes that are free at present.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    bytes: int
+    by_stage: dict[str, float]
+    fits_memory: bool
+    free_bytes: int
+    device: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values stored in a run."""
+        names = ("seconds", "low", "high", "bytes", "by_stage")
+        return {name: getattr(self, name) for name in names}
+
+
+def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") -> Estimate:
+    """Time and memory of fitting a table of `rows` × `nodes` on a device: auto, cpu or cuda."""
+    from disco.devices import choose_device
+
+    kind = choose_device(device).type
+    plan, speed, threads = Plan.of(rows, settings), SPEEDS[kind], system.threads()
+    steps, flops = stage_steps(plan, nodes), stage_flops(plan, nodes)
+    faster = math.sqrt(threads) if kind == "cpu" else 1.0  # they share much of the memory
+    by_stage = {
+        stage: (flops[stage] / speed.pace[stage] + steps[stage] * speed.cost[stage]) / faster for stage in flops
+    }
+    if settings.selector == "pcm":
+        from disco.selectors import selection  # slow to import
+
+        by_stage["selector"] = (
+            selection.forest_splits(plan, nodes) * speed.forest / threads
+        )  # each grows one tree at a time
+    needed = peak_bytes(plan, nodes, kind) + _LIBRARY_BYTES[kind]
+    free = cluster.free_bytes(kind)
+    seconds = sum(by_stage.values())
+    load = crowding(kind)
+    low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load / _FASTER
+    high = seconds * _SLOWER * load
+    return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, kind)
+
+
+def _shortest_share(plan: Plan) -> float:
+    """The earliest share of its epochs at which the joint network may stop."""
+    settings = plan.settings
+    first = settings.validation_start + settings.patience * settings.validation_every
+    return min(1.0, first / plan.joint.epochs)
+
+
+def crowding(device: str, threads: int | None = None) -> float:
+    """The factor by which the current load slows work; 1 on a CUDA device, which other programs do not use.
+
+    `threads` are those of the work, by default as many as a fit has.
+    """
+    if device != "cpu":
+        return 1.0
+    import psutil
+
+    cores = psutil.cpu_count() or 1
+    return max(1.0, (psutil.getloadavg()[0] + min(threads or system.threads(), cores)) / cores)
+
+
+def span(low: float, high: float) -> str:
+    """A range of seconds in one unit: 8 to 25 s, 2 to 6 min, 0.5 to 3 h."""
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
+    first, last = (_digits(max(seconds, 1.0) / size) for seconds in (low, high))
+    return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
+
+
+def about(low: float, high: float) -> str:
+    """The middle of a range of seconds, and the range: 6 min (3 to 12 min)."""
+    text = span(low, high)
+    return f"{middle(low, high)} ({text})" if " to " in text else text
+
+
+def middle(low: float, high: float) -> str:
+    """The middle of a range of seconds, in the unit of the range: 6 min."""
+    size, unit = next((size, unit) for bound, size, unit in _UNITS if high < bound)
+    return f"{_digits(max(math.sqrt(low * high), 1.0) / size)} {unit}"
+
+
+def _digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 10 else f"{number:.1g}" if number < 1 else f"{number:.2g}"
+
+
+def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
+    """Steps of each stage, each with a fixed cost: optimiser updates, nodes scored over all removals, children.
+
+    One network scores all nodes at once, which costs about a 25th for each.
+    """
+    scored = nodes * (nodes + 1) / 2
+    return {
+        "joint": float(plan.joint.epochs * plan.joint.batches),
+        "projection": float(plan.projection.epochs * plan.projection.batches),
+        "ordering": scored - 1 if "projection" in plan.settings.networks else scored / 25,
+        "parents": float(nodes),
+    }

@@ -1,0 +1,1 @@
+"""The refinement of a run: its work, its time, its files."""

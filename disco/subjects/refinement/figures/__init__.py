@@ -1,0 +1,1 @@
+"""Figures of a refinement: its searches, its fitted model."""

@@ -1,0 +1,1 @@
+"""Figures of a table of counts: its columns and its quality."""
