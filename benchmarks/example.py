@@ -14,7 +14,8 @@ from disco.cli.foreground import work_here
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports.packing import pack
-from disco.runs import FIT, REFINE, create_run
+from disco.runs import create_run
+from disco.subjects import FIT, REFINE
 
 PLACE = Path(__file__).resolve().parents[1] / "datasets" / "example.zip"
 SOURCE = (

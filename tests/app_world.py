@@ -17,6 +17,8 @@ from streamlit.util import calc_hash
 from disco import runs
 from disco.paper.settings import Settings
 from disco.runs import Run
+from disco.subjects import FIT
+from disco.subjects.fit.events import EVENTS
 from pages.shared.compute import background, cache
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft
@@ -182,8 +184,8 @@ def written_run(table: pd.DataFrame, name: str = "made by hand", lowest: int | N
     """
     run = runs.create_run(table, TINY, name=name, source="A test.")
     shown = events(lowest=lowest).replace({np.nan: None})
-    run.events_path.write_text("".join(f"{line.to_json()}\n" for _, line in shown.iterrows()))
+    (run.path / EVENTS).write_text("".join(f"{line.to_json()}\n" for _, line in shown.iterrows()))
     best = {"joint": [lowest or 40] * 3, "projection": [40] * 3}
     given = {"state": "done", "progress": 1.0, "seconds": 83.0, "best_epochs": best, "device": "cpu", **status}
-    run.update(queued_at=time.time(), **given)
+    run.update(FIT, queued_at=time.time(), **given)
     return run

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from disco.paper.settings import Settings
-from disco.runs import FIT, Run, Work, create_run, list_runs
+from disco.runs import Run, Work, create_run, list_runs
 from disco.runs.locks import note
+from disco.subjects import FIT
 from disco.work import jobs, turns
 
 TINY = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "projection_epochs": 2}
@@ -50,13 +51,13 @@ def wait(condition: Callable[[], bool]) -> None:
 def at_work(fit: Run) -> Iterator[None]:
     """A fit, as it were: it has the long lane of the device until the end of the `with` block."""
     lock = jobs.enqueue(fit, FIT, pid=os.getpid())
-    with turns.turn(fit, "cpu", fit.status().queued_at, None):
+    with turns.turn(fit, "cpu", fit.status(FIT).queued_at, None):
         yield
     lock.release()
 
 
 def wait_for(run: Run, *states: str) -> None:
-    wait(lambda: run.status().state in states)
+    wait(lambda: run.status(FIT).state in states)
 
 
 def place(run: Run, work: Work) -> int | None:

@@ -16,6 +16,7 @@ from disco.refine.bounds import BOUND, MISFIT
 from disco.refine.edge_evidence import decided
 from disco.refine.refinement_result import EDGE_COLUMNS
 from disco.runs import digests
+from disco.subjects import FIT
 from disco.subjects.fit import results
 from disco.subjects.refinement import refined
 
@@ -106,7 +107,7 @@ def finished_run(
     ccs, criteria = ordering(order)
     ocs = candidates(order)
     results._frames(run.path, order, ccs, criteria, ocs, select(ocs, chosen.tau_z, chosen.pi_min))
-    run.update(state="done", progress=1.0)
+    run.update(FIT, state="done", progress=1.0)
     return run
 
 

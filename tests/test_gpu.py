@@ -20,8 +20,10 @@ from disco.paper.settings import Settings
 from disco.paper.stagewise import KINDS, stagewise
 from disco.paper.update import Update
 from disco.runs import create_run
+from disco.subjects import FIT
 from disco.subjects.fit import network_cache
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=30, projection_epochs=30, noise_levels=2)
 
@@ -128,12 +130,12 @@ def test_a_run_is_fitted_and_served_there(small_table, device, monkeypatch):
     network_cache.clear()
     run = create_run(small_table, TINY, name="there", device=device)
     execute(run)
-    status = run.status()
+    status = run.status(FIT)
     assert (status.state, status.device) == ("done", device) and status.peak_bytes > 0
     served = network_cache.fitted(run)
     found = served.recover()
-    assert served.device.type == device and found.order == run.order()
-    pd.testing.assert_frame_equal(found.ocs, run.ocs(), rtol=1e-3, atol=1e-5)
+    assert served.device.type == device and found.order == StoredFit(run).order
+    pd.testing.assert_frame_equal(found.ocs, StoredFit(run).ocs, rtol=1e-3, atol=1e-5)
     (cached,) = network_cache.cached()
     assert (cached.path, cached.device) == (run.path, device) and cached.bytes > 1000
     machine = network_cache.device_status()

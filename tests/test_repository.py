@@ -8,6 +8,7 @@ import sys
 import tomllib
 import zipfile
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 import columns
@@ -83,7 +84,8 @@ def test_make_knows_what_the_documents_type():
 def test_every_file_of_a_run_is_described():
     described = set(re.findall(r"^\| (`.*?) \|", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE))
     patterns = [name for names in described for name in re.findall(r"`([\w.*]+)`", names)]
-    sources = [ROOT / "disco/work/jobs.py", *(ROOT / "disco/runs").glob("*.py")]
+    places = (ROOT / "disco/runs").glob("*.py"), (ROOT / "disco/subjects").glob("[!s]*/*.py")
+    sources = [ROOT / "disco/work/jobs.py", *chain(*places)]
     nodes = [node for path in sources for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     written = {text for text in texts if re.fullmatch(r"\w+\.(json|jsonl|csv|txt|parquet|safetensors|log)", text)}

@@ -22,8 +22,10 @@ import numpy as np
 import pandas as pd
 
 from disco import DISCO, files
+from disco.columns import EDGES, ORDER
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.graph import dag as graphs
+from disco.graph.result import read as read_result
 from disco.likelihood import count_shapes
 from disco.likelihood.model import Model
 from disco.likelihood.model_check import check
@@ -342,10 +344,11 @@ def _files(world: World) -> None:
         write_counts(folder / "table.parquet", world.table)
         if world.model is not None:
             results.save_fit(folder, world.model)
-            if results.order(folder, list(world.table.columns)) != world.model.order_:
+            stored = read_result(folder, list(world.table.columns), ORDER, EDGES)
+            if stored.nodes != world.model.order_:
                 raise Wrong("order.csv gives back another order.")
             pd.testing.assert_frame_equal(
-                results.stored(folder, world.model.order_).edges[["ocs", "z", "frequency"]].astype(float),
+                stored.edges[["ocs", "z", "frequency"]].astype(float),
                 world.model.edges_[["ocs", "z", "frequency"]].reset_index(drop=True).astype(float),
             )
         if world.refined is not None:

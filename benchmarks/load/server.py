@@ -23,6 +23,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import Run
 from disco.simulate import Design, simulate
+from disco.subjects import FIT, REFINE
 from disco.users import roots
 from disco.work import jobs
 
@@ -115,7 +116,7 @@ def example(folder: Path) -> Run:
     """A finished run of 50 nodes with a fit and a refinement, made in a folder."""
     os.environ["DISCO_RUNS"] = str(folder)
     run = runs.create_run(simulate(DESIGN).table, Settings(**BRIEF), name="fifty nodes")  # type: ignore[arg-type]
-    for work, choice in ((runs.FIT, ()), (runs.REFINE, (Choice(bootstrap=10),))):
+    for work, choice in ((FIT, ()), (REFINE, (Choice(bootstrap=10),))):
         jobs.start(run, work, *choice)
         while run.alive:
             time.sleep(0.1)

@@ -53,7 +53,9 @@ from disco.files import plain
 from disco.methods import options_of
 from disco.refine import Choice
 from disco.runs import Run, open_run
-from disco.runs.status import versions
+from disco.subjects import FIT
+from disco.subjects.fit import results
+from disco.subjects.fit.execution import versions
 
 FITS = Path(__file__).parents[1] / "fits"
 _UNSHOWN = {"stagewise", "fits", "undecided"}  # seconds, how much work it was, and what no table shows
@@ -160,9 +162,9 @@ def _circumstances(runs: list[Run]) -> Line:
     shared = set.intersection(*map(set, stages))
     return {
         "seconds": {name: round(sum(times[name] for times in stages), 1) for name in stages[0] if name in shared},
-        "training": [run.training() for run in runs if (run.path / "training.json").exists()],
+        "training": [results.training(run) for run in runs if (run.path / "training.json").exists()],
         "machines": [computer for run in runs if (computer := fits.measured(run).get("machine"))],
-        "versions": runs[0].status().versions,
+        "versions": runs[0].status(FIT).versions,
     }
 
 

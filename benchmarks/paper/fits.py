@@ -25,6 +25,8 @@ from disco.files import read_json, write_json
 from disco.paper.fitted_networks import Fitted
 from disco.progress import Event
 from disco.runs import Run, create_run, open_run
+from disco.subjects import FIT
+from disco.subjects.fit import results
 from disco.subjects.fit.execution import execute
 from disco.table.counts import as_counts
 
@@ -71,7 +73,7 @@ def fit(bench: Bench, wanted_fit: Fit, label: str) -> Run | None:
     settings, folds = wanted_fit.settings, wanted_fit.settings.folds
     if run.settings != settings or not run.table().equals(as_counts(wanted_fit.data().table, folds)):
         raise InputError(f"{path} holds a fit of another table or other settings; delete it, or choose another --fits.")
-    if run.status().state == "done":
+    if run.status(FIT).state == "done":
         return run
     if run.alive:
         return None
@@ -126,7 +128,7 @@ def measured(run: Run) -> dict[str, Any]:
 
 def seconds(run: Run) -> dict[str, float]:
     """Seconds of a fit: in total and, if all of it was timed, by stage."""
-    total = run.status().seconds
+    total = run.status(FIT).seconds
     stages = measured(run).get("seconds", {})
     is_timed = abs(sum(stages.values()) - total) <= max(1.0, _UNTIMED * total)
     return {"total": round(total, 1), **({name: round(value, 1) for name, value in stages.items()} if is_timed else {})}
@@ -139,10 +141,10 @@ def variant(bench: Bench, run: Run, name: str) -> str:
         ScoreUnavailable: a curvature score has no admissible observation.
         FitStopped: the user stopped it.
     """
-    if name not in run.variants():
+    if name not in results.variants(run):
         criterion, boundary = name.split("-")
         fitted = networks(run, bench.device)
-        run.save_variant(fitted.recover(boundary, criterion, callback=bench.callback()), name)
+        results.save_variant(run, fitted.recover(boundary, criterion, callback=bench.callback()), name)
     return name
 
 

@@ -34,6 +34,7 @@ from disco.refine import Choice, refine
 from disco.runs import Run
 from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design, Simulated, simulate
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.studies.lahman import R7, R17
 from disco.table.artefacts import ARTEFACTS
 from disco.words import duration
@@ -53,14 +54,14 @@ def read_graph(row: Row, data: Known, runs: list[Run], bench: Bench) -> Figures:
     """
     run = runs[0]
     chosen = variant(bench, run, row.variant(run.settings))
-    table, settings = run.ocs(chosen), run.settings
+    table, settings = StoredFit(run, chosen).ocs, run.settings
     if row.parent_rule not in (None, settings.parent_rule):
         if "curvature" not in table:
             raise InputError(f"{run.path} has no mean curvature; fit it again.")
         settings = settings.replace(parent_rule=row.parent_rule)
         table = ocs.with_z(table, row.parent_rule)
     selected = ocs.select(table, *(row.rule or ocs.own_thresholds(table, settings)))
-    return evaluate(data.truth, order=run.order(chosen), edges=selected, table=data.table)
+    return evaluate(data.truth, order=StoredFit(run, chosen).order, edges=selected, table=data.table)
 
 
 def read_stagewise(row: Row, data: Known, runs: list[Run], bench: Bench) -> Figures:
@@ -128,7 +129,7 @@ def read_parents(row: Row, data: Known, runs: list[Run], bench: Bench) -> Figure
     The paper does not say which networks give the OCS of its parent-recovery rows; here they are fitted on these rows.
     """
     orders, parents = runs
-    order = list(data.order) if row.order == "true" else orders.order()
+    order = list(data.order) if row.order == "true" else StoredFit(orders).order
     fitted = networks(parents, bench.device)
     return evaluate(data.truth, order=order, edges=edges_along(fitted, order, bench), table=data.table)
 
@@ -141,7 +142,7 @@ def edges_along(fitted: Fitted, order: Sequence[str], bench: Bench) -> pd.DataFr
 
 def read_selected(select: Callable[..., pd.DataFrame], row: Row, data: Known, runs: list[Run], bench: Bench) -> Figures:
     """Edges by a selector from the second half of the rows, along the true order or the order of the first half."""
-    order = list(data.order) if row.order == "true" else runs[0].order()
+    order = list(data.order) if row.order == "true" else StoredFit(runs[0]).order
     candidates = select(CHANGES["second half"](data.table), order)
     return evaluate(data.truth, order=order, edges=candidates[candidates["selected"]], table=data.table)
 
@@ -156,7 +157,7 @@ def read_refined(data: Known, choice: Choice, bench: Bench, label: str, run: Run
         InputError: the table cannot be refined.
         FitStopped: the user stopped it.
     """
-    start = {} if run is None else {"order": run.order(), "edges": run.edges()}
+    start = {} if run is None else {"order": StoredFit(run).order, "edges": StoredFit(run).edges()}
     with Progress(label) as progress:  # the tables have no artefacts by design
         callback = bench.callback(progress)
         result = refine(data.table, choice, callback=callback, dismissed=ARTEFACTS, **start)
@@ -189,9 +190,9 @@ def read_lahman(row: Row, data: Known, runs: list[Run], bench: Bench) -> Figures
     """
     run = runs[0]
     chosen = variant(bench, run, row.variant(run.settings))
-    order = run.order(chosen)
+    order = StoredFit(run, chosen).order
     controls = evaluate(R7, table=row.seen_table(data))["controls"]
-    count = len(run.edges(variant=chosen))
+    count = len(StoredFit(run, chosen).edges())
     return {"r7": a_top(order, R7), "r17": a_top(order, R17), "edges": count, "controls": controls}
 
 

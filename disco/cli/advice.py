@@ -6,6 +6,7 @@ import shlex
 from disco.errors import InputError
 from disco.runs import Run
 from disco.selectors.sparse import LOWER, is_sparse, other_rules
+from disco.subjects.fit.results import StoredFit
 from disco.words import how_many
 
 
@@ -26,7 +27,7 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
         typed = {"lower": "--rule iqr --tau-z {:g} --pi-min {:g}".format(*LOWER), "jackknife": "--rule jackknife"}
         counts = {}
         with contextlib.suppress(InputError):  # damaged candidates must not block the current graph
-            counts = other_rules(run.ocs(), run.settings, rule, edges)
+            counts = other_rules(StoredFit(run).ocs, run.settings, rule, edges)
         commands = [f"`disco graph {path} {typed[name]}` ({how_many(count, 'edge')})" for name, count in counts.items()]
     if selector != "evidence":
         commands.append(f"`disco graph {path} --parents evidence`")

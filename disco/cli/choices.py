@@ -23,8 +23,11 @@ from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.all_artefacts import AT_ONCE
 from disco.refine.refinement_result import METHOD
-from disco.runs import Run, stamps
+from disco.runs import Run
 from disco.runs.origin import FromFile, Origin
+from disco.subjects import stamps
+from disco.subjects.fit import results
+from disco.subjects.fit.results import StoredFit
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
@@ -101,7 +104,7 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
         from disco.selectors.selection import CUTS, WORDS
 
         parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
-        _described(graph, method="DISCO", order=run.own_variant, parents=parents)
+        _described(graph, method="DISCO", order=results.own_variant(run), parents=parents)
     if words := advice(run, graph.number_of_edges(), selector, rule):
         say(words, to=sys.stderr)
     return graph
@@ -113,7 +116,8 @@ def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
     from disco.paper.ocs import own_thresholds, select, with_z
 
     run.settings.replace(**thresholds)
-    ocs = run.ocs()
+    result = StoredFit(run)
+    ocs = result.ocs
     if rule != run.settings.parent_rule:
         if "curvature" not in ocs:
             raise InputError(f"The run {run.name} is from an older version, without the curvature for the jackknife.")
@@ -121,9 +125,9 @@ def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
     defaults = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
     tau_z, pi_min = thresholds.get("tau_z", defaults[0]), thresholds.get("pi_min", defaults[1])
     is_own = rule == run.settings.parent_rule and not thresholds and run.settings.selector == "ocs"
-    edges = run.edges() if is_own else select(ocs, tau_z, pi_min)
-    graph = build(run.order(), edges)
-    return _described(graph, method="DISCO", order=run.own_variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
+    edges = result.edges() if is_own else select(ocs, tau_z, pi_min)
+    graph = build(result.order, edges)
+    return _described(graph, method="DISCO", order=result.variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
 
 
 def _described(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:

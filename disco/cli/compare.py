@@ -14,7 +14,8 @@ from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, options_of
 from disco.methods.option_text import asked_for
-from disco.runs import COMPARE, Run
+from disco.runs import Run
+from disco.subjects import COMPARE
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodsRequest
 from disco.words import duration, how_many, number

@@ -21,8 +21,10 @@ from disco.hidden.all_artefacts import looked_for
 from disco.knowledge import Knowledge
 from disco.knowledge.knowledge_files import read
 from disco.paper.settings import Settings
-from disco.runs import FIT, Run, create_run, open_run
+from disco.runs import Run, create_run, open_run
 from disco.runs.artefacts import check_there
+from disco.subjects import FIT
+from disco.subjects.fit.results import StoredFit
 from disco.table.artefacts import ignored
 from disco.words import how_many
 
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         fitted = new_run(selection, settings, arguments.out, device, knowledge=knowledge, dismissed=reasons)
     else:
         artefacts.dismiss(fitted, arguments)
-    if fitted.status().state != "done":
+    if fitted.status(FIT).state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.", at_once=arguments.now)
     print_result(fitted)
 
@@ -164,9 +166,9 @@ def check_knowledge(run: Run, knowledge: Knowledge | None) -> None:
 
 def print_result(run: Run) -> None:
     """Print the order and the edges of a finished run."""
-    settings, status, edges = run.settings, run.status(), run.edges()
+    settings, status, edges = run.settings, run.status(FIT), StoredFit(run).edges()
     artefacts.tell(run)
-    say(f"Causal order, source first: {', '.join(map(short, run.order()))}")
+    say(f"Causal order, source first: {', '.join(map(short, StoredFit(run).order))}")
     count = how_many(len(edges), "edge")
     if settings.selector != "ocs":
         _print_selected(settings.selector, count, edges)
@@ -193,7 +195,7 @@ def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
     from disco.paper.ordering import forced
 
     say(sentence(f"Knowledge: {knowledge}."))
-    cost, steps = forced(run.ccs()), len(run.order()) - 1
+    cost, steps = forced(StoredFit(run).ccs), len(StoredFit(run).order) - 1
     if len(cost):
         worst = cost.loc[cost["rank"].idxmax()]
         say(
@@ -204,7 +206,7 @@ def _print_knowledge(run: Run, knowledge: Knowledge) -> None:
 
 
 def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
-    settings, (tau_z, pi_min) = run.settings, run.thresholds()
+    settings, (tau_z, pi_min) = run.settings, StoredFit(run).thresholds
     if settings.parent_rule == "jackknife":
         say(f"{count} with jackknife Z > {tau_z:.3g}, a local false discovery rate of {settings.fdr:g}:")
     else:

@@ -14,7 +14,9 @@ from disco.cli.saying import say, say_json
 from disco.errors import InputError
 from disco.metrics import a_top
 from disco.paper.settings import PRESETS, Settings
-from disco.runs import FIT, Run, create_run
+from disco.runs import Run, create_run
+from disco.subjects import FIT
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.studies.lahman import REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
@@ -32,24 +34,25 @@ def run(arguments: argparse.Namespace) -> None:
     device = arguments.device or "auto"
     runs = [_run(arguments.out / f"{label}{fit['settings'].seed}", fit, changes, device) for fit in fits.values()]
     for name, fitted in zip(fits, runs, strict=True):
-        if fitted.status().state != "done":
+        if fitted.status(FIT).state != "done":
             go_on = "the same command continues from here."
             work_here(fitted, FIT, go_on, label=name, at_once=arguments.now)
-        if words := advice(fitted, len(fitted.edges()), fitted.settings.selector, fitted.settings.parent_rule):
+        edges, settings = len(StoredFit(fitted).edges()), fitted.settings
+        if words := advice(fitted, edges, settings.selector, settings.parent_rule):
             say(f"{name.capitalize()}: {words}", to=sys.stderr)
     say_json(summary(arguments, seeds, runs))
 
 
 def summary(arguments: argparse.Namespace, seeds: list[int], runs: list[Run]) -> dict[str, object]:
     """The JSON line: the share of reference pairs that each seed's order respects, and the seconds of its fit."""
-    orders = [run.order() for run in runs]
+    orders = [StoredFit(run).order for run in runs]
     scores = {name.lower(): [a_top(order, pairs) for order in orders] for name, pairs in REFERENCES.items()}
     return {
         **{name: getattr(arguments, name) for name in ("years", "levels", "boundary")},
         "seeds": seeds,
         **scores,
         **{f"{name}_mean": sum(values) / len(values) for name, values in scores.items()},
-        "seconds": [round(run.status().seconds, 1) for run in runs],
+        "seconds": [round(run.status(FIT).seconds, 1) for run in runs],
     }
 
 

@@ -11,7 +11,8 @@ from disco.cli.saying import say, sentence, short
 from disco.columns import EDGE_LINE, EXPERIMENT, FIXED, FREE, GAIN, REQUIRED, STABILITY
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED, decided_means
-from disco.runs import REFINE, Run
+from disco.runs import Run
+from disco.subjects import REFINE
 from disco.table.dispersion import few_rows
 from disco.verdicts import of_refinement
 from disco.words import how_many

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from disco.errors import InputError
 from disco.graph.result import GraphResult
-from disco.runs import artefacts, stamps
+from disco.runs import artefacts
 from disco.runs.folder import Run
-from disco.runs.status import FIT, REFINE
+from disco.subjects import FIT, REFINE, stamps
 from disco.subjects.comparison import compared
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 
 FITTED, REFINED = "fit", "refinement"
@@ -22,7 +23,7 @@ def names(run: Run) -> list[str]:
 def read(run: Run, name: str) -> GraphResult:
     """The result of the fit, the refinement or a method."""
     if name == FITTED:
-        return replace(run.found(), seconds=run.status(FIT).seconds, artefacts=artefacts.sentences(run))
+        return replace(StoredFit(run).graph_result, seconds=run.status(FIT).seconds, artefacts=artefacts.sentences(run))
     if name == REFINED:
         return replace(read_refined(run).found, seconds=run.status(REFINE).seconds)
     ended = compared.read_one(run, name)

@@ -28,9 +28,11 @@ from disco.runs import artefacts, digests, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
-from disco.runs.status import COMPARE, FIT, REFINE, unasked
+from disco.runs.status import unasked
+from disco.subjects import FIT, REFINE, WORKS
 from disco.subjects.comparison import compared
-from disco.subjects.fit.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS
+from disco.subjects.fit import results
+from disco.subjects.fit.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS, StoredFit
 from disco.subjects.refinement.refined import FRAMES, read_check, read_refined
 from disco.users import limits
 
@@ -121,8 +123,8 @@ def _too_large(run: Run) -> InputError:
 
 
 def _names(run: Run) -> list[str]:
-    is_fitted, is_refined = run.status().state == "done", (run.path / "refined.json").exists()
-    names = [name for name in _HEAD if name != "status.json" or run.status().state in ("done", FIT.unasked)]
+    is_fitted, is_refined = run.status(FIT).state == "done", (run.path / "refined.json").exists()
+    names = [name for name in _HEAD if name != "status.json" or run.status(FIT).state in ("done", FIT.unasked)]
     names += _FITTED if is_fitted else ()
     if is_refined:
         names += [name for name in _REFINED if name != REFINE.file or run.status(REFINE).state == "done"]
@@ -261,11 +263,11 @@ def _check(folder: Path) -> None:
     run = Run(folder)
     limits.check_cells(*run.table().shape)
     run.adjustment, run.knowledge(), run.truth()
-    for work in (FIT, REFINE, COMPARE):
+    for work in WORKS:
         state = run.written_status(work).state
         if state not in ("done", work.unasked):
             raise InputError(f"its {work.noun} is {state}, not done")
-    if run.written_status().state == "done":
+    if run.written_status(FIT).state == "done":
         _check_fit(run)
     elif any((folder / name).exists() for name in _FITTED):
         raise InputError("it has results of an unfinished fit")
@@ -281,7 +283,7 @@ def _check_fit(run: Run) -> None:
     from disco.subjects.fit.candidates import path_of, read_candidates
 
     if (run.path / "training.json").exists():  # absent in a fit by the library alone
-        run.training()
+        results.training(run)
     networks = run.path / NETWORKS
     if networks.exists():
         digests.checked(networks, digests.read(run.path))
@@ -292,8 +294,8 @@ def _check_fit(run: Run) -> None:
                 tensors.keys()
         except (OSError, SafetensorError) as error:
             raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
-    for variant in run.variants():
-        run.ccs(variant), run.criteria(variant), run.ocs(variant), run.edges(variant=variant)
+    for variant in results.variants(run):
+        StoredFit(run, variant).read_all()
         for selector in SELECTORS:
             path = path_of(run, selector, variant)
             _drop(path, partial(read_candidates, run, selector, variant))

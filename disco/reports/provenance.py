@@ -9,8 +9,9 @@ import pandas as pd
 from disco import __version__
 from disco.errors import printable
 from disco.refine.refinement_result import METHOD, WITH_FIT
-from disco.runs import artefacts, stamps
+from disco.runs import artefacts
 from disco.runs.folder import Run
+from disco.subjects import stamps
 from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 from disco.verdicts import of_refinement
 

@@ -7,7 +7,9 @@ from disco import columns, schema
 from disco.errors import InputError
 from disco.files import folder_bytes, read_record
 from disco.runs.folder import Run
-from disco.runs.status import COMPARE, FIT, REFINE, Status
+from disco.runs.status import Status, Work
+from disco.subjects import WORKS
+from disco.subjects.fit.results import StoredFit
 
 
 @dataclass(frozen=True)
@@ -15,9 +17,7 @@ class Summary:
     """A run in a few words; `shape` is (rows, nodes), None if its table is unreadable, and `bytes` its size on disk."""
 
     run: Run
-    fit: Status
-    refinement: Status
-    comparison: Status
+    statuses: dict[Work, Status]
     shape: tuple[int, int] | None
     bytes: int
 
@@ -28,15 +28,14 @@ class Summary:
             shape = run.shape
         except InputError:
             shape = None
-        fit, refinement, comparison = map(run.status, (FIT, REFINE, COMPARE))
-        return cls(run, fit, refinement, comparison, shape, folder_bytes(run.path))
+        return cls(run, {work: run.status(work) for work in WORKS}, shape, folder_bytes(run.path))
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:
     """The numbers of edges of its fit and its refinement; None without a readable result."""
     fitted = refined = None
     with contextlib.suppress(InputError):
-        fitted = len(run.edges())
+        fitted = len(StoredFit(run).edges())
     with contextlib.suppress(InputError, OSError):
         edges = schema.read(run.path / "refined_edges.csv", columns.REFINED_EDGES, run.nodes, len(run.nodes) ** 2)
         count = read_record(run.path / "refined.json").get("edges", len(edges))

@@ -5,25 +5,20 @@ on reading: a file that is missing, damaged, or from another run or table raises
 remedy; so does a file that cannot be written.
 """
 
-from disco.reports.bundled import example
 from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.runs.listing import Unreadable, find_examples, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
-from disco.runs.status import COMPARE, FIT, REFINE, Status, Work
+from disco.runs.status import Status, Work
 from disco.users.roots import runs_root
 
 __all__ = [
-    "COMPARE",
-    "FIT",
-    "REFINE",
     "Run",
     "Status",
     "Unreadable",
     "Work",
     "artefacts",
     "create_run",
-    "example",
     "find_examples",
     "find_runs",
     "is_kept",

@@ -6,35 +6,30 @@ import shutil
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
 from disco import columns, schema
 from disco.errors import InputError
-from disco.files import inside, unwritten, write_frame
-from disco.graph.result import GraphResult
+from disco.files import unwritten, write_frame
 from disco.metrics.edges import known
 from disco.runs import beside, digests
 from disco.runs.counts import read_counts, read_nodes, read_shape
 from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
-from disco.runs.status import FIT, Status, Work, read_status, write_status
+from disco.runs.status import FIRST_WORK, Status, Work, read_status, write_status
 from disco.schema import damaged
-from disco.subjects.fit import results
-from disco.subjects.fit.events import read_events
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Roles
 from disco.users.roots import runs_root, user
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from disco.knowledge import Knowledge
-    from disco.paper.fitted_networks import Variant
 
 _MOST_TRUE_EDGES = 1_000_000
+_Status = TypeVar("_Status", bound=Status)
 
 
 class Run:
@@ -181,18 +176,13 @@ class Run:
         return self.path / "lock"
 
     @property
-    def checkpoint_path(self) -> Path:
-        """The checkpoint of an unfinished fit."""
-        return self.path / "checkpoint.safetensors"
-
-    @property
     def alive(self) -> bool:
         """Whether a process holds its lock, queued or working."""
         return held(self.lock_path)
 
     def works_on(self, work: Work) -> bool:
         """Whether a process holds its lock for this kind of work."""
-        return self.alive and work.name in str(note(self.lock_path).get("work", FIT.name)).split()
+        return self.alive and work.name in str(note(self.lock_path).get("work", FIRST_WORK)).split()
 
     def take(self, words: dict[str, Any] | None = None) -> Lock:
         """Take its lock, with a note for other processes; an `InputError` if another process holds it."""
@@ -202,19 +192,19 @@ class Run:
             raise InputError(f"The run {self.name} is already queued or running.")
         return lock
 
-    def status(self, work: Work = FIT) -> Status:
-        """The current status of its fit or other work; unfinished work without a process counts as interrupted."""
+    def status(self, work: Work[_Status]) -> _Status:
+        """The current status of a kind of work; unfinished work without a process counts as interrupted."""
         alive = self.works_on(work)  # first, because a process writes its final status before it releases the lock
         status = self.written_status(work)
         if status.active and not alive and not self.works_on(work):  # it may have started in between
             return replace(status, state="interrupted", eta=None)
         return status
 
-    def written_status(self, work: Work = FIT) -> Status:
+    def written_status(self, work: Work[_Status]) -> _Status:
         """The content of its status file, whether or not the process is alive; a damaged file counts as failed."""
         return read_status(self.path, work)
 
-    def update(self, work: Work = FIT, /, *, durable: bool = True, **changes: Any) -> Status:
+    def update(self, work: Work[_Status], /, *, durable: bool = True, **changes: Any) -> _Status:
         """Change some fields of a status; only the holder of the lock may call this.
 
         A change that is not `durable` may be lost, as one of many progress reports.
@@ -223,108 +213,6 @@ class Run:
         status = replace(self.written_status(work), **changes)
         write_status(self.path, work, status, durable=durable)
         return status
-
-    # Losses -----------------------------------------------------------------------------------------------------
-
-    @property
-    def events_path(self) -> Path:
-        """The file of losses, one line per fold and epoch."""
-        return self.path / "events.jsonl"
-
-    def events(self) -> pd.DataFrame:
-        """All losses: epoch, stage, fold, train, validation (NaN: not measured)."""
-        return read_events(self.events_path)
-
-    # Results ----------------------------------------------------------------------------------------------------
-    # Each raises InputError if there is no result, or one of its files is damaged.
-
-    def order(self, variant: str | None = None) -> list[str]:
-        """The causal order, source first."""
-        return results.order(self.result_path(variant), self.nodes)
-
-    def ccs(self, variant: str | None = None) -> pd.DataFrame:
-        """step, remaining, node, fold, score, chosen."""
-        return results.removals(self.result_path(variant), "ccs", self.order(variant))
-
-    def criteria(self, variant: str | None = None) -> pd.DataFrame:
-        """step, node, fold and each criterion's score (NaN: unavailable) along the run's own removals."""
-        return results.removals(self.result_path(variant), "criteria", self.order(variant))
-
-    def ocs(self, variant: str | None = None) -> pd.DataFrame:
-        """fold, parent, child, ocs, curvature, z: every candidate."""
-        return results.candidates(self.result_path(variant), self.order(variant))
-
-    def edges(
-        self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
-    ) -> pd.DataFrame:
-        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value if its selector is not ocs; or the
-        OCS's edges at given thresholds. A variant recovered later has the OCS's edges.
-        """
-        if tau_z is None and pi_min is None:
-            return self.found(variant).edges
-        own_tau_z, own_pi_min = self.thresholds(variant)
-        tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
-        return results.select(self.ocs(variant), tau_z, pi_min)
-
-    def found(self, variant: str | None = None) -> GraphResult:
-        """The fitted order and edges."""
-        result = results.stored(self.result_path(variant), self.nodes)
-        if result.edges.empty and self._has_candidates(variant):
-            raise damaged(self.result_path(variant) / "edges.csv", "it has no edges, but candidates that pass")
-        return replace(result, method="DISCO", choices=self.settings.to_dict())
-
-    def _has_candidates(self, variant: str | None) -> bool:
-        if self.settings.selector == "ocs" or variant not in (None, self.own_variant):
-            return not results.select(self.ocs(variant), *self.thresholds(variant)).empty
-        folder, marks = self.result_path(variant), results.marks(self.knowledge(), self.roles)
-        candidates = results.selected(folder, self.settings.selector, self.order(variant), marks)
-        return candidates is not None and bool(candidates["selected"].any())
-
-    def thresholds(self, variant: str | None = None) -> tuple[float, float]:
-        """Its own (τ_Z, π_min): from its settings, or from its local false discovery rate."""
-        return results.own_thresholds(self.ocs(variant), self.settings)
-
-    def graph(
-        self, tau_z: float | None = None, pi_min: float | None = None, variant: str | None = None
-    ) -> "nx.DiGraph":
-        """The DAG of `edges`, all nodes in causal order."""
-        from disco.graph.dag import build
-
-        return build(self.order(variant), self.edges(tau_z, pi_min, variant))
-
-    def training(self) -> dict[str, Any]:
-        """For each stage: epochs, and each fold's best epoch and loss."""
-        return results.training(self.path, self.settings)
-
-    @property
-    def own_variant(self) -> str:
-        """The criterion and boundary of the fit, as a variant's name."""
-        return f"{self.settings.criterion}-{self.settings.boundary}"
-
-    def variants(self) -> list[str]:
-        """Its variants: its own first, then those recovered later."""
-        recovered = (name for name in sorted(results.VARIANTS) if (self._variant_path(name) / "edges.csv").exists())
-        return [self.own_variant, *(name for name in recovered if name != self.own_variant)]
-
-    def save_variant(self, result: "Variant", variant: str) -> None:
-        """Save an order, scores and edges recovered from its networks, as CRITERION-BOUNDARY."""
-        self.check_own()
-        if variant != self.own_variant:
-            results.save(self._variant_path(variant), result, self.settings)
-
-    def result_path(self, variant: str | None) -> Path:
-        """The folder of a variant's frames, by default the run's own."""
-        folder = self.path if variant in (None, self.own_variant) else self._variant_path(str(variant))
-        if not (folder / "edges.csv").exists():
-            what = "no result yet" if folder == self.path else f"no result for {variant} yet"
-            raise InputError(f"The run {self.name} has {what}.")
-        digests.check_table(folder / digests.FILE, digests.read(folder), self.digests)
-        return folder
-
-    def _variant_path(self, variant: str) -> Path:
-        if variant not in results.VARIANTS:
-            raise InputError(f"A variant must be one of {', '.join(results.VARIANTS)}; got {variant!r}.")
-        return inside(self.path, "variants", variant)
 
     def delete(self) -> None:
         """Delete its folder and its link; an `InputError` if it is queued or running."""

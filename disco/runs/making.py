@@ -32,7 +32,6 @@ from disco.runs.folder import Run
 from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
-from disco.runs.status import FIT, unasked, write_status
 from disco.schema import check_kept
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
@@ -105,7 +104,6 @@ def create_run(
         artefacts.write(folder, findings)
         if origin is not None:
             origins.write(folder, replace(origin, ignored=tuple(names_of(ignored_columns))))
-        write_status(folder, FIT, unasked(FIT))
         head["digests"] = digests.of_files(folder, _BOUND)
         write_json(folder / "settings.json", head)
         return head

@@ -1,17 +1,13 @@
-"""The status of a run's work: one record per kind of work, status.json for the fit."""
+"""The status of a run's work: one record per kind of work."""
 
-import dataclasses
-import platform
 import socket
-from dataclasses import dataclass, field
-from importlib import metadata
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-from disco import __version__
 from disco.errors import InputError, printable
 from disco.files import read_record, unwritten, write_json
-from disco.schema import fits, record
+from disco.schema import record
 
 _UNFINISHED = ("queued", "running")
 _RESUMABLE = ("unfitted", "queued", "cancelled", "failed", "interrupted")
@@ -19,59 +15,17 @@ _STATES = ("queued", "running", "done", "cancelled", "failed", "interrupted")
 _LONGEST_TEXT = 2000
 _MOST_NOTES = 20
 
-_SIGNED = ("loss", "score", "best")
-
-
-@dataclass(frozen=True)
-class Work:
-    """A kind of long work on a run. `disco.work.jobs` defines how it is queued and done.
-
-    Attributes:
-        name: its name in statuses, locks and the worker's command line.
-        noun: its name in sentences.
-        file: the name of its status file.
-        unasked: the state before it is requested.
-        lost: the state if there is no status file.
-        result: the file of its result; if this exists without a status file, the work is done.
-    """
-
-    name: str
-    noun: str
-    file: str
-    stages: tuple[str, ...]
-    unasked: str = "none"
-    lost: str = "none"
-    result: str = ""
-
-
-FIT = Work(
-    "fit",
-    "fit",
-    "status.json",
-    ("joint", "projection", "ordering", "parents", "selector"),
-    unasked="unfitted",
-    lost="interrupted",
-)
-REFINE = Work(  # older versions of DISCO refined without a status
-    "refine",
-    "refinement",
-    "refining_status.json",
-    ("artefacts", "screen", "prior", "search", "evidence", "bootstrap"),
-    result="refined.json",
-)
-COMPARE = Work("compare", "comparison", "comparing_status.json", ("methods",), result="compare.csv")
-
 
 @dataclass(frozen=True)
 class Status:
-    """The state of one kind of work on a run; only the holder of the run's lock writes it.
+    """The state of one kind of work on a run; only the holder of the run's lock writes it. Each kind may add fields.
 
     Attributes:
-        work: fit, refine or compare.
+        work: the name of its kind.
         state: queued, running, done, cancelled, failed, interrupted (its process died, visible only by the free lock);
-            unfitted if no fit was requested, none if no other work was.
+            before it is requested, that of its kind.
         stage: one of the work's stages; empty before the first.
-        done, total: epochs or nodes of the stage; searches or bootstrap tables; methods.
+        done, total: steps of the stage.
         progress: share of the whole work, 0 to 1.
         eta: remaining seconds, None while unknown.
         message: the same in words.
@@ -80,22 +34,10 @@ class Status:
         device, host: cpu or cuda, and the machine.
         cluster: the address of the scheduler to which the work is sent; empty for this machine.
         queued_at, finished_at: seconds since 1970; the first determines the order of the queue.
-        versions: of a fit: versions of the packages that affect its result.
-        estimate: of a fit: {seconds, bytes, by_stage} estimated before the start.
-        seconds_off, bytes_off: of a fit: measured divided by estimated, when done.
-        peak_bytes: of a fit: peak memory of the process or the device.
-        best_epochs: of a fit: stage → best epoch of each fold.
-        rows_used: of a fit: number of rows, when done.
-        notes: of a fit: with experiments, which rows it used, and sentences on their rules.
-        loss: of a fit: the stage's validation loss at its last measured epoch, averaged over folds.
-        start, sweep, score: of a refinement: its running search; nats.
-        best: of a refinement: the highest score so far; nats.
-        choice: of a refinement: the fields of `disco.refine.Choice`.
-        method: of a comparison: the current method.
     """
 
-    work: str = FIT.name
-    state: str = FIT.unasked
+    work: str
+    state: str
     stage: str = ""
     done: int = 0
     total: int = 0
@@ -106,29 +48,23 @@ class Status:
     seconds: float = 0.0
     device: str = ""
     host: str = ""
-    cluster: str = ""
     queued_at: float = 0.0
     finished_at: float | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    estimate: dict[str, Any] | None = None
-    seconds_off: float | None = None
-    bytes_off: float | None = None
-    peak_bytes: int | None = None
-    best_epochs: dict[str, list[int]] = field(default_factory=dict)
-    rows_used: int | None = None
-    notes: list[str] = field(default_factory=list)
-    loss: float | None = None
-    start: str = ""
-    sweep: int = 0
-    score: float | None = None
-    best: float | None = None
-    choice: dict[str, Any] = field(default_factory=dict)
-    method: str = ""
+    cluster: str = ""
+
+    SIGNED: ClassVar[tuple[str, ...]] = ()  # fields that may be negative
 
     def to_dict(self) -> dict[str, Any]:
         """The fields for JSON, without empty ones that few kinds of work have."""
-        values, empty = dataclasses.asdict(self), Status()
-        return {name: value for name, value in values.items() if name not in _OF_ONE or value != getattr(empty, name)}
+        empty = type(self)(self.work, self.state)
+        return {name: value for name, value in asdict(self).items() if name in _ALWAYS or value != getattr(empty, name)}
+
+    def check(self) -> None:
+        """Raise a ValueError with the first number that is out of range; each kind may check more."""
+        for name, value in asdict(self).items():
+            is_low = isinstance(value, int | float) and name not in self.SIGNED and value < 0
+            if is_low or (name == "progress" and value > 1):
+                raise ValueError(f"{name} is {value}")
 
     @property
     def active(self) -> bool:
@@ -141,31 +77,61 @@ class Status:
         return self.state in _RESUMABLE
 
 
-_OF_ONE = (
-    *("versions", "estimate", "seconds_off", "bytes_off", "peak_bytes", "best_epochs", "rows_used", "notes", "loss"),
-    *("start", "sweep", "score", "best", "choice", "method", "cluster"),
-)
+_ALWAYS = frozenset(item.name for item in fields(Status)) - {"cluster"}
+_Status = TypeVar("_Status", bound=Status)
 
 
-def unasked(work: Work) -> Status:
+@dataclass(frozen=True)
+class Work(Generic[_Status]):
+    """A kind of long work on a run.
+
+    Attributes:
+        name: its name in statuses, locks and the worker's command line.
+        noun: its name in sentences.
+        file: the name of its status file.
+        status: the type of its status.
+        module: where `DOING` queues and does it (`disco.work.jobs.Doing`); imported when it is needed.
+        unasked: the state before it is requested.
+        result: the file of its result; if this exists without a status file, the work is done.
+        on_device: whether it needs the device of its run; other work needs the CPU.
+        compiled: whether it needs the likelihood, so that it waits while another process compiles it.
+    """
+
+    name: str
+    noun: str
+    file: str
+    stages: tuple[str, ...]
+    status: type[_Status]
+    module: str
+    unasked: str = "none"
+    result: str = ""
+    on_device: bool = False
+    compiled: bool = False
+
+
+FIRST_WORK = "fit"  # the only kind in older versions, whose locks and tickets name none
+WORKS: dict[str, Work] = {}  # every kind by name, filled by `disco.subjects`
+
+
+def unasked(work: Work[_Status]) -> _Status:
     """The status of work that has not been requested."""
-    return Status(work.name, work.unasked)
+    return work.status(work.name, work.unasked)
 
 
-def read_status(folder: Path, work: Work) -> Status:
+def read_status(folder: Path, work: Work[_Status]) -> _Status:
     """The status in a run's folder, whether or not its process is alive.
 
     A damaged file counts as failed, with the reason; a missing one as defined by the work.
     """
     path = folder / work.file
     try:
-        return _checked(record(Status, {"work": work.name, "state": work.unasked, **read_record(path)}), work)
+        return _checked(record(work.status, {"work": work.name, "state": work.unasked, **read_record(path)}), work)
     except FileNotFoundError:
         if work.result and (folder / work.result).exists():
-            return Status(work.name, "done", progress=1.0)
-        return Status(work.name, work.lost)
+            return work.status(work.name, "done", progress=1.0)
+        return unasked(work)
     except (OSError, ValueError) as error:
-        return Status(work.name, "failed", error=_damage(path, error))
+        return work.status(work.name, "failed", error=_damage(path, error))
 
 
 def write_status(folder: Path, work: Work, status: Status, *, durable: bool = True) -> None:
@@ -183,8 +149,8 @@ def _damage(path: Path, error: Exception) -> str:
     return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
 
 
-def _checked(status: Status, work: Work) -> Status:
-    """A status with valid values; ValueError with the first invalid one."""
+def _checked(status: _Status, work: Work[_Status]) -> _Status:
+    """A status with valid values and printable texts; ValueError with the first invalid one."""
     allowed = {
         "work": (work.name,),
         "state": (work.unasked, *_STATES),
@@ -194,46 +160,17 @@ def _checked(status: Status, work: Work) -> Status:
     for name, values in allowed.items():
         if getattr(status, name) not in values:
             raise ValueError(f"{name} is {printable(getattr(status, name), 40)!r}")
-    for name, value in dataclasses.asdict(status).items():
-        if isinstance(value, int | float) and name not in _SIGNED and (value < 0 or (name == "progress" and value > 1)):
-            raise ValueError(f"{name} is {value}")
-    _check_estimate(status.estimate)
-    if not fits(status.choice, dict[str, float | bool]):
-        raise ValueError("choice has values that are not numbers")
-    return dataclasses.replace(
-        status,
-        message=printable(status.message, _LONGEST_TEXT),
-        host=printable(status.host, _LONGEST_TEXT),
-        cluster=printable(status.cluster, _LONGEST_TEXT),
-        start=printable(status.start, _LONGEST_TEXT),
-        method=printable(status.method, _LONGEST_TEXT),
-        notes=[printable(note, _LONGEST_TEXT) for note in status.notes[:_MOST_NOTES]],
-        error=None if status.error is None else printable(status.error, _LONGEST_TEXT),
-    )
-
-
-def _check_estimate(foretold: dict[str, Any] | None) -> None:
-    if foretold is not None and not (
-        fits(foretold.get("seconds"), float)
-        and foretold["seconds"] > 0
-        and all(fits(foretold.get(name, 1), float) for name in ("bytes", "low", "high"))
-        and all(foretold.get(name, 1) > 0 for name in ("bytes", "low", "high"))
-        and fits(foretold.get("by_stage", {}), dict[str, float])
-    ):
-        raise ValueError("estimate has values that are not numbers")
+    status.check()
+    texts: dict[str, Any] = {}
+    for item in fields(status):
+        value = getattr(status, item.name)
+        if isinstance(value, str):
+            texts[item.name] = printable(value, _LONGEST_TEXT)
+        elif item.type == list[str]:
+            texts[item.name] = [printable(text, _LONGEST_TEXT) for text in value[:_MOST_NOTES]]
+    return replace(status, **texts)
 
 
 def host() -> str:
     """The name of this machine."""
     return socket.gethostname()
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that affect results, read without importing them."""
-    numbers = {"disco": __version__, "python": platform.python_version()}
-    for name in ("torch", "numpy", "pandas"):
-        try:
-            numbers[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return numbers

@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 from disco.errors import InputError
-from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, find_runs
-from disco.subjects.comparison import compared
-from disco.subjects.refinement.refined import choice_from
+from disco.runs import Run, Status, Work, find_runs
+from disco.runs.status import WORKS
 from disco.users import roots
 from disco.users.roots import User
 from disco.work import jobs, turns
-
-_WORKS = (REFINE, FIT, COMPARE)  # as one process does them, if it does several
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,8 @@ def go_on() -> list[Job]:
         rest = [lost_job.work for lost_job in lost if lost_job.run == job.run and lost_job.work != job.work]
         with roots.acting_for(User(job.user)):
             try:
-                jobs.start(job.run, job.work, *_request(job), then=next(iter(rest), None), accepted=True)
+                request = jobs.doing(job.work).request(job.run)
+                jobs.start(job.run, job.work, *request, then=next(iter(rest), None), accepted=True)
             except InputError:  # its user finds it interrupted, and learns why when they start it
                 continue
         begun.append(job)
@@ -58,16 +56,10 @@ def _jobs() -> list[Job]:
 
 def _of(user: str, run: Run) -> list[Job]:
     """The work on a run of a user that is neither done nor cancelled."""
-    states = [(work, run.status(work)) for work in _WORKS]
+    states = [(work, run.status(work)) for work in WORKS.values()]
     unfinished = [(work, status) for work, status in states if status.active or status.state == "interrupted"]
     return [Job(user, run, work, status, jobs.wait_of(run, work)) for work, status in unfinished]
 
 
 def _turn(job: Job) -> tuple[bool, float]:
     return (job.wait is None, job.status.queued_at if job.wait is None else job.wait.position)
-
-
-def _request(job: Job) -> tuple[object, ...]:
-    if job.work is REFINE:
-        return (choice_from(job.status.choice),)
-    return (compared.asked(job.run),) if job.work is COMPARE else ()

@@ -3,7 +3,7 @@
 Each is a detached process that holds its run's lock for its whole life (disco/runs/locks.py) and the device's lock
 while it works (disco/work/turns.py). It survives the page, the tab and the app; the app finds it by its run.
 
-    python -m disco.work.jobs WORK... --run PATH --lock HANDLE    (what `start` runs)
+    python -m disco.subjects WORK... --run PATH --lock HANDLE    (what `start` runs)
 """
 
 import argparse
@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,13 +25,9 @@ from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
-from disco.runs import COMPARE, FIT, REFINE, Run, Status, Work, list_runs
+from disco.runs import Run, Status, Work, list_runs
 from disco.runs.locks import Lock, note
-from disco.runs.status import host
-from disco.subjects.comparison import comparing
-from disco.subjects.fit import execution
-from disco.subjects.refinement import refining
-from disco.subjects.refinement.refined import choice_from
+from disco.runs.status import WORKS, host
 from disco.users import limits, roots
 from disco.users.roots import is_served
 from disco.work import ahead, turns, where
@@ -38,54 +35,36 @@ from disco.work.recording import ending
 
 if TYPE_CHECKING:
     from disco.progress import Callback
-    from disco.refine import Refined
-    from disco.subjects.comparison.compared import MethodResult
 
 _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is killed
 _KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
+_WORKER = "disco.subjects"  # run as a module: it knows every kind of work, and calls `main`
 
 
 @dataclass(frozen=True)
 class Doing:
-    """The functions that queue and do a kind of work.
+    """The functions that queue and do a kind of work, in its module as `DOING`.
 
     Attributes:
         queued: (run, request) → the initial status of a queued run; an InputError if there is nothing to do.
         do: (run, lock, callback) → the result of the work, returned by `work`.
         expected: (run, request) → the seconds that queued work will take, computed at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
-        on_device: whether it needs the device of its run; other work needs the CPU.
+        request: run → the request with which it was last queued, to queue it again.
     """
 
     queued: Callable[..., Status]
     do: Callable[[Run, Lock, "Callback | None"], Any]
     expected: Callable[..., float | None] = lambda run, *request: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
-    on_device: bool = False
+    request: Callable[[Run], tuple[Any, ...]] = lambda run: ()
 
 
-def _fit(run: Run, lock: Lock, callback: "Callback | None") -> None:
-    execution.execute(run, callback=callback, lock=lock)
-
-
-def _refine(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
-    from disco.subjects.refinement.refining import refine_run  # imports the compiler
-
-    return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
-
-
-def _compare(run: Run, lock: Lock, callback: "Callback | None") -> "list[MethodResult]":
-    return comparing.compare_run(run, callback=callback)
-
-
-WORKS = {
-    FIT: Doing(execution.queued, _fit, execution.expected, on_device=True),
-    REFINE: Doing(refining.queued, _refine, refining.expected, refining.measured),
-    COMPARE: Doing(comparing.queued, _compare, comparing.expected),
-}
-COMPILED = (REFINE, COMPARE)  # they need the likelihood, so they wait while another process compiles it
+def doing(work: Work) -> Doing:
+    """The functions of a kind of work, from its module."""
+    return import_module(work.module).DOING
 
 
 def start(run: Run, work: Work, *request: Any, then: Work | None = None, accepted: bool = False) -> None:
@@ -138,7 +117,7 @@ def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepte
 
 
 def _device_of(run: Run, work: Work) -> str:
-    if not WORKS[work].on_device:
+    if not work.on_device:
         return "cpu"
     return choose_device(run.device).type
 
@@ -146,13 +125,13 @@ def _device_of(run: Run, work: Work) -> str:
 def _enter(run: Run, work: Work, device: str, *request: Any) -> None:
     queued_at, expected = _queue(run, work, device, *request), None
     with contextlib.suppress(InputError):  # the work itself reports it
-        expected = WORKS[work].expected(run, *request)
+        expected = doing(work).expected(run, *request)
     turns.add_ticket(run, device, queued_at, work, expected)
 
 
 def _queue(run: Run, work: Work, device: str, *request: Any) -> float:
     """Record work on a run, whose lock is held, as queued; returns the time, in seconds since 1970."""
-    status, queued_at = WORKS[work].queued(run, *request), time.time()
+    status, queued_at = doing(work).queued(run, *request), time.time()
     fresh = {"state": "queued", "queued_at": queued_at, "finished_at": None, "eta": None, "error": None}
     run.update(work, **{**vars(status), **fresh, "device": device, "host": host()})
     return queued_at
@@ -169,7 +148,7 @@ def cancel(run: Run, work: Work) -> None:
         _end(run, work)
     lock = run.take()
     try:
-        for kind in WORKS:
+        for kind in WORKS.values():
             if run.written_status(kind).active:
                 run.update(kind, state="cancelled", eta=None, message="", finished_at=time.time())
     finally:
@@ -200,7 +179,7 @@ def work(run: Run, kind: Work, lock: Lock, callback: "Callback | None" = None) -
             `FitStopped`.
 
     Returns:
-        The `Refined` of a refinement, the list of `MethodResult` of a comparison.
+        What `do` of the work returns.
     """
     try:
         return _in_turn(run, kind, lock, callback)
@@ -212,7 +191,7 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
     """Wait for the turn, then work; long work that `gives_way` lowers the priority of this process."""
     status = run.written_status(kind)
     try:
-        if kind in COMPILED:
+        if kind.compiled:
             ahead.wait(callback)
         _measure(run, kind, status, callback)
         if address := os.environ.get(cluster.VARIABLE, ""):  # its scheduler has a queue of its own
@@ -222,7 +201,7 @@ def _in_turn(run: Run, kind: Work, lock: Lock, callback: "Callback | None", give
                 system.lower_priority(0)
             run.update(kind, cluster=address)
             with cluster.on(address):
-                return WORKS[kind].do(run, lock, callback)
+                return doing(kind).do(run, lock, callback)
     except BaseException as error:
         if run.written_status(kind).active:  # it ended while queued
             with contextlib.suppress(InputError):
@@ -241,7 +220,7 @@ def _measure(run: Run, kind: Work, status: Status, callback: "Callback | None") 
         return callback(Event("queue", 0, 1, 0.0)) if callback else None
 
     with contextlib.suppress(InputError, ScoreUnavailable):
-        seconds = WORKS[kind].measured(run, relay)
+        seconds = doing(kind).measured(run, relay)
         if seconds is not None:
             turns.add_ticket(run, status.device, status.queued_at, kind, seconds)
 
@@ -257,7 +236,7 @@ def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         streams = {"stdout": log, "stderr": log}
-        return apart.start("disco.work.jobs", *arguments, environment=environment, locks=(lock.handle,), **streams)
+        return apart.start(_WORKER, *arguments, environment=environment, locks=(lock.handle,), **streams)
 
 
 def waiting() -> dict[str, str]:
@@ -309,7 +288,7 @@ def _end(run: Run, work: Work) -> None:
 
 def _fail(run: Run, words: str, *ended: Work) -> None:
     """Record why work on a run, and the work that was to follow it, has failed."""
-    for kind in WORKS:
+    for kind in WORKS.values():
         if kind in ended or run.written_status(kind).active:
             run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
 
@@ -328,7 +307,7 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
     stopping, patience = threading.Event(), limits.Patience()
     limits.watch(patience, lambda words: _give_up(path, words))
     system.when_asked_to_stop(stopping.set)
-    kinds, exits = [next(kind for kind in WORKS if kind.name == name) for name in names], 0
+    kinds, exits = [WORKS[name] for name in names], 0
     lock = _taken_over(path, handle, kinds)
     try:
         run = Run(path)
@@ -367,13 +346,9 @@ def _taken_over(path: Path, handle: int, kinds: list[Work]) -> Lock:
 def main() -> int:
     """The worker's command line."""
     apart.collect_rarely()
-    parser = argparse.ArgumentParser(prog="python -m disco.work.jobs")
-    parser.add_argument("work", nargs="+", choices=[kind.name for kind in WORKS])
+    parser = argparse.ArgumentParser(prog=f"python -m {_WORKER}")
+    parser.add_argument("work", nargs="+", choices=[*WORKS])
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--lock", type=int, required=True)
     arguments = parser.parse_args()
     return _worker(arguments.work, arguments.run, arguments.lock)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

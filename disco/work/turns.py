@@ -25,7 +25,7 @@ from disco.errors import FitStopped, InputError
 from disco.files import read_record, unwritten, write_json
 from disco.runs.folder import Run
 from disco.runs.locks import Lock, held
-from disco.runs.status import COMPARE, FIT, REFINE, Work, host, read_status
+from disco.runs.status import FIRST_WORK, WORKS, Work, host, read_status
 from disco.schema import record
 from disco.users import roots
 from disco.users.roots import common_root
@@ -39,7 +39,6 @@ _POLL_SECONDS = 0.1  # times the position in the queue: each check reads all tic
 _LONGEST_POLL = 1.0  # seconds
 _LANES = "short", "lock"  # the lock of the short lane, and of the long one
 _AT_ONCE = "now-"  # before a ticket's name: the mark of work that a user starts at once
-_WORKS = {work.name: work for work in (FIT, REFINE, COMPARE)}
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Ticket:
     """
 
     run: str
-    work: str = FIT.name
+    work: str = FIRST_WORK
     expected: float | None = None
 
     @property
@@ -64,7 +63,7 @@ class Ticket:
     @property
     def noun(self) -> str:
         """Its kind of work and its run, in words."""
-        kind = _WORKS[self.work].noun if self.work in _WORKS else "work"
+        kind = WORKS[self.work].noun if self.work in WORKS else "work"
         if not self._is_own():
             return f"another user's {kind}"
         try:
@@ -84,9 +83,9 @@ class Ticket:
 
     def remaining(self) -> float | None:
         """Seconds until it ends, if it runs; None while unknown, or if it takes longer than expected."""
-        if self.work not in _WORKS:
+        if self.work not in WORKS:
             return None
-        status = read_status(Path(self.run), _WORKS[self.work])
+        status = read_status(Path(self.run), WORKS[self.work])
         if status.eta is not None or self.expected is None:
             return status.eta
         return self.expected - status.seconds if self.expected > status.seconds else None
@@ -139,7 +138,7 @@ def ticket_of(run: Run, device: str, queued_at: float) -> Path:
     return _queue(device) / f"{int(queued_at * 1e6):020d}-{run.id}"
 
 
-def add_ticket(run: Run, device: str, queued_at: float, work: Work = FIT, expected: float | None = None) -> None:
+def add_ticket(run: Run, device: str, queued_at: float, work: Work, expected: float | None = None) -> None:
     """Put work on a run, whose lock is held, into a device's queue, or update there the `expected` seconds; None if
     unknown.
     """

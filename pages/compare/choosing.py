@@ -4,7 +4,8 @@ import streamlit as st
 
 from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method
-from disco.runs import COMPARE, Run
+from disco.runs import Run
+from disco.subjects import COMPARE
 from disco.subjects.comparison import comparing
 from disco.subjects.comparison.compared import MethodsRequest, asked
 from disco.subjects.fit.forecast import about, crowding

@@ -13,7 +13,8 @@ from disco.graph.draw import placing
 from disco.methods import GROUPS, METHODS
 from disco.metrics.consensus import Comparison
 from disco.reports import all_results
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
 from disco.words import series

@@ -7,7 +7,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.reports.provenance import about
-from disco.runs import stamps
+from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.words import number
 from pages.compare.comparison import Compared, group, heading, label

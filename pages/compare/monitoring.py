@@ -5,8 +5,9 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.methods import METHODS
-from disco.runs import COMPARE, Run, Status, stamps
-from disco.subjects.comparison import compared
+from disco.runs import Run
+from disco.subjects import COMPARE, stamps
+from disco.subjects.comparison import ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodsRequest
 from disco.words import duration
 from pages.compare.comparison import label
@@ -23,12 +24,12 @@ def remember(run: Run) -> None:
     st.session_state[_DRAWN] = stamps.comparison(run)
 
 
-def _step(status: Status) -> str:
+def _step(status: ComparisonStatus) -> str:
     name = METHODS[status.method].label if status.method in METHODS else "Starting"
     return f"{name}: method {min(status.done + 1, status.total)} of {status.total}"
 
 
-def _below(run: Run, status: Status) -> None:
+def _below(run: Run, status: ComparisonStatus) -> None:
     request = compared.asked(run)
     if request is None:
         return
@@ -49,13 +50,13 @@ def _below(run: Run, status: Status) -> None:
     tables.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
 
 
-def _draw_again(run: Run, status: Status) -> None:
+def _draw_again(run: Run, status: ComparisonStatus) -> None:
     """Redraw the whole page when a method has ended; after the buttons, so no press is lost."""
     if status.active and st.session_state.get(_DRAWN) != stamps.comparison(run):
         errors.redraw()
 
 
-def _request(run: Run, status: Status) -> tuple[MethodsRequest]:
+def _request(run: Run, status: ComparisonStatus) -> tuple[MethodsRequest]:
     request = compared.asked(run)
     if request is None:
         raise InputError("The choice of methods can no longer be read: choose them again.")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco.runs import COMPARE
+from disco.subjects import COMPARE
 from pages.compare import choosing, comparison, measured, monitoring, sections
 from pages.shared import session
 from pages.shared.frame import empty, intro

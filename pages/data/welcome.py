@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from disco import runs
+from disco.reports.bundled import example
 from pages.shared import session
 from pages.shared.widgets import errors
 
@@ -27,5 +27,5 @@ def greet() -> None:
 
 def _open_example() -> None:
     with errors.caught():
-        session.run.select(runs.example())
+        session.run.select(example())
         session.address.go("graph")

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from pages.shared.frame import empty
 from pages.shared.session import address
 from pages.shared.widgets.names import code

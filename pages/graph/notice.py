@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.graph.dag import BOTH, DISCO, LIKELIHOOD
-from disco.runs import FIT, REFINE
+from disco.subjects import FIT, REFINE
 from disco.words import how_many, plural
 from pages.graph.view import View
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco.graph import dag as graphs
 from disco.graph.dag import DISCO
+from disco.subjects import FIT
 from disco.words import how_many
 from pages.graph import notice, side_panel
 from pages.graph import view as views
@@ -21,7 +22,7 @@ if run is None:
     empty.no_run()
     st.stop()
 refined = refinement.readable(run)
-result = fit.current(run) if run.status().state == "done" else None
+result = fit.current(run) if run.status(FIT).state == "done" else None
 if refined is None and result is None:
     side_panel.nothing_yet(run)
     st.stop()

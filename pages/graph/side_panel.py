@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from disco.graph import dag as graphs
 from disco.graph.dag import BOTH, CONTEXT, DISCO
 from disco.graph.draw import picture as drawing
-from disco.runs import FIT, REFINE, Run
+from disco.runs import Run
+from disco.subjects import FIT, REFINE
 from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session

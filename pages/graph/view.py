@@ -10,6 +10,7 @@ from disco import verdicts
 from disco.graph.dag import BOTH, DISCO, LIKELIHOOD, union
 from disco.graph.draw import picture as drawing
 from disco.refine.refinement_result import METHOD, WITH_FIT
+from disco.subjects.fit import results
 from disco.verdicts import Verdict
 from disco.words import share
 from pages.shared import session
@@ -116,7 +117,7 @@ def tell_address(view: View) -> None:
     else:
         result = chosen.result
         parameters = {
-            "order": None if result.variant == result.run.own_variant else result.variant,
+            "order": None if result.variant == results.own_variant(result.run) else result.variant,
             "rule": result.rule,
             "tau": f"{chosen.tau_z:.6g}",
             "pi": f"{chosen.pi_min:.6g}",

@@ -13,6 +13,8 @@ from disco.reports.matching import Group
 from disco.runs import Run
 from disco.runs.origin import FromLahman
 from disco.selectors.sparse import is_sparse
+from disco.subjects.fit.results import StoredFit
+from disco.subjects.fit.results import variants as variants_of
 from disco.subjects.studies import lahman
 from disco.words import how_many
 from pages.lahman import agreement
@@ -40,7 +42,7 @@ def boundaries(finished: dict[str, Run]) -> None:
     """What the two boundaries are; score the one that is missing, from the fitted networks."""
     lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
     st.caption(" ".join(lines))
-    missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in run.variants()]
+    missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in variants_of(run)]
     key = tuple(str(run.path) for run in finished.values())
     variants.offer("lahman_other", missing, "Score the other boundary too", key, icon=":material/rule:")
 
@@ -63,13 +65,13 @@ def results(
         label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"
         for seed, run in finished.items():
             with contextlib.suppress(InputError):
-                by_label.setdefault(label, {})[seed] = run.found(f"ccs-{boundary}")
+                by_label.setdefault(label, {})[seed] = StoredFit(run, f"ccs-{boundary}").graph_result
     return by_label | ({"refined": {seed: result.found for seed, result in refined.items()}} if refined else {})
 
 
 def sparse(finished: dict[str, Run]) -> None:
     """What to try if the graphs of the fits have almost no edges."""
-    few = sum(is_sparse(len(run.edges()), len(run.nodes)) for run in finished.values())
+    few = sum(is_sparse(len(StoredFit(run).edges()), len(run.nodes)) for run in finished.values())
     if few:
         st.info(
             f"The graphs of {how_many(few, 'seed')} have almost no edges, by their rule of parent selection. "

@@ -8,11 +8,13 @@ import streamlit as st
 from disco.errors import InputError
 from disco.metrics import order_agreement
 from disco.paper import removals
-from disco.runs import Run, stamps
-from disco.subjects.fit import network_cache
+from disco.runs import Run
+from disco.subjects import stamps
+from disco.subjects.fit import network_cache, results
 from disco.subjects.fit.figures import arcs, ranking
 from disco.subjects.fit.figures import curvature as by_rank
 from disco.subjects.fit.figures import ordering as figures
+from disco.subjects.fit.results import StoredFit
 from disco.words import how_many, listed, more, number, plural, share
 from pages.ordering import step_player
 from pages.shared.compute.cache import cached
@@ -270,10 +272,11 @@ def ranked(result: Result, comparison: TruthComparison | None) -> None:
         "Source first. The further right a mark, the clearer the place. Hollow: the folds disagree."
         f"{cross} Click a mark for its step.{_closest(result)}"
     )
-    if result.variant != result.run.own_variant:
+    if result.variant != (own_variant := results.own_variant(result.run)):
+        agreement = order_agreement(StoredFit(result.run).order, result.order)
         st.caption(
-            f"{order_agreement(result.run.order(), result.order):.0%} of all pairs of nodes are in the same order as "
-            f"with {VARIANT_WORDS[result.run.own_variant]}, as fitted."
+            f"{agreement:.0%} of all pairs of nodes are in the same order as "
+            f"with {VARIANT_WORDS[own_variant]}, as fitted."
         )
     downloads.order(result)
 

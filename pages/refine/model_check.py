@@ -10,7 +10,9 @@ from disco.progress import Callback
 from disco.refine import Refined
 from disco.refine.bounds import ASSUMED
 from disco.refine.prior import BEFORE
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.figures import fitted_model
 from disco.subjects.refinement.refined import read_check, save_check
 from pages.shared.compute import machine
@@ -49,7 +51,7 @@ def check_of(run: Run, refined: Refined) -> Slow[Check]:
     def work(callback: Callback) -> Check:
         graphs: dict[str, Parents] = {"empty": {}}
         if stamps.fit(run):
-            graphs["DISCO"] = modelled.parents_of(run.edges())
+            graphs["DISCO"] = modelled.parents_of(StoredFit(run).edges())
         graphs["refined"] = modelled.parents_of(refined.edges)
         adjustment = modelled.adjustment(run)
         result = check(modelled.table(run), graphs, adjustment=adjustment, prior=BEFORE, callback=callback)

@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from disco import metrics, runs
+from disco import metrics
+from disco.subjects import FIT, REFINE
 from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
 from pages.shared import session
 from pages.shared.evidence import so_far
@@ -22,9 +23,9 @@ if run is None:
     words = "A refinement needs a table of counts, but no fit."
     empty.without_a_run(words, partial(find_graph.offer_quick_look, is_first=True))
     st.stop()
-status = run.status(runs.REFINE)
-is_fitted = run.status().state == "done"
-if run.status().active and status.state == "none":
+status = run.status(REFINE)
+is_fitted = run.status(FIT).state == "done"
+if run.status(FIT).active and status.state == "none":
     empty.not_done(run)
     st.stop()
 if status.active:

@@ -9,6 +9,7 @@ from disco import runs
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.refine import Choice
+from disco.subjects import REFINE
 from disco.subjects.refinement.refined import choice_from
 from disco.work import jobs
 from pages.shared.widgets import errors
@@ -41,7 +42,7 @@ def start_box(run: runs.Run, label: str) -> None:
 def begin(run: runs.Run, values: dict[str, float]) -> None:
     """Start a refinement, or say in a sentence why it cannot start."""
     with errors.caught():
-        jobs.start(run, runs.REFINE, choice_from(values), search_time.of_run(run).result)
+        jobs.start(run, REFINE, choice_from(values), search_time.of_run(run).result)
         st.rerun()
 
 

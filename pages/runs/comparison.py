@@ -5,7 +5,8 @@ import streamlit as st
 from disco.errors import InputError
 from disco.reports import all_results
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.words import how_many, plural
 from pages.shared.compute.cache import cached
 from pages.shared.graph import paired

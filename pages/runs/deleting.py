@@ -3,7 +3,8 @@
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import FIT, Run, Unreadable
+from disco.runs import Run, Unreadable
+from disco.subjects import FIT
 from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.widgets import errors

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from disco import runs
-from disco.runs import Run, stamps
+from disco.runs import Run
 from disco.server import log
+from disco.subjects import stamps
 from disco.users import roots, shares
 from pages.shared import session
 from pages.shared.widgets import errors

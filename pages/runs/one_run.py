@@ -10,7 +10,9 @@ from disco.errors import printable
 from disco.refine.refinement_result import METHOD
 from disco.reports.packing import pack
 from disco.reports.provenance import about
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth
@@ -93,11 +95,12 @@ def _zip(run: Run) -> None:
 def _tables(run: Run) -> None:
     files: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {}
     if stamps.fit(run):
+        fit = StoredFit(run)
         files["fit"] = {
-            "order": lambda: downloads.placed(run.order()),
-            "edges": run.edges,
-            "node scores": run.ccs,
-            "edge scores": run.ocs,
+            "order": lambda: downloads.placed(fit.order),
+            "edges": fit.edges,
+            "node scores": lambda: fit.ccs,
+            "edge scores": lambda: fit.ocs,
         }
     if stamps.refinement(run):
         files["refinement"] = {

@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from disco import runs
+from disco.reports.bundled import example
 from disco.reports.summary import Summary, edge_counts
-from disco.runs import COMPARE, FIT, REFINE, Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.compute.cache import cached
@@ -21,7 +22,7 @@ def empty() -> None:
         st.markdown("**There are no runs yet.** Fit or refine a table to make one, or open the example.")
         with st.container(horizontal=True):
             if st.button("See an example result", type="primary", icon=":material/hub:", key="runs_example"):
-                session.run.select(runs.example())
+                session.run.select(example())
                 session.address.go("graph")
             if st.button("Go to Data", icon=":material/table_view:", key="runs_to_data"):
                 session.address.go("data")
@@ -34,7 +35,7 @@ def choose(all_runs: list[Run]) -> list[Run]:
     words = row.text_input(
         "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
     )
-    if any(work.active for summary in summaries for work in (summary.fit, summary.refinement, summary.comparison)):
+    if any(work.active for summary in summaries for work in summary.statuses.values()):
         row.button("Refresh", icon=":material/refresh:", type="tertiary", help="Some runs have work in progress.")
     view = [summary for summary in summaries if matches(summary, words or "")]
     total = sum(summary.bytes for summary in view)
@@ -65,13 +66,12 @@ def matches(summary: Summary, words: str) -> bool:
 
 def state(summary: Summary) -> str:
     """The state of the work on a run: what is running or queued, otherwise what has ended."""
-    works = {FIT: summary.fit, REFINE: summary.refinement, COMPARE: summary.comparison}
-    running = [WORKS[work][1] for work, status in works.items() if status.state == "running"]
-    if not running and any(status.state == "queued" for status in works.values()):
+    running = [WORKS[work][1] for work, status in summary.statuses.items() if status.state == "running"]
+    if not running and any(status.state == "queued" for status in summary.statuses.values()):
         return "Queued"
     ended = [
         WORKS[work][2] if status.state == "done" else f"{work.noun} {status.state}"
-        for work, status in works.items()
+        for work, status in summary.statuses.items()
         if status.state in ("done", "cancelled", "failed", "interrupted")
     ]
     words = ", ".join(running or ended) or "not fitted"

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from disco.subjects import FIT
 from pages.shared import session
 from pages.shared.frame import empty, intro
 from pages.shared.table import draft_facts
@@ -25,7 +26,7 @@ if draft is None:
 is_new = run is None or draft.run != run.id
 box = st.container()
 if run is not None:
-    has_failed = run.status().state == "failed"
+    has_failed = run.status(FIT).state == "failed"
     box = st.expander("Set up another fit", expanded=is_new or has_failed, key="another_fit", on_change="rerun")
     if not box.open:
         st.stop()

@@ -27,6 +27,7 @@ from disco.runs import create_run
 from disco.selectors import cam, evidence, pcm
 from disco.simulate import Design
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 
 SHORT = {
     "joint_epochs": 2, "projection_epochs": 2, "validation_start": 1, "validation_every": 1, "width": 8,
@@ -215,7 +216,7 @@ def test_the_scores_of_a_nested_set_are_those_of_the_fit(bench):
     run = fits.fit(bench, BOTH[0][1].fits(TINY, 0)[0], "")
     evaluate = readings._evaluated(fits.networks(run, "cpu"), bench)
     names = sorted(run.table().columns)
-    scores, first = evaluate(names), run.criteria().query("step == 1")
+    scores, first = evaluate(names), StoredFit(run).criteria.query("step == 1")
     for criterion in ("ccs", "constant"):
         own = first.pivot(index="fold", columns="node", values=f"{criterion}_clipped")[names]
         np.testing.assert_allclose(scores[criterion, "clipped"], own.to_numpy(), rtol=1e-6)
@@ -226,8 +227,8 @@ def test_parents_along_the_fit_s_own_order_are_its_own(bench):
     run = fits.fit(bench, wanted, "")
     fitted = fits.networks(run, "cpu")
     loose = Fitted(fitted.table, fitted.folds, fitted.networks, fitted.settings.replace(tau_z=0.0, pi_min=0.5))
-    found = readings.edges_along(loose, run.order(), bench)
-    expected = run.edges(0.0, 0.5)
+    found = readings.edges_along(loose, StoredFit(run).order, bench)
+    expected = StoredFit(run).edges(0.0, 0.5)
     assert len(expected) > 3
     pd.testing.assert_frame_equal(found[expected.columns], expected, rtol=1e-5)
 
@@ -262,7 +263,7 @@ def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
     (line,) = report.read(bench.results, "toy").values()
     (name,) = line["fits"]
     run = fits.open_run(bench.fits / name)
-    assert seen[0]["order"] == run.order() and seen[0]["edges"].equals(run.edges())
+    assert seen[0]["order"] == StoredFit(run).order and seen[0]["edges"].equals(StoredFit(run).edges())
     assert line["settings"]["starts"] == 2 and line["metrics"]["fits"] > 0
 
 

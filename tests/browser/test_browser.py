@@ -14,6 +14,8 @@ from playwright.sync_api import Page, expect
 
 from disco.runs import list_runs
 from disco.runs.locks import note
+from disco.subjects import FIT
+from disco.subjects.fit.events import read_events
 
 pytestmark = pytest.mark.browser
 
@@ -106,7 +108,7 @@ def _ask_for_few_steps(page: Page) -> None:
 
 def _watch_the_losses_grow(page: Page) -> None:
     """Stop the fit in its middle, so that a part of the curve is seen even on a busy machine."""
-    until(page, lambda: len(list_runs()) == 1 and len(list_runs()[0].events()) > 0, "the fit does not begin")
+    until(page, lambda: len(list_runs()) == 1 and len(read_events(list_runs()[0])) > 0, "the fit does not begin")
     worker = note(list_runs()[0].lock_path)["pid"]
     os.kill(worker, signal.SIGSTOP)
     until(page, lambda: points(page, "loss_joint") > 0, "no loss is drawn while the fit goes on")
@@ -167,7 +169,7 @@ def test_refresh_in_mid_fit_and_cancel(page, address, tmp_path):
     until(page, lambda: not run.alive, "the fit goes on")
     expect(page.get_by_text("was cancelled")).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    assert run.status().state == "cancelled"
+    assert run.status(FIT).state == "cancelled"
 
 
 def test_a_role_is_chosen_in_the_table_and_a_refresh_keeps_it(page, address, tmp_path):

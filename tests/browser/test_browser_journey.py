@@ -11,8 +11,9 @@ import pytest
 from browser_world import press, until
 from playwright.sync_api import Page, expect
 
-from disco.runs import FIT, REFINE, list_runs
+from disco.runs import list_runs
 from disco.runs.locks import note
+from disco.subjects import FIT, REFINE
 
 pytestmark = pytest.mark.browser
 

@@ -8,6 +8,7 @@ from made_up import finished_run
 from playwright.sync_api import Page, expect
 
 from disco import runs
+from disco.subjects.fit.results import StoredFit
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +24,7 @@ def tick(page: Page, row: int) -> None:
 
 def test_two_runs_are_compared_and_one_comes_back_from_its_zip(page, address, tmp_path):
     first, second = finished_run(6, HOSTILE), finished_run(5, "five")
-    order, edges = first.order(), first.edges()
+    order, edges = StoredFit(first).order, StoredFit(first).edges()
     page.goto(f"{address}/runs?run={first.id}")
     expect(page.get_by_text("2 runs,")).to_be_visible()
     row = [one.id for one in runs.list_runs()].index(first.id)
@@ -48,4 +49,4 @@ def test_two_runs_are_compared_and_one_comes_back_from_its_zip(page, address, tm
     expect(page.get_by_text("is open and is in the list below")).to_be_visible()
     back = next(one for one in runs.list_runs() if one != second)
     assert back.id == first.id and back.name == HOSTILE
-    assert back.order() == order and back.edges().equals(edges) and back.id in page.url
+    assert StoredFit(back).order == order and StoredFit(back).edges().equals(edges) and back.id in page.url

@@ -29,9 +29,13 @@ from disco.fields import options
 from disco.paper.settings import PRESETS, Settings
 from disco.progress import Event
 from disco.reports.provenance import about
-from disco.runs import FIT, create_run, list_runs, open_run
+from disco.runs import create_run, list_runs, open_run
 from disco.runs.origin import FromFile, Origin
 from disco.server import start
+from disco.subjects import FIT
+from disco.subjects.fit import CHECKPOINT
+from disco.subjects.fit.events import read_events
+from disco.subjects.fit.results import StoredFit
 from disco.table import prepared
 from disco.table.counts import problems
 from disco.work import jobs
@@ -64,12 +68,12 @@ def test_fit_prints_its_result_and_the_app_lists_it(counts, tmp_path, capsys):
     assert main(["fit", counts, "--out", out(tmp_path), "--seed", "7", "--tau-z", "1", *SHORT]) == 0
     printed = capsys.readouterr()
     run = open_run(Path(out(tmp_path)))
-    assert f"Causal order, source first: {', '.join(run.order())}" in printed.out
+    assert f"Causal order, source first: {', '.join(StoredFit(run).order)}" in printed.out
     assert "Preset paper with width 8, " in printed.out and str(run.path) in printed.out
     assert "300 rows × 5 columns on cpu: about " in printed.err and "joint 1/3" in printed.err and "100%" in printed.err
     assert "\r" not in printed.err  # no terminal: plain lines
     assert list_runs() == [run] and run.settings.seed == 7 and run.settings.tau_z == 1.0
-    assert run.settings.width == 8 and run.source == counts and run.status().state == "done"
+    assert run.settings.width == 8 and run.source == counts and run.status(FIT).state == "done"
 
 
 def test_fit_refuses_a_full_folder_and_resumes_its_own(counts, small_table, tmp_path, capsys):
@@ -137,7 +141,7 @@ def test_graph_writes_every_format(counts, tmp_path, capsys):
     run = open_run(Path(out(tmp_path)))
     assert main(["graph", run.id, "--tau-z=-9", "--pi-min", "0.3", "--format", "json"]) == 0
     graph = nx.node_link_graph(json.loads(capsys.readouterr().out), edges="edges")
-    assert set(graph.edges) == set(run.graph(-9.0, 0.3).edges) and graph.number_of_edges() == 10
+    assert set(graph.edges) == set(StoredFit(run).graph(-9.0, 0.3).edges) and graph.number_of_edges() == 10
     how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": -9.0, "pi_min": 0.3}
     assert graph.graph == about(run, "DISCO", **how)
     for name in ("dag.csv", "dag.json", "dag.graphml", "dag.dot"):
@@ -146,7 +150,7 @@ def test_graph_writes_every_format(counts, tmp_path, capsys):
     assert set(nx.read_graphml(tmp_path / "dag.graphml").nodes) == set("abcde") and capsys.readouterr().out == ""
     assert main(["graph", out(tmp_path)]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("# DISCO ")]
-    assert lines[0].startswith("parent,child") and len(lines) == 1 + run.graph().number_of_edges()
+    assert lines[0].startswith("parent,child") and len(lines) == 1 + StoredFit(run).graph().number_of_edges()
     assert main(["graph", out(tmp_path), "--pi-min", "2"]) == 2
     assert main(["graph", out(tmp_path), "--out", str(tmp_path / "none" / "g.csv")]) == 2
     capsys.readouterr()
@@ -176,12 +180,12 @@ def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, sma
     runs = list_runs()
     assert all(run.settings.preset == "paper" and run.settings.width == 8 for run in runs)
     assert {run.settings.seed for run in runs} == {0, 1} and all(run.settings.transform == "quantile" for run in runs)
-    before = {run.id: run.status().finished_at for run in runs}
+    before = {run.id: run.status(FIT).finished_at for run in runs}
     assert main([*arguments, "--seeds", "0,1,2"]) == 0
     printed = capsys.readouterr()
     assert json.loads(printed.out)["r7"][:2] == found["r7"]
     assert "seed 2:" in printed.err and "seed 0:" not in printed.err
-    assert {run.id: run.status().finished_at for run in runs} == before
+    assert {run.id: run.status(FIT).finished_at for run in runs} == before
     assert main([*arguments, "--seeds", "0", "--set", "max_rows=100"]) == 2
 
 
@@ -224,14 +228,14 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     last = read_until(handle, b"continues from here.")
     assert status_of(process) == 130 and b"Traceback" not in last
     run = open_run(Path(out(tmp_path)))
-    reached = run.status().done
-    assert run.status().state == "cancelled" and run.checkpoint_path.exists()
+    reached = run.status(FIT).done
+    assert run.status(FIT).state == "cancelled" and (run.path / CHECKPOINT).exists()
     jobs.start(run, FIT)  # a page can resume what the command line started
-    wait(lambda: run.events()["epoch"].max() >= reached + 2)
+    wait(lambda: read_events(run)["epoch"].max() >= reached + 2)
     arguments = ["fit", counts, "--out", out(tmp_path), "--resume"]
     assert main(arguments) == 2 and "already queued or running" in capsys.readouterr().err
     jobs.cancel(run, FIT)
-    assert not run.events().duplicated(["stage", "epoch", "fold"]).any()
+    assert not read_events(run).duplicated(["stage", "epoch", "fold"]).any()
 
 
 def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monkeypatch):
@@ -240,7 +244,7 @@ def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monke
     run = open_run(Path(out(tmp_path)))
     monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
     jobs.cancel(run, FIT)
-    assert run.status().state == "cancelled"
+    assert run.status(FIT).state == "cancelled"
     read_until(handle, b"no such text")
     assert status_of(process) == 130
 
@@ -323,11 +327,11 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
         try:
             wait(lambda: "Queued behind the fit of busy: next in the queue" in told.read_text())
             run = open_run(Path(out(tmp_path)))
-            assert run.status().state == "queued" and jobs.wait_of(run, FIT).position == 1
+            assert run.status(FIT).state == "queued" and jobs.wait_of(run, FIT).position == 1
             waiting.send_signal(signal.SIGINT)
-            assert waiting.wait(PATIENCE) == 130 and run.status().state == "cancelled"
+            assert waiting.wait(PATIENCE) == 130 and run.status(FIT).state == "cancelled"
             with subprocess.Popen([*command, "--resume", "--now"], cwd=ROOT) as beside:
-                wait(lambda: run.status().state == "running")
+                wait(lambda: run.status(FIT).state == "running")
                 beside.kill()
         finally:
             waiting.kill()

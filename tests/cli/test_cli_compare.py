@@ -9,8 +9,9 @@ import pytest
 from disco.__main__ import main
 from disco.files import read_frame
 from disco.methods import METHODS
-from disco.runs import COMPARE, open_run
+from disco.runs import open_run
 from disco.simulate import Design, simulate
+from disco.subjects import COMPARE, FIT
 from disco.subjects.comparison import compared
 
 
@@ -48,7 +49,7 @@ def test_methods_and_a_truth_are_added_to_a_run(lab, capsys):
     assert main(["compare", *words, "--methods", "sort-mean,sort-variance"]) == 0 and "A_top" in capsys.readouterr().out
     assert (lab / "run/compare/sort-mean/result.json").stat().st_mtime_ns == first
     run = open_run(lab / "run")
-    assert compared.read_one(run, "sort-variance").options["cutoff"] == 0.2 and run.status().state == "unfitted"
+    assert compared.read_one(run, "sort-variance").options["cutoff"] == 0.2 and run.status(FIT).state == "unfitted"
     assert run.status(COMPARE).state == "done"
     again = ["--methods", "sort-variance,sort-mean", "--set", "sort-variance.cutoff=0.2"]
     assert compare(lab, *again) == 0  # nothing to do

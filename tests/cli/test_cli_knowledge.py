@@ -12,8 +12,9 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.runs import list_runs, open_run
-from disco.subjects.fit import network_cache
+from disco.subjects.fit import network_cache, results
 from disco.subjects.fit.candidates import read_candidates
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
@@ -45,11 +46,11 @@ def test_a_fit_and_all_that_is_made_of_it_keep_to_the_knowledge(world, capsys):
     printed, run = capsys.readouterr().out, open_run(folder / "run")
     assert run.knowledge() == rules and "Knowledge: 2 tiers, 1 required rule, 1 forbidden rule." in printed
     assert "against the scores" in printed and ", required\n" in printed
-    for edges in (run.edges(), run.edges(9.0), run.edges(-9.0)):
-        holds(names, run.order(), edges)
+    for edges in (StoredFit(run).edges(), StoredFit(run).edges(9.0), StoredFit(run).edges(-9.0)):
+        holds(names, StoredFit(run).order, edges)
     variant = "constant-clipped"
-    run.save_variant(network_cache.fitted(run).recover(criterion="constant"), variant)
-    holds(names, run.order(variant), run.edges(variant=variant))
+    results.save_variant(run, network_cache.fitted(run).recover(criterion="constant"), variant)
+    holds(names, StoredFit(run, variant).order, StoredFit(run, variant).edges())
 
     assert main(["graph", str(folder / "run"), "--parents", "cam", "--format", "json"]) == 0
     graph = nx.node_link_graph(json.loads(capsys.readouterr().out), edges="edges")

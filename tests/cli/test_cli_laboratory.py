@@ -16,6 +16,7 @@ from disco.files import read_frame
 from disco.paper.settings import Settings
 from disco.runs import create_run, open_run
 from disco.simulate import FAMILIES, Design, read_edges, simulate
+from disco.subjects.fit.results import StoredFit
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -151,8 +152,10 @@ def test_simulate_fit_evaluate_end_to_end(tmp_path, capsys):
     loose = evaluated(capsys, *options, "--tau-z=-9", "--pi-min", "0.3")
     assert loose["edges"] == 15 and loose["recall"] == loose["a_top"]  # all pairs along the order are edges
     found = evaluated(capsys, *options)
-    assert list(found) == KEYS and found == metrics.evaluate(truth, run.order(), run.edges(), run.table())
-    assert found["a_top"] == metrics.a_top(run.order(), truth)
+    assert list(found) == KEYS and found == metrics.evaluate(
+        truth, StoredFit(run).order, StoredFit(run).edges(), run.table()
+    )
+    assert found["a_top"] == metrics.a_top(StoredFit(run).order, truth)
     assert found["controls"] == metrics.controls(pd.read_csv(lab / "counts.csv"), truth)
     assert main(["graph", str(tmp_path / "run"), "--out", str(tmp_path / "edges.csv")]) == 0
     files = ["--edges", str(tmp_path / "edges.csv"), "--order", str(tmp_path / "run/order.csv")]

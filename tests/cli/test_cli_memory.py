@@ -14,7 +14,7 @@ from pyarrow import parquet
 from disco.__main__ import main
 from disco.cli import check
 from disco.errors import InputError
-from disco.runs import FIT
+from disco.subjects import FIT
 from disco.work.recording import ending
 
 ROOT = Path(__file__).resolve().parents[2]

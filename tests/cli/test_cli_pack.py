@@ -7,8 +7,9 @@ from made_up import finished_run, of_an_older_version
 
 from disco.__main__ import main
 from disco.files import HOMES
+from disco.reports.bundled import example
 from disco.reports.packing import pack
-from disco.runs import example, list_runs
+from disco.runs import list_runs
 
 
 def test_a_run_goes_there_and_back(tmp_path, monkeypatch, capsys):

@@ -15,6 +15,7 @@ from disco.errors import FitStopped
 from disco.runs import open_run
 from disco.selectors import cam, evidence
 from disco.subjects.fit.candidates import read_candidates
+from disco.subjects.fit.results import StoredFit
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -41,7 +42,7 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     printed = capsys.readouterr()
     run = open_run(files / "run")
     assert run.settings.selector == "cam" and run.settings.disjoint_rows
-    edges = run.edges()
+    edges = StoredFit(run).edges()
     assert f"{len(edges)} edge" in printed.out and " by CAM, p < 0.001:" in printed.out
     assert "One half of the rows was used for the networks" in printed.out and "rows were used" not in printed.out
     assert all(f"  {edge.parent} -> {edge.child}  F {edge.score:.4g}, p " in printed.out for edge in edges.itertuples())
@@ -66,7 +67,7 @@ def test_graph_computes_what_a_run_lacks_and_keeps_it(capsys):
     run = finished_run(5)
     assert main(["graph", str(run.path), "--parents", "evidence"]) == 0
     printed = capsys.readouterr()
-    expected = evidence.edges(run.table(), run.order())
+    expected = evidence.edges(run.table(), StoredFit(run).order)
     assert "parents by evidence: 100%" in printed.err or "parents by evidence:" in printed.err
     assert len(rows(printed.out)) == 1 + int(expected["selected"].sum())
     pd.testing.assert_frame_equal(read_candidates(run, "evidence"), expected, check_dtype=False)
@@ -74,7 +75,7 @@ def test_graph_computes_what_a_run_lacks_and_keeps_it(capsys):
     again = capsys.readouterr()
     assert "parents by evidence" not in again.err and again.out == printed.out
     assert main(["graph", str(run.path)]) == 0
-    assert len(rows(capsys.readouterr().out)) == 1 + len(run.edges())
+    assert len(rows(capsys.readouterr().out)) == 1 + len(StoredFit(run).edges())
 
 
 def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):
@@ -84,10 +85,10 @@ def test_evaluate_scores_the_selector(files, small_table, small_truth, capsys):
     options = ["evaluate", "--truth", str(files / "truth.csv"), "--run", str(run.path)]
     assert main([*options, "--parents", "cam"]) == 0
     found = json.loads(capsys.readouterr().out)
-    edges = cam.edges(small_table, run.order())
+    edges = cam.edges(small_table, StoredFit(run).order)
     edges = edges[edges["selected"]]
     assert found["f1"] == pytest.approx(metrics.f1(small_truth, edges)) and found["edges"] == len(edges)
-    assert main(options) == 0 and json.loads(capsys.readouterr().out)["edges"] == len(run.edges())
+    assert main(options) == 0 and json.loads(capsys.readouterr().out)["edges"] == len(StoredFit(run).edges())
 
 
 @pytest.mark.parametrize(

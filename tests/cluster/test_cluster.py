@@ -27,8 +27,9 @@ from disco.methods import find
 from disco.progress import ENOUGH, SILENT, Reporter
 from disco.refine import Choice, node_scores, refine
 from disco.refine.task import Task
-from disco.runs import COMPARE, REFINE, create_run
+from disco.runs import create_run
 from disco.simulate import Design, simulate
+from disco.subjects import COMPARE, REFINE
 from disco.subjects.comparison import comparing
 from disco.subjects.comparison.compared import MethodsRequest
 from disco.subjects.refinement import refining

@@ -19,6 +19,7 @@ from disco.paper.ocs import select
 from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
 from disco.runs import create_run, open_run
+from disco.subjects import FIT
 from disco.subjects.fit.candidates import compute_candidates, read_candidates
 from disco.subjects.fit.execution import execute
 from disco.table.cells import dense_ranks
@@ -174,7 +175,7 @@ def test_a_run_keeps_which_rows_its_fit_used(rng, tmp_path):
     run = create_run(table, Settings(**TINY), name="screen", folder=tmp_path / "run", roles=Roles(GUIDE), device="cpu")
     execute(run)
     again = open_run(run.path)
-    assert again.status().notes == ["The 600 rows without an intervention were used."]
+    assert again.status(FIT).notes == ["The 600 rows without an intervention were used."]
     assert "source" in again.ocs() and "source" in again.edges()
     compute_candidates(again, "cam")
     found = read_candidates(again, "cam")

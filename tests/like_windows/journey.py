@@ -13,9 +13,12 @@ import pandas as pd
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports import packing
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run
+from disco.runs import Run, create_run
 from disco.runs.locks import note
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.fit.events import read_events
+from disco.subjects.fit.results import StoredFit
 from disco.system import INHERITS_LOCKS, kill
 from disco.table.read import read_table
 from disco.work import jobs
@@ -34,7 +37,7 @@ def wait(condition: Callable[[], bool]) -> None:
 
 def ends(run: Run) -> str:
     wait(lambda: not run.alive)
-    return run.status().state
+    return run.status(FIT).state
 
 
 def main(folder: Path) -> None:
@@ -46,9 +49,9 @@ def main(folder: Path) -> None:
     print("read")
     run = create_run(table, SETTINGS, name="journey", device="cpu")
     jobs.start(run, FIT)
-    wait(lambda: len(run.events()) > 30)
+    wait(lambda: len(read_events(run)) > 30)
     jobs.cancel(run, FIT)
-    print(run.status().state)
+    print(run.status(FIT).state)
     jobs.start(run, FIT)
     wait(lambda: note(run.lock_path).get("pid") not in (None, os.getpid()))
     kill(note(run.lock_path)["pid"])
@@ -62,7 +65,7 @@ def main(folder: Path) -> None:
     wait(lambda: not run.alive)
     print("compared" if run.status(COMPARE).state == "done" else run.status(COMPARE).error)
     again = packing.unpack(io.BytesIO(packing.pack(run)))
-    print("packed" if again.order() == run.order() else again.order())
+    print("packed" if StoredFit(again).order == StoredFit(run).order else StoredFit(again).order)
     run.delete()
     print("deleted" if not run.path.exists() else "there")
 

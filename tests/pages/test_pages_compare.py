@@ -9,7 +9,8 @@ from test_pages_ordering import opened
 
 from disco.graph.result import GraphResult
 from disco.methods import METHODS
-from disco.runs import COMPARE, Run, create_run
+from disco.runs import Run, create_run
+from disco.subjects import COMPARE
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
 from disco.work import jobs

@@ -18,6 +18,7 @@ from disco.effects.strength import strength
 from disco.paper.settings import Settings
 from disco.reports.script import Facts, python, shell
 from disco.runs import Run, create_run
+from disco.subjects import FIT
 from disco.subjects.effects import compatible_graphs
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
@@ -69,7 +70,7 @@ def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_it
     run = create_run(pd.DataFrame({"a": [0, 1, 2] * 9, "b": [0, 1, 2] * 9}), Settings(), name="plain")
     at = asked(run)
     assert "has no likelihood search" in texts(at) and button(at, "Go to Refine")
-    run.update(queued_at=1.0, state="queued")
+    run.update(FIT, queued_at=1.0, state="queued")
     assert "once the graph is found" in texts(asked(run))
 
 

@@ -9,19 +9,20 @@ from streamlit.testing.v1 import AppTest
 
 from disco import runs
 from disco.files import HOMES
+from disco.reports.bundled import example
 from disco.reports.packing import pack
-from disco.runs import REFINE
+from disco.subjects import FIT, REFINE
 
 
 def test_the_example_is_put_among_the_runs_once():
-    run = runs.example()
+    run = example()
     assert runs.list_runs() == [run] and run.path.parent == runs.runs_root()
-    assert run.status().state == run.status(REFINE).state == "done" and len(run.truth()) == 55
+    assert run.status(FIT).state == run.status(REFINE).state == "done" and len(run.truth()) == 55
     assert run.settings.preset == "tuned" and run.settings.seed == 0
     run.rename("mine")
-    assert runs.example() == run and runs.example().name == "mine" and len(runs.list_runs()) == 1
+    assert example() == run and example().name == "mine" and len(runs.list_runs()) == 1
     run.delete()
-    assert runs.example().id == run.id and runs.example().name != "mine"
+    assert example().id == run.id and example().name != "mine"
 
 
 def contents(data: bytes) -> dict[str, bytes]:
@@ -31,24 +32,23 @@ def contents(data: bytes) -> dict[str, bytes]:
 
 def test_the_example_is_what_packing_its_run_gives():
     """So the file holds nothing that a run of today would not write, such as the name of a machine."""
-    run = runs.example()
+    run = example()
     stored = HOMES[0] / "datasets" / "example.zip"
     assert contents(pack(run)) == contents(stored.read_bytes()) and stored.stat().st_size < 150_000
-    assert run.status().host == run.status(REFINE).host == ""
+    assert run.status(FIT).host == run.status(REFINE).host == ""
 
 
 @pytest.mark.parametrize("page", ["train", "ordering", "parents", "refine", "graph"])
 def test_every_page_shows_the_example(page):
-    at = booted(page, run=runs.example().id)
+    at = booted(page, run=example().id)
     assert not at.error, texts(at)
 
 
 def test_without_networks_no_order_can_be_found_again():
     def section() -> None:
-        from disco import runs
         from pages.shared.work import variants
 
-        variants.section(runs.example())
+        variants.section(example())
 
     at = AppTest.from_function(section).run()
     assert not at.exception and "needs the run's fitted networks" in texts(at)

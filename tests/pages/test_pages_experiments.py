@@ -10,7 +10,8 @@ from test_pages_ordering import opened
 
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
-from disco.runs import REFINE, create_run, list_runs
+from disco.runs import create_run, list_runs
+from disco.subjects import REFINE
 from disco.subjects.refinement.refined import save
 from disco.table.roles import Roles
 from pages.shared.graph import canvas, contexts, layout

@@ -8,6 +8,7 @@ from app_world import booted, box, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
+from disco.subjects.fit.results import StoredFit
 from pages.graph import side_panel
 from pages.shared.compute import machine
 from pages.shared.evidence import questions
@@ -19,7 +20,7 @@ PAGE = "pages/graph/page.py"
 def test_a_run_shows_its_graph(nodes):
     run = finished_run(nodes)
     app = opened(run, PAGE)
-    assert any(f"{run.graph().number_of_edges()} edge" in part.value for part in app.markdown)
+    assert any(f"{StoredFit(run).graph().number_of_edges()} edge" in part.value for part in app.markdown)
     assert f"graph_view_{run.id}" not in [found.key for found in app.segmented_control]  # without a refinement
 
 
@@ -27,7 +28,7 @@ def test_search_shows_parents_children_and_scores():
     run = finished_run(8)
     app = opened(run, PAGE)
     app.slider[0].set_value(0.5).run()
-    graph = run.graph(0.5, 1.0)
+    graph = StoredFit(run).graph(0.5, 1.0)
     node = max(graph, key=graph.degree)
     box(app, "graph_search").set_value(node).run()
     assert not app.exception

@@ -8,7 +8,9 @@ from test_pages_ordering import opened
 
 from disco.columns import GAIN
 from disco.paper.settings import Settings
-from disco.runs import FIT, REFINE, list_runs
+from disco.runs import list_runs
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit.results import StoredFit
 from disco.work import jobs
 
 PAGE = "pages/graph/page.py"
@@ -27,7 +29,7 @@ def found_by(graph):
 def test_a_refinement_alone_has_a_graph(drawn):
     run = both()
     (run.path / "edges.csv").unlink()
-    run.update(state="cancelled")
+    run.update(FIT, state="cancelled")
     app = opened(run, PAGE)
     assert list(drawn[-1].edges) == sorted(EDGES, key=lambda pair: ORDER.index(pair[0]))
     assert not [box for box in app.segmented_control if box.label == "Edges found by"]
@@ -37,7 +39,7 @@ def test_a_refinement_alone_has_a_graph(drawn):
 def test_the_edges_of_both_say_who_found_them(drawn):
     run = both()
     app = opened(run, PAGE)
-    fitted, refined = set(run.graph().edges), set(EDGES)
+    fitted, refined = set(StoredFit(run).graph().edges), set(EDGES)
     told = found_by(drawn[-1])
     for pair, who in told.items():
         is_fitted = pair in fitted or pair[::-1] in fitted
@@ -67,7 +69,7 @@ def test_one_method_can_be_shown_alone(drawn, name, expected):
     run = both()
     app = opened(run, PAGE)
     app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
-    assert set(drawn[-1].edges) == (expected or set(run.graph().edges)) and app.query_params["edges"] == name
+    assert set(drawn[-1].edges) == (expected or set(StoredFit(run).graph().edges)) and app.query_params["edges"] == name
     assert ("tau" in app.query_params) == (name == "DISCO")
 
 
@@ -77,12 +79,12 @@ def test_a_link_shows_the_same_graph(drawn):
     app.segmented_control(key=f"graph_view_{run.id}").set_value("DISCO").run()
     app.slider[0].set_value(0.5).run()
     first = set(drawn[-1].edges)
-    assert first != set(run.graph().edges)
+    assert first != set(StoredFit(run).graph().edges)
     link = {name: value for name, value in app.query_params.items() if name != "draft"}
     again = booted("graph", **link)
     assert set(drawn[-1].edges) == first and again.query_params["tau"] == "0.5"
     again.button(key=f"own_graph_{link['rule']}_{run.id}").click().run()
-    assert set(drawn[-1].edges) == set(run.graph().edges)
+    assert set(drawn[-1].edges) == set(StoredFit(run).graph().edges)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_an_address_with_nonsense_shows_the_usual_graph(drawn, edges, rule, tau,
     if edges != "DISCO":
         assert found_by(usual) == found_by(drawn[-1])
     else:
-        assert set(usual.edges) == set(run.graph().edges)
+        assert set(usual.edges) == set(StoredFit(run).graph().edges)
 
 
 def test_a_picked_edge_and_node_are_told_beside_the_graph():
@@ -117,7 +119,7 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph():
 
 def test_a_turned_edge_is_undecided_and_says_so(drawn):
     run = both()
-    turned = [pair for pair in EDGES if pair[::-1] in run.graph().edges]
+    turned = [pair for pair in EDGES if pair[::-1] in StoredFit(run).graph().edges]
     app = opened(run, PAGE)
     assert turned and not any(drawn[-1].edges[pair]["decided"] for pair in turned)
     app.session_state["shared_picked_edge"] = {run.id: turned[0]}
@@ -159,7 +161,7 @@ def test_what_is_at_work_is_shown_on_graph():
     (run.path / "edges.csv").unlink()
     lock = run.take({"work": "refine fit"})
     try:
-        run.update(state="queued", progress=0.0)
+        run.update(FIT, state="queued", progress=0.0)
         run.update(REFINE, state="running", stage="search", progress=0.4)
         app = opened(run, PAGE)
         assert "first graph appears here" in "".join(box.value for box in app.info)
@@ -177,7 +179,7 @@ def test_what_is_at_work_is_beside_a_graph_that_is_there_and_so_moves_nothing_wh
     (run.path / "edges.csv").unlink()
     lock = run.take({"work": "fit"})
     try:
-        run.update(state="running", stage="joint", progress=0.4)
+        run.update(FIT, state="running", stage="joint", progress=0.4)
         app = opened(run, PAGE)
         left, right = app.main.columns[:2]
         assert "**DISCO fit**" in {part.value for part in right.caption}
@@ -209,11 +211,11 @@ def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypa
     run = finished_run(4, truth=None)
     lock = run.take({"work": "refine fit"})
     try:
-        run.update(state="queued")
+        run.update(FIT, state="queued")
         run.update(REFINE, state="running")
         app = AppTest.from_function(script).run()
         run.update(REFINE, state="done")
-        run.update(state="running")
+        run.update(FIT, state="running")
         app.button(key="cancel_finding").click().run()
         assert not app.exception and asked == [FIT]
     finally:

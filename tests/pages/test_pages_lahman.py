@@ -12,8 +12,9 @@ from disco.graph.result import GraphResult
 from disco.metrics import a_top
 from disco.paper.ocs import select
 from disco.refine import Choice, Refined
-from disco.runs import FIT, REFINE
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refined as stored
 from disco.subjects.studies import lahman
 from disco.work import jobs
@@ -34,7 +35,7 @@ def finished(batting: pd.DataFrame, seed: int, levels: str = "4", preset: str = 
     ccs, criteria = ordering(ORDER, seed=seed)
     ocs = candidates(ORDER, seed=seed)
     results._frames(run.path, ORDER, ccs, criteria, ocs, select(ocs, 2.0, 1.0))
-    run.update(state="done", progress=1.0)
+    run.update(FIT, state="done", progress=1.0)
     return run
 
 
@@ -77,7 +78,7 @@ def test_empty_offers_fits_and_draws_nothing():
 def test_finished_fits_are_found_and_scored(batting, started):
     finished(batting, 0)
     finished(batting, 1, levels="6")  # another representation does not belong to this group
-    finished(batting, 2).update(state="cancelled")
+    finished(batting, 2).update(FIT, state="cancelled")
     app = opened(page=PAGE)
     table = app.dataframe[0].value
     assert table["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 and table["run"].tolist() == ["seed 0", "mean"]
@@ -99,7 +100,7 @@ def test_finished_fits_are_found_and_scored(batting, started):
 
 def test_graphs_with_next_to_no_edges_come_with_what_to_try(batting):
     run, words = finished(batting, 0), "have almost no edges"
-    everything = run.edges(tau_z=-9.0, pi_min=0.3)
+    everything = StoredFit(run).edges(tau_z=-9.0, pi_min=0.3)
     for edges, is_said in ((everything.iloc[:8], True), (everything.iloc[:9], False)):  # of 17 nodes
         write_frame(of_an_older_version(run).path / "edges.csv", edges)
         assert any(words in info.value for info in opened(page=PAGE).info) == is_said

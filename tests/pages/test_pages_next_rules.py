@@ -7,21 +7,21 @@ from app_world import poisson
 from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
-from disco import runs
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import QUICK
 from disco.runs import create_run
+from disco.subjects import REFINE
 from disco.table.roles import Roles
 from disco.work import jobs
 from pages.shared.widgets.names import plain
 
-REFINE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
+REFINE_PAGE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
 EDGE = ("x1", "x2")
 
 
-def picked(run, page=REFINE, edge=EDGE):
+def picked(run, page=REFINE_PAGE, edge=EDGE):
     """A page with an edge picked."""
     at = opened(run, page)
     at.session_state["shared_picked_edge"] = {run.id: edge}
@@ -40,7 +40,7 @@ def rules(at):
     return [found.label for found in at.button if str(found.key).startswith("rules_drop")]
 
 
-@pytest.mark.parametrize("page", [REFINE, GRAPH])
+@pytest.mark.parametrize("page", [REFINE_PAGE, GRAPH])
 @pytest.mark.parametrize(
     ("key", "required", "forbidden"),
     [
@@ -57,7 +57,7 @@ def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, page, key, re
     press(at, "search")
     assert at.title[0].value == "Refine"
     ((other, work, choice),) = started
-    assert at.query_params["run"] == other.id != run.id and (work, choice) == (runs.REFINE, QUICK)
+    assert at.query_params["run"] == other.id != run.id and (work, choice) == (REFINE, QUICK)
     assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
     pd.testing.assert_frame_equal(other.table(), run.table())
     assert other.settings == run.settings and other.truth().equals(run.truth()) and other.source == run.source
@@ -72,7 +72,7 @@ def test_two_nodes_without_an_edge_get_a_rule():
     assert "rules_require" not in [found.key for found in at.button]
     at.selectbox(key="rules_to").set_value("x1").run()
     assert rules(press(at, "require")) == [plain("Required: x5 → x1")]
-    assert rules(at.switch_page(REFINE).run()) == rules(at)
+    assert rules(at.switch_page(REFINE_PAGE).run()) == rules(at)
 
 
 def test_rules_that_contradict_are_said_at_once_and_one_can_be_removed(started):

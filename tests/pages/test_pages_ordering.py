@@ -14,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.files import write_frame
 from disco.paper.settings import Settings
-from disco.subjects.fit import network_cache
+from disco.subjects import FIT
+from disco.subjects.fit import network_cache, results
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 from pages.ordering import sections
 from pages.shared.graph import downloads
 
@@ -39,7 +41,7 @@ def fitted_run(small_table) -> runs.Run:
     tiny = Settings.of("paper", joint_epochs=2, projection_epochs=2, width=8, folds=2)
     run = runs.create_run(small_table[["a", "b", "c"]], tiny, name="tiny")
     execute(run)
-    assert run.status().state == "done"
+    assert run.status(FIT).state == "done"
     return run
 
 
@@ -103,14 +105,14 @@ def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
 
 def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
     run = finished_run(6, truth=None)
-    result = SimpleNamespace(order=run.order(), steps=range(5), run=run, variant=run.own_variant)
+    result = SimpleNamespace(order=StoredFit(run).order, steps=range(5), run=run, variant=results.own_variant(run))
     opened_steps, picked = [], []
     monkeypatch.setattr(sections, "_to_step", lambda result, step: opened_steps.append(step))
     monkeypatch.setattr(sections.picked, "pick", picked.append)
-    for node in (*run.order(), "<b>", None):
+    for node in (*StoredFit(run).order, "<b>", None):
         monkeypatch.setattr(sections.figure, "clicked", lambda key, node=node: node)
         sections._open_clicked(result)
-    assert opened_steps == [5, 4, 3, 2, 1] and picked == run.order()[1:]  # the first node was never removed
+    assert opened_steps == [5, 4, 3, 2, 1] and picked == StoredFit(run).order[1:]  # the first node was never removed
 
 
 def test_of_a_long_order_a_part_is_drawn_and_the_search_goes_to_a_node(monkeypatch):
@@ -152,10 +154,10 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
     section(app, "again").button(key="variant_constant-admissible").click().run()
     for _ in range(100):
         app.run()
-        if "constant-admissible" in fitted_run.variants():
+        if "constant-admissible" in results.variants(fitted_run):
             break
     app.run()
-    assert not app.exception and "constant-admissible" in fitted_run.variants()
+    assert not app.exception and "constant-admissible" in results.variants(fitted_run)
     app.button(key="variant_show_constant-admissible").click().run()
     assert not app.exception and app.session_state["shared_variant"] == {fitted_run.id: "constant-admissible"}
     assert any("same order" in caption.value for caption in app.caption)
@@ -164,7 +166,7 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
 def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
     from disco.subjects.fit.figures import curvature as by_rank
 
-    ccs = fitted_run.ccs()
+    ccs = StoredFit(fitted_run).ccs
     first = ccs[ccs["step"] == 1]
     for node, scores in first.groupby("node"):
         frame = network_cache.fitted(fitted_run).curvature(node, first["node"].unique())
@@ -174,9 +176,9 @@ def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
 
 def test_a_fit_without_a_result_says_where_it_goes_on():
     run = finished_run(4)
-    run.update(state="cancelled", progress=0.5)
+    run.update(FIT, state="cancelled", progress=0.5)
     assert "You can continue it on Train." in texts(opened(run))
-    run.update(state="running", progress=0.5)
+    run.update(FIT, state="running", progress=0.5)
     lock = run.take()
     app = opened(run)
     lock.release()
@@ -190,19 +192,19 @@ def test_a_recovery_can_be_cancelled(fitted_run):
     job = background.Computation()
     job.cancel()
     job.do(partial(variants.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
-    assert job.state == "stopped" and "ccs-admissible" not in fitted_run.variants()
+    assert job.state == "stopped" and "ccs-admissible" not in results.variants(fitted_run)
     assert job.stage == "ordering" and job.progress > 0
 
 
 @pytest.mark.parametrize("page", ["ordering", "parents", "train"])
 def test_the_pages_of_a_fit_say_which_rows_of_an_experiment_it_used(page):
     run = finished_run(3, truth=None)
-    run.update(notes=["The 600 rows without an intervention were used."])
+    run.update(FIT, notes=["The 600 rows without an intervention were used."])
     assert "600 rows without an intervention were used" in texts(booted(page, run=run.id))
 
 
 def test_steps_at_which_an_experiment_overruled_the_scores():
     run = finished_run(3, truth=None)
-    ocs = run.ocs().assign(rule="free", source="experiment")
+    ocs = StoredFit(run).ocs.assign(rule="free", source="experiment")
     write_frame(of_an_older_version(run).path / "ocs.csv", ocs)
     assert "The run's experiments changed none of the 2 steps." in texts(opened(run))

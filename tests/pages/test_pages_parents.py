@@ -9,6 +9,7 @@ from test_pages_ordering import opened
 from disco.paper import jackknife
 from disco.paper.ocs import own_thresholds, select, with_z
 from disco.paper.settings import Settings
+from disco.subjects.fit.results import StoredFit
 
 PAGE = "pages/parents/page.py"
 
@@ -16,11 +17,11 @@ PAGE = "pages/parents/page.py"
 def test_thresholds_start_at_the_runs_own_and_change_the_counts():
     run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
-    assert app.slider[0].value == 3.0 and kept(app) == len(run.edges(3.0, 1.0))
+    assert app.slider[0].value == 3.0 and kept(app) == len(StoredFit(run).edges(3.0, 1.0))
     app.slider[0].set_value(0.5).run()
-    assert not app.exception and kept(app) == len(run.edges(0.5, 1.0)) != len(run.edges(3.0, 1.0))
+    assert not app.exception and kept(app) == len(StoredFit(run).edges(0.5, 1.0)) != len(StoredFit(run).edges(3.0, 1.0))
     app.select_slider[0].set_value(1 / 3).run()
-    assert kept(app) == len(run.edges(0.5, 1 / 3))
+    assert kept(app) == len(StoredFit(run).edges(0.5, 1 / 3))
 
 
 def test_the_graph_is_first_and_other_thresholds_can_be_seen():
@@ -51,7 +52,7 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
     assert [button.label for button in app.button] == labels
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
-    assert kept(app) == len(run.edges(2.0, 1 / 3))
+    assert kept(app) == len(StoredFit(run).edges(2.0, 1 / 3))
 
 
 def test_a_verdict_comes_first_and_follows_the_threshold():
@@ -116,7 +117,7 @@ def test_the_rule_can_be_changed_and_gone_back_from():
     assert [box.label for box in app.select_slider] == ["Folds that must agree, π_min"]
     next(box for box in app.selectbox if box.label == "Rule").set_value("jackknife").run()
     assert not app.exception and not app.select_slider
-    table = with_z(run.ocs(), "jackknife")
+    table = with_z(StoredFit(run).ocs, "jackknife")
     own = own_thresholds(table, run.settings.replace(parent_rule="jackknife"))
     assert app.slider[0].value == own[0] and kept(app) == len(select(table, *own))
     z = table.loc[table["fold"] == 1, "z"].to_numpy()

@@ -11,7 +11,7 @@ from disco import runs
 from disco.graph.result import GraphResult
 from disco.refine import QUICK, Refined
 from disco.refine.refinement_result import EDGE_COLUMNS
-from disco.runs import REFINE
+from disco.subjects import REFINE
 from disco.subjects.refinement import refined as stored
 from disco.subjects.studies import portal
 from disco.work import jobs

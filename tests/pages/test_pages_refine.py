@@ -24,7 +24,9 @@ from test_pages_ordering import opened
 
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs import REFINE, create_run
+from disco.runs import create_run
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refine_forecast, refining
 from disco.subjects.refinement.refine_forecast import Trial
 from disco.subjects.refinement.refined import read_refined, save
@@ -166,7 +168,7 @@ def test_the_result_beside_the_disco_graph():
     run = refined(truth=None)
     app = opened(run, PAGE)
     shown = numbers(app)
-    before = set(run.graph().edges)
+    before = set(StoredFit(run).graph().edges)
     after, turned = set(EDGES), {(u, v) for u, v in EDGES if (v, u) in before}
     assert shown["Undecided"] == "1"
     assert int(shown["Kept"]) == len(before & after) and int(shown["Reversed"]) == len(turned)
@@ -194,8 +196,8 @@ def test_present_thresholds_of_the_disco_graph_count():
     app = opened(run, "pages/graph/page.py")
     app.slider[0].set_value(0.2).run()
     app.switch_page(PAGE).run()
-    kept = len(set(run.graph(0.2, 1.0).edges) & set(EDGES))
-    assert int(numbers(app)["Kept"]) == kept and kept != len(set(run.graph().edges) & set(EDGES))
+    kept = len(set(StoredFit(run).graph(0.2, 1.0).edges) & set(EDGES))
+    assert int(numbers(app)["Kept"]) == kept and kept != len(set(StoredFit(run).graph().edges) & set(EDGES))
 
 
 def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
@@ -233,7 +235,7 @@ def test_what_changed_is_drawn(drawn):
     assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
     app.segmented_control(key="refine_lines").set_value("changes").run()
     told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
-    before = set(run.graph().edges)
+    before = set(StoredFit(run).graph().edges)
     assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - set(EDGES)
     assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & set(EDGES)
     app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
@@ -312,7 +314,7 @@ def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
 
 def test_a_fit_that_is_going_on_comes_first():
     run = finished_run(4)
-    run.update(state="running", progress=0.5)
+    run.update(FIT, state="running", progress=0.5)
     lock = run.take()
     assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)
     lock.release()

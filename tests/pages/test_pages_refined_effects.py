@@ -15,7 +15,7 @@ from disco.columns import OF_DIRECTION
 from disco.graph.result import GraphResult
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
-from disco.runs import stamps
+from disco.subjects import stamps
 from disco.subjects.refinement import refined as stored
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow

@@ -15,8 +15,12 @@ from disco.errors import InputError
 from disco.files import HOMES
 from disco.paper.settings import Settings
 from disco.refine import Choice
+from disco.reports.bundled import example
 from disco.reports.summary import Summary
-from disco.runs import COMPARE, FIT, REFINE, Status
+from disco.runs import Status
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit import results
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 from disco.work import jobs
 from disco.work.turns import Ticket, Wait
@@ -63,7 +67,7 @@ def test_without_runs_the_page_leads_on():
     at = booted("runs")
     assert "There are no runs yet" in texts(at)
     button(at, "See an example result").click().run()
-    assert not at.exception and at.query_params["run"] == runs.example().id
+    assert not at.exception and at.query_params["run"] == example().id
 
 
 def test_every_run_is_listed_with_what_sets_it_apart():
@@ -75,7 +79,7 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert set(table.index) == {"▸ first", "second"}
     one, other = table.loc["▸ first"], table.loc["second"]
     assert (one["rows"], one["columns"], one["preset"], one["seed"]) == (60, 5, "tuned", 3)
-    assert one["state"] == "Fitted, refined" and one["fit"] == len(fitted.edges())
+    assert one["state"] == "Fitted, refined" and one["fit"] == len(StoredFit(fitted).edges())
     assert one["refined"] == len(read_refined(fitted).edges) == 4
     assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["megabytes"] > 0.001
 
@@ -111,7 +115,7 @@ def test_a_run_that_is_worked_on_says_so():
 )
 def test_a_run_has_one_state(fit, refinement, said):
     run = written_run(poisson())
-    one = Summary(run, Status(FIT.name, fit), Status(REFINE.name, refinement), Status(COMPARE.name, "none"), None, 0)
+    one = Summary(run, {REFINE: Status("refine", refinement), FIT: Status("fit", fit)}, None, 0)
     assert run_table.state(one) == said
 
 
@@ -161,7 +165,7 @@ def test_a_run_is_renamed_and_every_page_says_so(tick):
 
 
 def test_a_run_is_taken_as_a_zip_and_opened_again(tick, monkeypatch):
-    run = runs.example()
+    run = example()
     (run.path / "networks.safetensors").write_bytes(b"\2\0\0\0\0\0\0\0{}")
     tick(run)
     written = written_when_asked(monkeypatch)
@@ -173,7 +177,7 @@ def test_a_run_is_taken_as_a_zip_and_opened_again(tick, monkeypatch):
     at.file_uploader(key="runs_zip_file_0").set_value(("run.zip", whole, "application/zip")).run()
     (fresh,) = set(runs.list_runs()) - {run}
     assert at.query_params["run"] == fresh.id and "is open and is in the list" in texts(at)
-    assert (fresh.path / "networks.safetensors").exists() and fresh.order() == run.order()
+    assert (fresh.path / "networks.safetensors").exists() and StoredFit(fresh).order == StoredFit(run).order
     assert not at.file_uploader(key="runs_zip_file_1").value
 
 
@@ -204,9 +208,11 @@ def test_order_scores_and_edges_are_files(tick, monkeypatch):
     booted("runs")
     tables = {name.removeprefix(f"{run.id}_"): text for name, text in written.items() if name.endswith(".csv")}
     read = {name: pd.read_csv(io.StringIO(text), comment="#") for name, text in tables.items()}
-    assert read["fit_order.csv"]["node"].tolist() == run.order()
-    assert len(read["fit_edges.csv"]) == len(run.edges()) and len(read["fit_edge_scores.csv"]) == len(run.ocs())
-    assert read["fit_node_scores.csv"]["score"].to_numpy() == pytest.approx(run.ccs()["score"].to_numpy())
+    assert read["fit_order.csv"]["node"].tolist() == StoredFit(run).order
+    assert len(read["fit_edges.csv"]) == len(StoredFit(run).edges()) and len(read["fit_edge_scores.csv"]) == len(
+        StoredFit(run).ocs
+    )
+    assert read["fit_node_scores.csv"]["score"].to_numpy() == pytest.approx(StoredFit(run).ccs["score"].to_numpy())
     assert len(read["refinement_edges.csv"]) == 5 and len(read) == 6
 
 
@@ -221,20 +227,20 @@ def give(at: AppTest, run: runs.Run, content: bytes, times: int = 0) -> AppTest:
 def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
     run = finished_run(5, truth=None)
     refine_by_hand(run)
-    shown = fit.of(run, run.own_variant)
+    shown = fit.of(run, results.own_variant(run))
     assert shown.known is None and "Precision" not in texts(booted("graph", run=run.id))
     tick(run)
     at = booted("data", run=run.id).switch_page("pages/runs/page.py").run()  # Data holds the table, and so its truth
     give(at, run, b"parent,child\nx1,x2\n")
     assert not at.exception and not at.error and len(run.truth()) == 1
-    assert len(fit.of(run, run.own_variant).known.told) == 1
+    assert len(fit.of(run, results.own_variant(run)).known.told) == 1
     assert any(found.label == "SHD" for found in booted("graph", run=run.id).metric)
     give(at, run, b"parent,child\nx1,x2\nx2,x3\n", times=1)
     assert len(run.truth()) == 1  # not before the button is pressed
     button(at, "Replace the 1 true edge with these 2").click().run()
     assert len(run.truth()) == 2 and at.session_state["shared_draft"].truth.equals(run.truth())
     at.button(key=f"attach_truth_remove_{run.id}").click().run()
-    assert run.truth() is None and fit.of(run, run.own_variant).known is None
+    assert run.truth() is None and fit.of(run, results.own_variant(run)).known is None
     assert at.session_state["shared_draft"].truth is None and not at.exception
 
 

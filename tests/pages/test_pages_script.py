@@ -22,10 +22,12 @@ from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
 from disco.reports.script import TABLE, Facts, python, shell
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run, open_run, origin
+from disco.runs import Run, create_run, open_run, origin
 from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
 from disco.simulate import Design, simulate
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.fit import results
 from disco.subjects.studies import portal
 from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied
 from disco.table.read import read_table
@@ -102,7 +104,7 @@ def test_a_fit_with_its_parents_its_refinement_and_other_methods(tmp_path, monke
     in_python, in_shell = check(made, tmp_path, monkeypatch)
     assert "Design.from_dict(" in in_python and "order=model.order_" in in_python and "read_table" not in in_python
     assert "--design design.json" in in_shell and "--parents cam" in in_shell and "--set width=8" in in_shell
-    thresholds = {"order": made.own_variant, "parent_rule": "iqr", "tau_z": 1.5, "pi_min": 0.5}
+    thresholds = {"order": results.own_variant(made), "parent_rule": "iqr", "tau_z": 1.5, "pi_min": 0.5}
     shown = Facts.of(made, thresholds)
     assert "graph = model.graph(tau_z=1.5, pi_min=0.5)" in python(shown)
     assert "disco graph again --rule iqr --tau-z 1.5 --pi-min 0.5 --out graph.csv" in shell(shown)

@@ -14,6 +14,7 @@ from disco.simulate import Design, simulate
 from disco.subjects.fit import results
 from disco.subjects.fit.candidates import compute_candidates, read_candidates
 from disco.subjects.fit.figures import selectors as figures
+from disco.subjects.fit.results import StoredFit
 from pages.shared.evidence.evidence_words import SAME_ROWS
 
 PAGE = "pages/parents/page.py"
@@ -89,7 +90,7 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
 def test_two_selectors_are_counted_and_scored(run):
     found = {name: compute_candidates(run, name) for name in ("cam", "evidence")}
     app = part(opened(run, PAGE), "Two selectors")
-    by_ocs = selection.of_ocs(run.ocs(), *run.thresholds())
+    by_ocs = selection.of_ocs(StoredFit(run).ocs, *StoredFit(run).thresholds)
     for pair in (("ocs", "evidence"), ("cam", "evidence")):
         one, other = (by_ocs if name == "ocs" else found[name] for name in pair)
         kept = (one[one["selected"]], other[other["selected"]])
@@ -158,9 +159,9 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     page = "pages/graph/page.py"
     run = of_design(Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, selector="cam"))
     found = compute_candidates(run, "cam")
-    edges = selection.edges(found, run.ocs(), run.thresholds()[0])
-    results._frames(run.path, ORDER, run.ccs(), run.criteria(), run.ocs(), edges)
-    assert run.graph().number_of_edges() == len(edges)
+    edges = selection.edges(found, StoredFit(run).ocs, StoredFit(run).thresholds[0])
+    results._frames(run.path, ORDER, StoredFit(run).ccs, StoredFit(run).criteria, StoredFit(run).ocs, edges)
+    assert StoredFit(run).graph().number_of_edges() == len(edges)
     app = opened(run, page)
     assert not app.slider and any(part.value.startswith(f"**{len(edges)} edge") for part in app.markdown)
     assert "Shown: the edges by CAM, p < 0.001, as this run was fitted." in texts(app)

@@ -7,7 +7,7 @@ from app_world import press, texts
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
-from disco.runs import REFINE
+from disco.subjects import FIT, REFINE
 from pages.shared.graph import layout
 from pages.shared.result import refinement
 
@@ -28,7 +28,7 @@ def search():
     run = finished_run(6, truth=None)
     (run.path / "edges.csv").unlink()
     lock = run.take({"work": "refine fit"})
-    run.update(state="queued", progress=0.0)
+    run.update(FIT, state="queued", progress=0.0)
     run.update(REFINE, state="running", stage="search", progress=0.4, choice={"starts": 4})
     yield run
     lock.release()

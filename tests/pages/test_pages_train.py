@@ -15,7 +15,9 @@ from disco.knowledge import Knowledge
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.subjects.fit import order_so_far
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit import CHECKPOINT, order_so_far
+from disco.subjects.fit.events import EVENTS
 from disco.work import jobs, where
 from pages.shared.widgets.names import plain
 from pages.shared.work import fit_options
@@ -136,7 +138,7 @@ def test_back_to_the_preset():
 def test_start_makes_a_run_and_opens_it(started):
     at = press(on_train(), "Start the fit")
     (run,) = runs.list_runs()
-    assert started == [(run, runs.FIT)] and at.query_params["run"] == run.id
+    assert started == [(run, FIT)] and at.query_params["run"] == run.id
     assert run.name == "t.csv, ranks, tuned" and run.settings == Settings.of("tuned")
 
 
@@ -144,7 +146,7 @@ def test_a_quick_look_refines_the_table_without_a_fit(started):
     at = press(on_train(), "Quick look")
     assert at.title[0].value == "Refine"
     (run,) = runs.list_runs()
-    assert started == [(run, runs.REFINE, Choice(bootstrap=0, folds=0))] and run.status().state == "unfitted"
+    assert started == [(run, REFINE, Choice(bootstrap=0, folds=0))] and run.status(FIT).state == "unfitted"
     assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
 
 
@@ -189,14 +191,14 @@ def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
 
 def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
-    run.checkpoint_path.write_bytes(b"kept")
+    (run.path / CHECKPOINT).write_bytes(b"kept")
     at = booted("graph", run=run.id)
     assert texts(at).count("interrupted") == 1 and "Its process ended early" in texts(at) and button(at, "Resume")
     at = booted("train", run=run.id)
     assert "was interrupted at 25% and can be resumed from its last checkpoint" in texts(at)
     assert "Its process ended early" in texts(at)
     press(at, "Resume")
-    assert started == [(run, runs.FIT)]
+    assert started == [(run, FIT)]
 
 
 @pytest.mark.parametrize(("state", "words"), [("cancelled", "was cancelled"), ("failed", "failed")])
@@ -220,13 +222,13 @@ def test_folds_and_smoothing_can_be_changed():
 
 def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
     run = written_run(poisson(), state="running", stage="joint")
-    run.events_path.unlink()
+    (run.path / EVENTS).unlink()
     lock = run.take()
     try:
         at = booted("train", run=run.id)
         assert "appear here once the first epochs are trained" in texts(at) and not at.get("plotly_chart")
         line = {"epoch": 1, "stage": "joint", "fold": 1, "train": 1.0, "validation": 2.0}
-        run.events_path.write_text(json.dumps(line) + "\n")
+        (run.path / EVENTS).write_text(json.dumps(line) + "\n")
         at.run()
         assert "Order so far" not in texts(at)
         order_so_far.tell(run, 20, sorted(run.nodes))

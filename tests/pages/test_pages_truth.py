@@ -7,6 +7,7 @@ from test_pages_ordering import opened, section
 
 from disco.graph.dag import FORMATS, export
 from disco.reports.provenance import about
+from disco.subjects.fit.results import StoredFit
 from pages.shared.result.truth import TruthComparison
 
 PAGES = ("ordering", "parents", "graph")
@@ -41,7 +42,7 @@ def test_parents_are_held_against_the_truth():
     app = opened(run, page("parents"))
     for tau_z in (0.5, 1.5):
         app.slider[0].set_value(tau_z).run()
-        found = len(run.edges(tau_z, 1.0))
+        found = len(StoredFit(run).edges(tau_z, 1.0))
         assert numbers(app)["Recall"] == "0.333"
         assert float(numbers(app)["Precision"]) == pytest.approx(1 / found, abs=5e-3)
         assert numbers(app)["SHD"] == str(found - 1 + 2)
@@ -57,7 +58,7 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
     run = finished_run(6, truth=[*EDGES, ("x4", "x1"), ("x5", "x1")])
     app = opened(run, page("graph"))
     app.slider[0].set_value(0.5).run()
-    found = run.graph(0.5, 1.0)
+    found = StoredFit(run).graph(0.5, 1.0)
     shown = numbers(app)
     # x1 → x5 is found but reversed; x1 → x4 is true, though the truth has the reverse as well.
     assert (shown["True"], shown["Reversed"], shown["Missing"]) == ("1", "1", "2")
@@ -109,7 +110,7 @@ def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
     files = {name.rsplit(".", 1)[-1]: text for name, text in written.items()}
     assert files.pop("svg").startswith("<svg ") and files.pop("html").startswith("<!doctype html>")
     how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": 2.0, "pi_min": 1.0}
-    assert files == {kind: export(run.graph(), kind, about(run, "DISCO", **how)) for kind in FORMATS}
+    assert files == {kind: export(StoredFit(run).graph(), kind, about(run, "DISCO", **how)) for kind in FORMATS}
 
 
 def test_without_a_truth_nothing_is_held_against_it():

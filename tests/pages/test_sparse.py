@@ -15,6 +15,7 @@ from disco.paper.ocs import own_thresholds, select, with_z
 from disco.paper.settings import Settings
 from disco.runs import Run
 from disco.selectors.sparse import LOWER, is_sparse, other_rules
+from disco.subjects.fit.results import StoredFit
 
 NEVER = 1000.0  # a τ_Z that no candidate passes
 PARENTS, GRAPH = "pages/parents/page.py", "pages/graph/page.py"
@@ -24,16 +25,16 @@ def empty_run(nodes: int = 8, rule: str = "iqr", **changes: object) -> Run:
     """A finished run whose graph has no edge."""
     run = finished_run(nodes, settings=Settings.of("paper", tau_z=NEVER, parent_rule=rule, **changes), truth=None)
     if rule == "jackknife":  # it finds its own threshold
-        write_frame(of_an_older_version(run).path / "ocs.csv", run.ocs().assign(z=0.0))
-    assert run.edges().empty
+        write_frame(of_an_older_version(run).path / "ocs.csv", StoredFit(run).ocs.assign(z=0.0))
+    assert StoredFit(run).edges().empty
     return run
 
 
 def counts_of(run: Run) -> dict[str, int]:
     """The number of edges by the two other rules, counted independently."""
-    folds = with_z(run.ocs(), "jackknife")
+    folds = with_z(StoredFit(run).ocs, "jackknife")
     jackknife = select(folds, *own_thresholds(folds, Settings()))
-    return {"lower": len(select(run.ocs(), 1.0, 1.0)), "jackknife": len(jackknife)}
+    return {"lower": len(select(StoredFit(run).ocs, 1.0, 1.0)), "jackknife": len(jackknife)}
 
 
 def keys(app: AppTest) -> set[str]:
@@ -49,12 +50,12 @@ def test_a_graph_is_sparse_when_some_node_must_be_alone(edges, nodes, sparse):
 def test_other_rules_are_those_that_keep_more():
     run = empty_run()
     expected, settings = counts_of(run), run.settings
-    assert min(expected.values()) > 0 and other_rules(run.ocs(), settings, "iqr", 0) == expected
+    assert min(expected.values()) > 0 and other_rules(StoredFit(run).ocs, settings, "iqr", 0) == expected
     least = min(expected.values())
     more = {name: count for name, count in expected.items() if count > least}
-    assert other_rules(run.ocs(), settings, "iqr", least) == more
-    assert other_rules(run.ocs(), settings, "jackknife", 0) == {}
-    assert list(other_rules(run.ocs().drop(columns="curvature"), settings, "iqr", 0)) == ["lower"]
+    assert other_rules(StoredFit(run).ocs, settings, "iqr", least) == more
+    assert other_rules(StoredFit(run).ocs, settings, "jackknife", 0) == {}
+    assert list(other_rules(StoredFit(run).ocs.drop(columns="curvature"), settings, "iqr", 0)) == ["lower"]
 
 
 def offered(words: str) -> list[list[str]]:
@@ -102,7 +103,7 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
         (["--parents", "cam"], "--rule, --tau-z and --pi-min apply to the selector ocs, not cam"),
     ):
         assert main(["graph", run.id, "--rule", "jackknife", *more]) == 2 and words in capsys.readouterr().err
-    write_frame(of_an_older_version(run).path / "ocs.csv", run.ocs().drop(columns="curvature"))
+    write_frame(of_an_older_version(run).path / "ocs.csv", StoredFit(run).ocs.drop(columns="curvature"))
     assert main(["graph", run.id, "--rule", "jackknife"]) == 2
     assert "from an older version, without the curvature" in capsys.readouterr().err
 

@@ -22,11 +22,13 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.refine.prior import BEFORE
 from disco.reports.packing import pack, unpack
-from disco.runs import Run, artefacts, create_run, digests, origin, stamps
+from disco.runs import Run, artefacts, create_run, digests, origin
+from disco.subjects import stamps
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
 from disco.subjects.fit import results
 from disco.subjects.fit.candidates import compute_candidates, read_candidates
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refined
 from disco.subjects.refinement.refined import dismiss, read_check, read_refined, save_check
 from disco.table.roles import Roles
@@ -36,12 +38,12 @@ TINY = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8)
 OTHER = "constant-clipped"
 READERS: dict[str, Callable[[Run], object]] = {
     "table.parquet": lambda run: run.table(),
-    "order.csv": lambda run: run.order(),
-    "ccs.csv": lambda run: run.ccs(),
-    "criteria.csv": lambda run: run.criteria(),
-    "ocs.csv": lambda run: run.ocs(),
-    "edges.csv": lambda run: run.edges(),
-    f"variants/{OTHER}/ocs.csv": lambda run: run.ocs(OTHER),
+    "order.csv": lambda run: StoredFit(run).order,
+    "ccs.csv": lambda run: StoredFit(run).ccs,
+    "criteria.csv": lambda run: StoredFit(run).criteria,
+    "ocs.csv": lambda run: StoredFit(run).ocs,
+    "edges.csv": lambda run: StoredFit(run).edges(),
+    f"variants/{OTHER}/ocs.csv": lambda run: StoredFit(run, OTHER).ocs,
     **{f"refined_{name}.csv": read_refined for name in ("order", "edges", "starts", "nodes", "moves", "tables")},
     "compare/sort-mean/edges.csv": lambda run: compared.read_one(run, "sort-mean"),
 }
@@ -59,9 +61,11 @@ def made(seed: int) -> Run:
     refined.save(run.path, result.having(edges=result.edges.assign(gain_nats=rng.random(3))), Choice(bootstrap=2))
     own = GraphResult.of(NODES, [("x1", f"x{2 + seed % 2}")], order=NODES)
     compared.save(run, MethodResult("sort-mean", "done", {"by": "mean"}, 1.0, 60.0, found=own))
-    again = run.ocs().assign(ocs=rng.random(len(run.ocs())))
-    run.save_variant(Variant(run.order(), run.ccs(), run.criteria(), again), OTHER)
-    results._frames(run.path, run.order(), run.ccs(), run.criteria(), again, run.edges())
+    again = StoredFit(run).ocs.assign(ocs=rng.random(len(StoredFit(run).ocs)))
+    results.save_variant(run, Variant(StoredFit(run).order, StoredFit(run).ccs, StoredFit(run).criteria, again), OTHER)
+    results._frames(
+        run.path, StoredFit(run).order, StoredFit(run).ccs, StoredFit(run).criteria, again, StoredFit(run).edges()
+    )
     compute_candidates(run, "cam")
     save_check(run, check(table, {"empty": {}, "refined": {"x2": ["x1"]}}, prior=BEFORE, simulations=3))
     return Run(run.path)
@@ -209,7 +213,7 @@ def test_a_run_is_bound_again_after_a_refinement_and_in_a_zip(run):
     assert read_refined(run).tables is None
     opened = unpack(io.BytesIO(pack(run)))
     assert opened.digests == run.digests and opened.id != run.path.name
-    opened.ocs(), opened.ocs(OTHER), read_refined(opened), compared.read_one(opened, "sort-mean")
+    StoredFit(opened).ocs, StoredFit(opened, OTHER).ocs, read_refined(opened), compared.read_one(opened, "sort-mean")
     assert digests.read(opened.path)["ocs.csv"] == digests.of(run.path / "ocs.csv")
 
 
@@ -217,7 +221,7 @@ def test_a_file_is_hashed_once_until_it_changes(run, monkeypatch):
     read, hashed = hashlib.file_digest, []
     monkeypatch.setattr(hashlib, "file_digest", lambda file, how: hashed.append(file.name) or read(file, how))
     for _ in range(3):
-        Run(run.path).table(), Run(run.path).ocs(), Run(run.path).shape
+        Run(run.path).table(), StoredFit(Run(run.path)).ocs, Run(run.path).shape
     assert len(hashed) == 3  # the table, the order and its candidates
     os.utime(run.path / "table.parquet", ns=(1, 1))
     Run(run.path).table()

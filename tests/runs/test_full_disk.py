@@ -9,7 +9,8 @@ from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes
 from disco.paper.settings import Settings
-from disco.runs import FIT, REFINE, create_run, find_runs, list_runs, runs_root
+from disco.runs import create_run, find_runs, list_runs, runs_root
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit import events as losses
 from disco.subjects.fit.execution import execute
 from disco.work import jobs
@@ -50,7 +51,7 @@ def counts(small_table, tmp_path) -> str:
 def assert_true_and_tidy(where) -> None:
     """No run reads as running, and nothing incomplete is left."""
     for run in list_runs():
-        assert not run.status().active and not run.status(REFINE).active
+        assert not run.status(FIT).active and not run.status(REFINE).active
         assert [path.name for path in run.path.rglob("*.tmp")] == []
     assert find_runs()[1] == [] and not [path for place in (runs_root(), where) for path in place.glob(".making-*")]
 
@@ -71,7 +72,7 @@ def test_a_disk_that_fills_at_any_moment_costs_one_sentence(counts, tmp_path, mo
         assert disk.refused and "No space left on device" in told[0]
         again = [*typed, "--resume"] if command == "fit" else typed
         assert main(again) == 0  # once there is space, it resumes or starts
-    assert [run.status().state for run in list_runs()] == ["done" if command == "fit" else "unfitted"]
+    assert [run.status(FIT).state for run in list_runs()] == ["done" if command == "fit" else "unfitted"]
 
 
 def test_the_end_that_cannot_be_written_reads_as_interrupted(small_table, monkeypatch):
@@ -84,7 +85,11 @@ def test_the_end_that_cannot_be_written_reads_as_interrupted(small_table, monkey
 
         with pytest.raises(InputError, match="No space left on device"):
             execute(run, callback=fills)
-    assert run.written_status().state == "running" and run.status().state == "interrupted" and run.status().resumable
+    assert (
+        run.written_status(FIT).state == "running"
+        and run.status(FIT).state == "interrupted"
+        and run.status(FIT).resumable
+    )
 
 
 @pytest.mark.parametrize("file", ["lock", "status.json", "table.parquet", ".queue"])
@@ -100,11 +105,11 @@ def test_what_cannot_be_written_keeps_a_start_from_beginning(small_table, file):
     if file == "table.parquet":
         with pytest.raises(InputError, match=file):
             execute(run)
-        assert run.status().state == "failed"
+        assert run.status(FIT).state == "failed"
         return
     with pytest.raises(InputError, match="cannot be written"):
         jobs.start(run, FIT)
-    assert not run.status().active and not run.alive
+    assert not run.status(FIT).active and not run.alive
 
 
 def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
@@ -112,7 +117,7 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
     for name in ("events.jsonl", "worker.log"):
         os.mkfifo(run.path / name)  # a writer would wait for a reader
     execute(run)
-    assert run.status().state == "done"
+    assert run.status(FIT).state == "done"
     append_bytes(run.path / "nowhere" / "file", b"lost")
     (run.path / "events.jsonl").unlink()
     (run.path / "events.jsonl").mkdir()

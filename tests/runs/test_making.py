@@ -17,8 +17,10 @@ from job_world import ENDLESS, FOREVER, PATIENCE, few_threads, wait
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.paper.settings import Settings
-from disco.runs import REFINE, Run, create_run, find_runs, list_runs, making, open_run, runs_root
+from disco.runs import Run, create_run, find_runs, list_runs, making, open_run, runs_root
 from disco.runs.locks import Lock
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit.events import read_events
 
 assert few_threads  # used by every test here
 
@@ -123,9 +125,9 @@ def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table
     small_table.to_csv(tmp_path / "counts.csv", index=False)
     run = create_run(small_table, ENDLESS, name="twice", folder=tmp_path / "out", device="cpu")
     typed = ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), *FOREVER, "--resume")
-    with one_works(started(*typed), started(*typed), run, lambda: len(run.events()) > 0):
+    with one_works(started(*typed), started(*typed), run, lambda: len(read_events(run)) > 0):
         pass
-    assert run.status().state == "cancelled"
+    assert run.status(FIT).state == "cancelled"
 
 
 def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(small_table, tmp_path, capsys):

@@ -23,9 +23,12 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.reports import packing
 from disco.reports.packing import pack, unpack
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run
+from disco.runs import Run, create_run
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
+from disco.subjects.fit.events import read_events
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 from disco.subjects.refinement.refined import save as save_refined
 from disco.table.roles import Roles
@@ -71,16 +74,18 @@ def test_a_run_comes_back_as_it_was():
     back = unpack(io.BytesIO(kept))
     assert back == run and back.id == run.id and back.name == "Another name" and pack(back) == kept
     assert files_of(kept).keys() - files_of(pack(back, networks=False)).keys() == {"networks.safetensors"}
-    assert back.edges().equals(runs.open_run(run.id).edges()) and len(read_refined(back).edges) > 20
+    assert (
+        StoredFit(back).edges().equals(StoredFit(runs.open_run(run.id)).edges()) and len(read_refined(back).edges) > 20
+    )
 
 
 def test_a_run_of_an_earlier_version_opens():
     run = unpack(io.BytesIO(Path(__file__).with_name("run-of-2026-11-22.zip").read_bytes()))
-    assert run.status().state == run.status(REFINE).state == "done"
-    assert run.order() == ["x1", "x4", "x3", "x5", "x2"] and len(run.edges()) == 4
+    assert run.status(FIT).state == run.status(REFINE).state == "done"
+    assert StoredFit(run).order == ["x1", "x4", "x3", "x5", "x2"] and len(StoredFit(run).edges()) == 4
     refined = read_refined(run)
     assert refined is not None and len(refined.edges) == 5 and refined.fits == 1018
-    assert unpack(io.BytesIO(pack(run))).order() == run.order()
+    assert StoredFit(unpack(io.BytesIO(pack(run)))).order == StoredFit(run).order
 
 
 def test_everything_that_a_refinement_writes_comes_back(rng):
@@ -123,7 +128,7 @@ def test_an_id_that_is_none_is_replaced(run_id):
 def test_a_zip_may_have_been_made_anew(top):
     """By another program: without a folder, or with one of another name; empty folders in it are no harm."""
     run = unpack(zipped({**files_of(EXAMPLE), "variants/": b"", "variants/ccs-clipped/": b""}, top))
-    assert run.order() and run.id.startswith("example-poisson-20-")
+    assert StoredFit(run).order and run.id.startswith("example-poisson-20-")
 
 
 def test_what_is_not_finished_stays_behind(small_table):
@@ -137,7 +142,7 @@ def test_what_is_not_finished_stays_behind(small_table):
     assert files_of(kept).keys() == {"settings.json", "table.parquet", "status.json", "artefacts.json"}
     run.delete()
     back = unpack(io.BytesIO(kept))
-    assert back.status().state == "unfitted" and back.status(REFINE).state == "none" and not back.status().host
+    assert back.status(FIT).state == "unfitted" and back.status(REFINE).state == "none" and not back.status(FIT).host
     assert back.table().equals(small_table)
 
 
@@ -322,7 +327,7 @@ def test_what_counts_as_absent_is_left_out():
     damaged = {"parents_cam.csv": b"x", "refined_check.json": b"{}", "events.jsonl": b"{torn", "name.txt": b"\xff"}
     run = unpack(zipped({**files_of(EXAMPLE), **damaged}))
     assert not (run.path / "parents_cam.csv").exists() and not (run.path / "refined_check.json").exists()
-    assert len(run.events()) == 0 and run.name == "Example: Poisson 20"
+    assert len(read_events(run)) == 0 and run.name == "Example: Poisson 20"
 
 
 def test_a_full_disk_is_told(monkeypatch):

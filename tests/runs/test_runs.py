@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,12 @@ from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import Run, create_run, list_runs, open_run, runs_root
 from disco.runs.locks import Lock, held
+from disco.subjects import FIT
+from disco.subjects.fit import CHECKPOINT, results
 from disco.subjects.fit import events as losses
+from disco.subjects.fit.events import read_events
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 
 TINY = {"width": 8, "hidden_layers": 2, "joint_epochs": 3, "projection_epochs": 2, "noise_levels": 2}
 NAMES = ["<script>alert(1)</script>", 'quo"te, comma', "NA", "line\nbreak\r", "größe"]
@@ -56,16 +61,22 @@ def test_a_run_holds_what_the_estimator_found(small_table, small_truth, tiny):
     run = finished(table, tiny, source="a test")
     model = DISCO(device="cpu", **tiny.to_dict()).fit(table)
     again = open_run(run.id)
-    assert again == run and again.source == "a test" and again.settings == tiny and again.order() == model.order_
-    for stored, found in ((again.ccs(), model.ccs_), (again.criteria(), model.criteria_), (again.ocs(), model.ocs_)):
+    assert (
+        again == run and again.source == "a test" and again.settings == tiny and StoredFit(again).order == model.order_
+    )
+    for stored, found in (
+        (StoredFit(again).ccs, model.ccs_),
+        (StoredFit(again).criteria, model.criteria_),
+        (StoredFit(again).ocs, model.ocs_),
+    ):
         pd.testing.assert_frame_equal(stored, found, check_dtype=False, check_exact=True)
     for tau_z, pi_min in ((None, None), (0.5, 1 / 3), (-9.0, 1.0)):
-        edges, graph = again.edges(tau_z, pi_min), again.graph(tau_z, pi_min)
+        edges, graph = StoredFit(again).edges(tau_z, pi_min), StoredFit(again).graph(tau_z, pi_min)
         assert set(graph.edges) == set(zip(edges["parent"], edges["child"], strict=True))
         assert set(graph.edges) == set(model.graph(tau_z, pi_min).edges)
-    assert len(again.edges(-9.0, 1.0)) == 10
+    assert len(StoredFit(again).edges(-9.0, 1.0)) == 10
     pd.testing.assert_frame_equal(again.table(), table)
-    assert again.training()["joint"]["epochs"] == 3
+    assert results.training(again)["joint"]["epochs"] == 3
 
 
 def test_its_files_are_those_promised_and_readable(small_table, small_truth, tiny):
@@ -91,7 +102,7 @@ def test_its_files_are_those_promised_and_readable(small_table, small_truth, tin
 
 def test_losses_have_one_line_a_fold_an_epoch(small_table, tiny):
     run = finished(small_table, tiny)
-    events = run.events()
+    events = read_events(run)
     expected = {("joint", epoch, fold) for epoch in (1, 2, 3) for fold in (1, 2, 3)}
     expected |= {("projection", epoch, fold) for epoch in (1, 2) for fold in (1, 2, 3)}
     assert set(zip(events["stage"], events["epoch"], events["fold"], strict=True)) == expected
@@ -102,33 +113,33 @@ def test_losses_have_one_line_a_fold_an_epoch(small_table, tiny):
 
 
 def test_a_loss_still_being_written_is_left_out(tmp_path):
-    path = tmp_path / "events.jsonl"
-    assert losses.read_events(path).empty
-    losses.append(path, Event("joint", 1, 9, 0.1, train=(1.0, float("nan")), validation=(float("nan"),) * 2))
+    run, path = SimpleNamespace(path=tmp_path), tmp_path / "events.jsonl"
+    assert losses.read_events(run).empty
+    losses.append(run, Event("joint", 1, 9, 0.1, train=(1.0, float("nan")), validation=(float("nan"),) * 2))
     with open(path, "a") as file:
         file.write('{"epoch": 2, "stage": "joi')
-    assert losses.read_events(path)["epoch"].tolist() == [1]
-    losses.rewind(path, "joint", 2)
-    losses.append(path, Event("joint", 2, 9, 0.2, train=(0.5, 0.7)))
-    found = losses.read_events(path)
+    assert losses.read_events(run)["epoch"].tolist() == [1]
+    losses.rewind(run, "joint", 2)
+    losses.append(run, Event("joint", 2, 9, 0.2, train=(0.5, 0.7)))
+    found = losses.read_events(run)
     assert found["epoch"].tolist() == [1, 2, 2] and found["fold"].tolist() == [1, 1, 2]
     assert found["validation"].isna().all()
-    losses.rewind(path, "joint", 1)
-    assert losses.read_events(path).empty
+    losses.rewind(run, "joint", 1)
+    assert losses.read_events(run).empty
 
 
 def test_rewinding_forgets_what_is_done_again(tmp_path):
-    path = tmp_path / "events.jsonl"
+    run, path = SimpleNamespace(path=tmp_path), tmp_path / "events.jsonl"
     for stage, epochs in (("joint", 3), ("projection", 4)):
         for epoch in range(1, epochs + 1):
-            losses.append(path, Event(stage, epoch, epochs, 0.0, train=(1.0, 2.0)))
+            losses.append(run, Event(stage, epoch, epochs, 0.0, train=(1.0, 2.0)))
     path.write_bytes(path.read_bytes() + path.read_bytes()[:40] + b"\n[1]\n{}\n{torn")
-    losses.rewind(path, "ordering", 1)
-    assert len(losses.read_events(path)) == 14
-    losses.rewind(path, "projection", 3)
-    assert losses.read_events(path).groupby("stage")["epoch"].max().to_dict() == {"joint": 3, "projection": 2}
-    losses.rewind(path, "joint", 1)
-    assert losses.read_events(path).empty
+    losses.rewind(run, "ordering", 1)
+    assert len(losses.read_events(run)) == 14
+    losses.rewind(run, "projection", 3)
+    assert losses.read_events(run).groupby("stage")["epoch"].max().to_dict() == {"joint": 3, "projection": 2}
+    losses.rewind(run, "joint", 1)
+    assert losses.read_events(run).empty
 
 
 def test_a_stopped_fit_goes_on_and_equals_an_uninterrupted_one(small_table, tiny):
@@ -137,30 +148,30 @@ def test_a_stopped_fit_goes_on_and_equals_an_uninterrupted_one(small_table, tiny
     for stage, done in (("joint", 2), ("projection", 1), ("ordering", 2)):
         with pytest.raises(FitStopped):
             execute(run, callback=lambda event, stop=(stage, done): (event.stage, event.done) != stop)
-        status = run.status()
+        status = run.status(FIT)
         assert status.state == "cancelled" and status.resumable and status.stage == stage
-        assert run.checkpoint_path.exists()
+        assert (run.path / CHECKPOINT).exists()
     execute(run)
-    assert run.status().state == "done" and not run.checkpoint_path.exists()
-    pd.testing.assert_frame_equal(run.events(), whole.events())
+    assert run.status(FIT).state == "done" and not (run.path / CHECKPOINT).exists()
+    pd.testing.assert_frame_equal(read_events(run), read_events(whole))
     for name in ("order.csv", "ccs.csv", "criteria.csv", "ocs.csv", "edges.csv", "networks.safetensors"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes(), name
 
 
 def test_a_dead_process_reads_as_interrupted(small_table, tiny):
     run = create_run(small_table, tiny, name="dead", device="cpu")
-    assert run.status().state == "unfitted" and run.status().resumable
-    run.update(state="queued")
-    assert run.status().state == "interrupted"  # nobody holds its lock
+    assert run.status(FIT).state == "unfitted" and run.status(FIT).resumable
+    run.update(FIT, state="queued")
+    assert run.status(FIT).state == "interrupted"  # nobody holds its lock
     lock = run.take()
-    run.update(state="running")
-    assert run.status().state == "running" and run.status().active
+    run.update(FIT, state="running")
+    assert run.status(FIT).state == "running" and run.status(FIT).active
     with pytest.raises(InputError, match="already queued or running"):
         execute(run)
     with pytest.raises(InputError, match="cancel it first"):
         run.delete()
     lock.release()
-    assert run.status().state == "interrupted" and run.status().resumable
+    assert run.status(FIT).state == "interrupted" and run.status(FIT).resumable
 
 
 def test_a_failure_leaves_its_sentence(small_table, tiny, monkeypatch):
@@ -168,34 +179,37 @@ def test_a_failure_leaves_its_sentence(small_table, tiny, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(InputError):
         execute(run)
-    assert run.status().state == "failed" and "no CUDA device" in run.status().error
+    assert run.status(FIT).state == "failed" and "no CUDA device" in run.status(FIT).error
     broken = create_run(small_table, tiny, name="breaks", device="cpu")
     monkeypatch.setattr(DISCO, "fit", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         execute(broken)
-    assert "ZeroDivisionError" in broken.status().error
+    assert "ZeroDivisionError" in broken.status(FIT).error
 
 
 def test_a_done_run_is_not_fitted_again(small_table, tiny):
     run = finished(small_table, tiny)
     with pytest.raises(InputError, match="is done"):
         execute(run)
-    assert run.status().state == "done"
+    assert run.status(FIT).state == "done"
 
 
 def test_variants_are_kept_beside_the_own_result(small_table, tiny):
     run = finished(small_table, tiny)
     model = DISCO(device="cpu", **tiny.to_dict()).fit(small_table)
-    assert run.variants() == ["ccs-clipped"] and run.order("ccs-clipped") == run.order()
+    assert results.variants(run) == ["ccs-clipped"] and StoredFit(run, "ccs-clipped").order == StoredFit(run).order
     with pytest.raises(InputError, match="no result for constant-clipped yet"):
-        run.order("constant-clipped")
+        StoredFit(run, "constant-clipped").edges()
     variant = model.recover(criterion="constant")
     for _ in range(2):  # a second time replaces the first
-        run.save_variant(variant, "constant-clipped")
-    assert run.variants() == ["ccs-clipped", "constant-clipped"] and run.order("constant-clipped") == variant.order
-    assert set(run.graph(-9.0, 1.0, "constant-clipped").nodes) == set(small_table)
+        results.save_variant(run, variant, "constant-clipped")
+    assert (
+        results.variants(run) == ["ccs-clipped", "constant-clipped"]
+        and StoredFit(run, "constant-clipped").order == variant.order
+    )
+    assert set(StoredFit(run, "constant-clipped").graph(-9.0, 1.0).nodes) == set(small_table)
     with pytest.raises(InputError, match="must be one of"):
-        run.order("../../ccs-clipped")
+        StoredFit(run, "../../ccs-clipped").edges()
 
 
 def test_runs_are_listed_newest_first_despite_broken_ones(small_table, tiny, tmp_path):
@@ -271,7 +285,7 @@ def test_a_newer_format_is_refused_and_an_older_one_read(small_table, tiny):
     (run.path / "status.json").write_text('{"state": "done", "a field of another version": 1}')
     again = open_run(run.id)
     assert again.settings == replace(tiny, monitor_every=20)  # its value at that time, whatever the default is now
-    assert again.status().state == "done" and again.order() == run.order()
+    assert again.status(FIT).state == "done" and StoredFit(again).order == StoredFit(run).order
 
 
 def test_an_interrupted_writing_leaves_the_old_file(tmp_path, monkeypatch):

@@ -14,7 +14,8 @@ from disco.graph.result import Note
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
 from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, POOR
-from disco.runs import REFINE, create_run
+from disco.runs import create_run
+from disco.subjects import REFINE
 from disco.subjects.refinement.refined import choice_of, read_refined, save
 from disco.work import jobs
 

@@ -12,6 +12,7 @@ from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.runs import create_run, find_runs, open_run, runs_root
 from disco.runs.locks import held, note
+from disco.subjects import FIT
 from disco.work import turns
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, noise_levels=2)
@@ -61,11 +62,11 @@ def test_a_status_of_a_wrong_type_reads_as_failed_with_the_reason(small_table, f
     run = create_run(small_table, TINY, name="odd")
     path = run.path / "status.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), field: value}).replace("Infinity", "1e400"))
-    status = run.status()
+    status = run.status(FIT)
     assert status.state == "failed" and status.resumable
     assert "status.json" in status.error and (field in status.error or field == "estimate")
-    assert run.update(state="queued").state == "queued"  # rewritten completely
-    assert run.status().state == "interrupted"
+    assert run.update(FIT, state="queued").state == "queued"  # rewritten completely
+    assert run.status(FIT).state == "interrupted"
 
 
 def test_what_is_no_run_is_told_and_links_are_only_unlinked(small_table, tmp_path):

@@ -20,12 +20,15 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports.provenance import about
 from disco.reports.summary import Summary, edge_counts
-from disco.runs import FIT, REFINE, Run, create_run, find_runs, list_runs, open_run, runs_root
+from disco.runs import Run, create_run, find_runs, list_runs, open_run, runs_root
+from disco.subjects import FIT, REFINE
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
 from disco.subjects.fit import network_cache, results
 from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_graph
+from disco.subjects.fit.events import read_events
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refining
 from disco.subjects.refinement.refined import choice_of, read_check, read_refined, save_check
 from disco.subjects.refinement.refining import refine_run
@@ -62,7 +65,7 @@ def whole(tmp_path_factory) -> Path:
         run = create_run(table, TINY, name="whole", truth=truth, device="cpu")
         execute(run)
         of_an_older_version(run)
-        first, second, _ = run.order()
+        first, second, _ = StoredFit(run).order
         edge = {"parent": [first], "child": [second], "ocs": 0.1, "frequency": 1.0, "z": 3.0}
         write_frame(run.path / "edges.csv", pd.DataFrame(edge))  # so that there is an edge to damage
         shutil.copytree(run.path, place / "variant")
@@ -157,15 +160,15 @@ ORDER = ("order.csv", "edges.csv", "table.parquet")  # edges.csv was written las
 REFINED = ("refined.json", "table.parquet", *(f"{name}.csv" for name in CSV if name.startswith("refined")))
 CAM = ("ocs.csv", "parents_cam.csv")
 READERS = {  # the files that each reads, besides settings.json
-    "order": (lambda run: run.order(), ORDER), "ccs": (lambda run: run.ccs(), (*ORDER, "ccs.csv")),
-    "criteria": (lambda run: run.criteria(), (*ORDER, "criteria.csv")),
-    "ocs": (lambda run: run.ocs(), (*ORDER, "ocs.csv")), "edges": (lambda run: run.edges(), ORDER),
+    "order": (lambda run: StoredFit(run).order, ORDER), "ccs": (lambda run: StoredFit(run).ccs, (*ORDER, "ccs.csv")),
+    "criteria": (lambda run: StoredFit(run).criteria, (*ORDER, "criteria.csv")),
+    "ocs": (lambda run: StoredFit(run).ocs, (*ORDER, "ocs.csv")), "edges": (lambda run: StoredFit(run).edges(), ORDER),
     "truth": (lambda run: run.truth(), ("truth.csv",)), "table": (lambda run: run.table(), ("table.parquet",)),
-    "training": (lambda run: run.training(), ("training.json",)),
-    "events": (lambda run: run.events(), ("events.jsonl",)),
-    "graph": (lambda run: (run.graph().edges, run.graph(0.0, 0.3).edges, run.variants()), (*ORDER, "ocs.csv")),
-    "variant": (lambda run: [getattr(run, name)(variant=OTHER) for name in CSV[:5]], (*VARIANT, "table.parquet")),
-    "status": (lambda run: (run.status(), run.alive, run.works_on(FIT)), ("status.json", "lock")),
+    "training": (lambda run: results.training(run), ("training.json",)),
+    "events": (lambda run: read_events(run), ("events.jsonl",)),
+    "graph": (lambda run: (StoredFit(run).graph(0.0, 0.3).edges, results.variants(run)), (*ORDER, "ocs.csv")),
+    "variant": (lambda run: StoredFit(run, OTHER).read_all(), (*VARIANT, "table.parquet")),
+    "status": (lambda run: (run.status(FIT), run.alive, run.works_on(FIT)), ("status.json", "lock")),
     "refining": (lambda run: (run.status(REFINE), refining.history(run)), (REFINE.file, "refining.jsonl", "lock")),
     "refined": (lambda run: (read_refined(run), choice_of(run)), REFINED),
     "check": (lambda run: read_check(run), ("refined_check.json", "table.parquet")),
@@ -355,7 +358,7 @@ def test_p_values_of_another_selector_that_cannot_be_count_as_not_computed(run):
 @pytest.mark.parametrize("variant", [None, "constant-clipped"])
 def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, variant):
     run = finished_run(4, settings=Settings.of("paper", selector=selector))
-    candidates = results.select(run.ocs(), 2.0, 1.0)
+    candidates = results.select(StoredFit(run).ocs, 2.0, 1.0)
     assert len(candidates)
     if selector == "cam":
         compute_candidates(run, "cam")
@@ -365,7 +368,7 @@ def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, varia
     if variant:
         shutil.copytree(run.path, run.path / "variants" / variant)
     run = of_an_older_version(run)
-    edges = run.result_path(variant) / "edges.csv"
+    edges = StoredFit(run, variant).folder / "edges.csv"
     without_rows(edges)
     assert read_edges(run, variant) == "edges.csv is damaged: it has no edges, but"
     if variant is None:
@@ -373,16 +376,16 @@ def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, varia
     if selector == "cam" and variant is None:
         write_frame(run.path / "parents_cam.csv", found.assign(selected=False))
     else:
-        write_frame(edges.with_name("ocs.csv"), run.ocs(variant).assign(z=0.0))
+        write_frame(edges.with_name("ocs.csv"), StoredFit(run, variant).ocs.assign(z=0.0))
     assert read_edges(run, variant) == "0 edges"
 
 
 def read_edges(run: Run, variant: str | None) -> str:
     """How many edges an order has, or the first words of why that is not known."""
     try:
-        return f"{len(run.edges(variant=variant))} edges"
+        return f"{len(StoredFit(run, variant).edges())} edges"
     except InputError as error:
-        return str(error).removeprefix(f"{run.result_path(variant)}{os.sep}").partition(" candidates")[0]
+        return str(error).removeprefix(f"{StoredFit(run, variant).folder}{os.sep}").partition(" candidates")[0]
 
 
 def test_a_refinement_has_as_many_edges_as_it_says():
@@ -433,9 +436,9 @@ def test_a_table_has_the_rows_and_columns_that_the_run_says(run):
 def test_a_folder_of_another_order_is_not_looked_for_behind_a_link(run, name):
     link(run.path / name)
     with pytest.raises(InputError, match=f"{name} is a link: replace it by the file or folder itself"):
-        run.order("constant-clipped")
+        StoredFit(run, "constant-clipped").edges()
     with pytest.raises(InputError, match="is a link"):
-        run.save_variant(None, "constant-clipped")
+        results.save_variant(run, None, "constant-clipped")
 
 
 @pytest.mark.parametrize("name", ["compare", "compare/sort-mean"])

@@ -16,8 +16,10 @@ from disco.paper.ranks import other_ranks, rank_on_grid, split_rows
 from disco.progress import Event
 from disco.runs import Run, create_run
 from disco.selectors import cam, evidence, pcm, selection
+from disco.subjects.fit import results
 from disco.subjects.fit.candidates import compute_candidates, path_of, read_candidates, selected_edges
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import as_counts
 
@@ -104,19 +106,21 @@ def test_a_fit_begun_before_the_schedules_were_a_choice_goes_on(small_table):
 def test_a_fit_takes_the_edges_of_its_selector(selector, small_table, quick_pcm):
     engine = quick_pcm if selector == "pcm" else ENGINES[selector]
     run = finished(small_table, selector=selector)
-    expected = engine(small_table, run.order())
-    edges = run.edges()
+    expected = engine(small_table, StoredFit(run).order)
+    edges = StoredFit(run).edges()
     kept = expected[expected["selected"]]
     assert set(edges["parent"] + edges["child"]) == set(kept["parent"] + kept["child"])
     assert len(edges) and edges["score"].is_monotonic_decreasing and edges["ocs"].notna().all()
     assert ("p_value" in edges) == (selector != "evidence")
     pd.testing.assert_frame_equal(read_candidates(run, selector), expected, check_dtype=False, rtol=1e-4)
-    graph = run.graph()
+    graph = StoredFit(run).graph()
     assert set(graph.edges) == set(zip(kept["parent"], kept["child"], strict=True))
     assert export(graph, "csv").splitlines()[0].startswith("parent,child,ocs,z,frequency,score")
-    tau_z, pi_min = run.thresholds()
-    by_ocs = ocs.select(run.ocs(), tau_z, pi_min)  # is still there, for comparison
-    assert len(run.edges(tau_z, pi_min)) == len(by_ocs) and "score" not in run.edges(tau_z, pi_min)
+    tau_z, pi_min = StoredFit(run).thresholds
+    by_ocs = ocs.select(StoredFit(run).ocs, tau_z, pi_min)  # is still there, for comparison
+    assert len(StoredFit(run).edges(tau_z, pi_min)) == len(by_ocs) and "score" not in StoredFit(run).edges(
+        tau_z, pi_min
+    )
 
 
 def test_the_estimator_has_the_same_edges(small_table):
@@ -215,11 +219,11 @@ def test_other_rows_stand_on_the_grids_of_the_training_rows(rng):
 
 def test_a_run_keeps_what_is_computed_later(small_table):
     run = finished(small_table)
-    assert read_candidates(run, "cam") is None and len(run.edges().columns) == 5
+    assert read_candidates(run, "cam") is None and len(StoredFit(run).edges().columns) == 5
     found = compute_candidates(run, "cam")
     assert path_of(run, "cam") == run.path / "parents_cam.csv"
     pd.testing.assert_frame_equal(read_candidates(run, "cam"), found, check_dtype=False)
-    assert "score" not in run.edges()  # the run's own result is as it was
+    assert "score" not in StoredFit(run).edges()  # the run's own result is as it was
     strict = selected_edges(run, "cam", 1e-30)
     assert len(strict) < len(selected_edges(run, "cam")) == int(found["selected"].sum())
     with pytest.raises(InputError, match="has no parents by evidence yet"):
@@ -250,12 +254,12 @@ def test_a_variant_has_its_own(small_table):
     with pytest.raises(InputError, match="no result for constant-clipped"):
         read_candidates(run, "cam", "constant-clipped")
     variant = fitted(small_table).recover(criterion="constant")
-    run.save_variant(variant, "constant-clipped")
+    results.save_variant(run, variant, "constant-clipped")
     assert read_candidates(run, "cam", "constant-clipped") is None
     found = compute_candidates(run, "cam", "constant-clipped")
     pd.testing.assert_frame_equal(found, cam.edges(small_table, variant.order))
     assert read_candidates(run, "cam") is None
-    run.save_variant(variant, "constant-clipped")  # recovered anew
+    results.save_variant(run, variant, "constant-clipped")  # recovered anew
     assert read_candidates(run, "cam", "constant-clipped") is None
 
 

@@ -8,7 +8,8 @@ from disco.knowledge import Knowledge
 from disco.paper.ocs import select
 from disco.paper.settings import Settings
 from disco.reports import matching
-from disco.runs import FIT, REFINE, create_run
+from disco.runs import create_run
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
 from disco.table.roles import Roles
 
@@ -34,9 +35,9 @@ def test_runs_are_found_by_table_roles_and_settings_whoever_made_them():
 def test_a_finished_run_comes_before_a_begun_one_and_that_before_a_newer_one():
     first, second, third = (create_run(**PLAIN) for _ in range(3))
     assert matching.find(BOTH, FIT) == {"plain": third} and matching.progress(third, FIT) == 0
-    first.update(state="cancelled")
+    first.update(FIT, state="cancelled")
     assert matching.find(BOTH, FIT) == {"plain": first} and matching.progress(first, FIT) == 1
     ocs = candidates(second.nodes)
     results._frames(second.path, second.nodes, *ordering(second.nodes), ocs, select(ocs, 2.0, 1.0))
-    second.update(state="done")
+    second.update(FIT, state="done")
     assert matching.find(BOTH, FIT) == {"plain": second} and matching.progress(second, REFINE) == 0

@@ -10,7 +10,8 @@ from made_up import finished_run
 from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.reports.packing import pack, unpack
-from disco.runs import FIT, create_run, list_runs
+from disco.runs import create_run, list_runs
+from disco.subjects import FIT
 from disco.users import limits, roots
 from disco.users.limits import UserLimits
 from disco.work import jobs

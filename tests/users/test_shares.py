@@ -10,7 +10,9 @@ from made_up import finished_run, refine_by_hand
 from disco.errors import InputError
 from disco.refine import Choice
 from disco.reports.packing import pack, unpack
-from disco.runs import FIT, REFINE, Run, find_examples, find_runs, is_kept, open_run
+from disco.runs import Run, find_examples, find_runs, is_kept, open_run
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refined, refining
 from disco.users import shares
 from disco.users.roots import common_root, root_of
@@ -31,7 +33,10 @@ def test_whoever_has_the_link_reads_the_run(lab, shared):
         assert is_kept(link) and find_runs() == ([], [])
         seen = open_run(link)
         assert seen == run and seen.id == link and seen.is_read_only
-        assert seen.order() == run.order() and refined.read_refined(seen).order == refined.read_refined(run).order
+        assert (
+            StoredFit(seen).order == StoredFit(run).order
+            and refined.read_refined(seen).order == refined.read_refined(run).order
+        )
 
 
 def test_no_reader_changes_anything(lab, shared):
@@ -65,7 +70,7 @@ def test_a_copy_is_the_readers_own(lab, shared):
         copy = unpack(io.BytesIO(pack(open_run(link))))
         assert not copy.is_read_only and copy.path.parent == root_of(lab.ids["bob"])
         copy.rename("mine")
-        assert copy.order() == open_run(link).order()
+        assert StoredFit(copy).order == StoredFit(open_run(link)).order
 
 
 def test_a_link_ends_when_its_owner_says_so_or_the_run_is_gone(lab, shared):
@@ -131,7 +136,7 @@ def test_an_admin_shows_a_copy_to_all_and_withdraws_it(lab, shared):
         own.delete()
     with lab.asked_by("bob"):
         (seen,) = find_examples()
-        assert seen.id == name and seen.is_read_only and len(seen.order()) == 4 and is_kept(name)
+        assert seen.id == name and seen.is_read_only and len(StoredFit(seen).order) == 4 and is_kept(name)
         assert not (seen.path / "worker.log").exists() and not (seen.path / "lock").exists()
     with lab.asked_by("root", is_admin=True):
         for wrong in ("example~../../x", "shared~x", run.id, "example~"):

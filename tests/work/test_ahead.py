@@ -14,8 +14,9 @@ from disco.errors import FitStopped
 from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
-from disco.runs import REFINE, create_run
+from disco.runs import create_run
 from disco.runs.locks import Lock
+from disco.subjects import REFINE
 from disco.work import ahead, jobs
 
 AGAIN = """

@@ -6,7 +6,8 @@ from job_world import TINY, new
 from disco.files import write_json
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.runs import COMPARE, FIT, REFINE, Run
+from disco.runs import Run
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import ASKED, MethodsRequest
 from disco.users import roots
 from disco.work import everyone, jobs, turns

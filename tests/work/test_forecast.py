@@ -10,6 +10,7 @@ from disco.paper.plan import Plan
 from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import create_run
+from disco.subjects import FIT
 from disco.subjects.fit.execution import execute
 from disco.subjects.fit.forecast import about, crowding, estimate, span, stage_steps
 from disco.subjects.fit.pace import Pace
@@ -134,7 +135,7 @@ def test_threads_share_the_work_and_the_forests(foretell, monkeypatch):
 def test_a_run_records_how_far_the_estimate_was_off(small_table):
     run = create_run(small_table, TINY, name="estimated", device="cpu")
     execute(run)
-    status = run.status()
+    status = run.status(FIT)
     assert status.estimate["by_stage"].keys() == set(STAGES)
     assert status.seconds_off == pytest.approx(status.seconds / status.estimate["seconds"])
     assert status.bytes_off == pytest.approx(status.peak_bytes / status.estimate["bytes"])

@@ -16,11 +16,14 @@ from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.refine import QUICK
-from disco.runs import COMPARE, FIT, REFINE, Run, create_run
+from disco.runs import Run, create_run
 from disco.runs.locks import note
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import MethodsRequest
-from disco.subjects.fit import results
+from disco.subjects.fit import CHECKPOINT, results
+from disco.subjects.fit.events import EVENTS, read_events
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 from disco.work import jobs, turns
 
 SHORT = Settings.of("paper", **TINY, joint_epochs=120)
@@ -28,7 +31,7 @@ LONGER = SHORT.replace(joint_epochs=300, validation_start=10_000)
 
 
 def assert_no_line_twice(run: Run) -> None:
-    events = run.events()
+    events = read_events(run)
     assert not events.duplicated(["stage", "epoch", "fold"]).any()
     for (_, fold), epochs in events.groupby(["stage", "fold"])["epoch"]:
         assert epochs.tolist() == list(range(1, len(epochs) + 1)), fold
@@ -37,75 +40,75 @@ def assert_no_line_twice(run: Run) -> None:
 def test_a_started_fit_runs_apart_and_finishes(small_table):
     run = new(small_table, SHORT)
     jobs.start(run, FIT)
-    assert run.status().state in ("queued", "running")  # no gap before its process holds the lock
+    assert run.status(FIT).state in ("queued", "running")  # no gap before its process holds the lock
     with pytest.raises(InputError, match="already queued or running"):
         jobs.start(run, FIT)
-    wait(lambda: len(run.events()) > 0)
+    wait(lambda: len(read_events(run)) > 0)
     assert note(run.lock_path)["pid"] != os.getpid()
     wait_for(run, "done", "failed", "interrupted")
-    assert run.status().state == "done" and run.status().error is None
+    assert run.status(FIT).state == "done" and run.status(FIT).error is None
     whole = new(small_table, SHORT)
     execute(whole)
-    assert run.order() == whole.order()
+    assert StoredFit(run).order == StoredFit(whole).order
     with pytest.raises(InputError, match="is done"):
         jobs.start(run, FIT)
     jobs.cancel(run, FIT)  # too late: nothing changes
-    assert run.status().state == "done"
+    assert run.status(FIT).state == "done"
 
 
 def test_cancel_kill_and_resume_lose_nothing(small_table):
     """The worker is killed before any checkpoint, stops when asked, is killed, and ends like an uninterrupted fit."""
     run = new(small_table, LONGER)
     jobs.start(run, FIT)
-    wait(lambda: len(run.events()) > 30)
+    wait(lambda: len(read_events(run)) > 30)
     kill(run)
-    run.checkpoint_path.unlink(missing_ok=True)  # on a busy machine there may be one already
+    (run.path / CHECKPOINT).unlink(missing_ok=True)  # on a busy machine there may be one already
     jobs.start(run, FIT)  # anew
-    wait(lambda: run.events()["epoch"].max() > 50)
+    wait(lambda: read_events(run)["epoch"].max() > 50)
     jobs.cancel(run, FIT)
-    status = run.status()
-    assert status.state == "cancelled" and status.resumable and run.checkpoint_path.exists()
-    reached = run.events()["epoch"].max()
+    status = run.status(FIT)
+    assert status.state == "cancelled" and status.resumable and (run.path / CHECKPOINT).exists()
+    reached = read_events(run)["epoch"].max()
     jobs.start(run, FIT)
-    wait(lambda: run.events()["epoch"].max() > reached + 40)
+    wait(lambda: read_events(run)["epoch"].max() > reached + 40)
     kill(run)  # after epochs that no checkpoint holds
-    assert run.status().state == "interrupted"
-    with open(run.events_path, "a") as file:
+    assert run.status(FIT).state == "interrupted"
+    with open((run.path / EVENTS), "a") as file:
         file.write('{"epoch": 9')  # as if killed within a line
     jobs.start(run, FIT)
     wait_for(run, "done", "failed", "interrupted")
-    assert run.status().state == "done"
+    assert run.status(FIT).state == "done"
     whole = new(small_table, LONGER)
     execute(whole)
     assert_no_line_twice(run)
-    pd.testing.assert_frame_equal(run.events(), whole.events(), rtol=1e-6)
-    assert run.order() == whole.order()
-    pd.testing.assert_frame_equal(run.ocs(), whole.ocs(), rtol=1e-6)
+    pd.testing.assert_frame_equal(read_events(run), read_events(whole), rtol=1e-6)
+    assert StoredFit(run).order == StoredFit(whole).order
+    pd.testing.assert_frame_equal(StoredFit(run).ocs, StoredFit(whole).ocs, rtol=1e-6)
 
 
 def test_fits_queue_one_at_a_time_first_come_first_served(small_table):
     first, second, third = (new(small_table, ENDLESS, name) for name in ("first", "second", "third"))
     for run in (first, second, third):
         jobs.start(run, FIT)
-    wait(lambda: len(first.events()) > 0)
+    wait(lambda: len(read_events(first)) > 0)
     assert [place(run, FIT) for run in (first, second, third)] == [None, 1, 2]
-    reached = len(first.events())
-    wait(lambda: len(first.events()) > reached + 100)  # without a queue, the others would have had time to start
-    assert [run.status().state for run in (first, second, third)] == ["running", "queued", "queued"]
+    reached = len(read_events(first))
+    wait(lambda: len(read_events(first)) > reached + 100)  # without a queue, the others would have had time to start
+    assert [run.status(FIT).state for run in (first, second, third)] == ["running", "queued", "queued"]
     jobs.cancel(second, FIT)  # gives up its place
-    assert place(third, FIT) == 1 and second.status().state == "cancelled"
+    assert place(third, FIT) == 1 and second.status(FIT).state == "cancelled"
     jobs.start(second, FIT)
     assert place(second, FIT) == 2
     kill(second)  # a dead fit that waited holds up nobody
-    assert place(third, FIT) == 1 and second.status().state == "interrupted"
+    assert place(third, FIT) == 1 and second.status(FIT).state == "interrupted"
     kill(first)  # a dead fit frees its device
-    wait(lambda: len(third.events()) > 0)
+    wait(lambda: len(read_events(third)) > 0)
     jobs.start(second, FIT)
     assert place(second, FIT) == 1
     jobs.cancel(third, FIT)
-    wait(lambda: len(second.events()) > 0)
+    wait(lambda: len(read_events(second)) > 0)
     jobs.cancel(second, FIT)
-    assert [run.status().state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
+    assert [run.status(FIT).state for run in (first, second, third)] == ["interrupted", "cancelled", "cancelled"]
     assert turns.waiting("cpu") == []
 
 
@@ -133,7 +136,7 @@ def test_the_turn_comes_when_the_device_is_let_go(small_table):
         return "Queued behind the fit of first" not in event.message  # it has tried to take the device
 
     def turn(run: Run, callback: Callable[[Event], bool] | None) -> AbstractContextManager[None]:
-        return turns.turn(run, "cpu", run.status().queued_at, callback)
+        return turns.turn(run, "cpu", run.status(FIT).queued_at, callback)
 
     with turn(first, None):
         # The second is next, has tried to take the device, and gives up.
@@ -148,24 +151,24 @@ def test_the_turn_comes_when_the_device_is_let_go(small_table):
 
 def test_a_fit_outlives_the_program_that_started_it_and_is_killed_if_it_does_not_answer(small_table, monkeypatch):
     run = new(small_table, ENDLESS)
-    code = f"from disco import runs; from disco.work import jobs; jobs.start(runs.open_run({run.id!r}), runs.FIT)"
+    code = f"from disco import runs; from disco.work import jobs; jobs.start(runs.open_run({run.id!r}), FIT)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), timeout=PATIENCE)
-    wait(lambda: len(run.events()) > 0)
-    assert run.status().state == "running"
+    wait(lambda: len(read_events(run)) > 0)
+    assert run.status(FIT).state == "running"
     os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)  # hears no SIGTERM
     monkeypatch.setattr(jobs, "_GRACE_SECONDS", 0.1)
     jobs.cancel(run, FIT)
-    assert run.status().state == "cancelled" and not run.alive
+    assert run.status(FIT).state == "cancelled" and not run.alive
 
 
-@pytest.mark.parametrize("moment", [lambda run: True, lambda run: run.status().state == "running"])
+@pytest.mark.parametrize("moment", [lambda run: True, lambda run: run.status(FIT).state == "running"])
 def test_a_fit_can_be_cancelled_at_any_moment(small_table, moment):
     """While the process starts and imports, and when it has begun; other tests cancel while it fits."""
     run = new(small_table, ENDLESS)
     jobs.start(run, FIT)
     wait(lambda: moment(run))
     jobs.cancel(run, FIT)
-    assert run.status().state == "cancelled" and not run.alive
+    assert run.status(FIT).state == "cancelled" and not run.alive
 
 
 def test_more_scores_than_a_run_can_keep_are_refused_before_training(small_table, monkeypatch):
@@ -175,7 +178,7 @@ def test_more_scores_than_a_run_can_keep_are_refused_before_training(small_table
     monkeypatch.setattr(results, "_MOST_SCORES", 44)
     with pytest.raises(InputError, match="has 45 scores; a run keeps at most 44. Use at most 4 columns, or find the"):
         execute(run)
-    assert not len(run.events())
+    assert not len(read_events(run))
 
 
 def test_a_failure_in_a_worker_is_told(small_table):
@@ -183,7 +186,7 @@ def test_a_failure_in_a_worker_is_told(small_table):
     (run.path / "table.parquet").write_bytes(b"not parquet")
     jobs.start(run, FIT)
     wait_for(run, "failed", "interrupted")
-    assert run.status().state == "failed" and "table.parquet is damaged" in run.status().error
+    assert run.status(FIT).state == "failed" and "table.parquet is damaged" in run.status(FIT).error
     wait(lambda: not run.alive)
     wait(lambda: (run.path / "worker.log").read_text())  # written after the lock is let go
     assert "Traceback" not in (run.path / "worker.log").read_text()

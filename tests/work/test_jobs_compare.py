@@ -8,7 +8,8 @@ from job_world import few_threads, kill, wait
 from made_up import finished_run
 
 from disco.errors import FitStopped, InputError
-from disco.runs import COMPARE, Run
+from disco.runs import Run
+from disco.subjects import COMPARE, FIT
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodsRequest, make_folder
 from disco.work import jobs
@@ -48,7 +49,7 @@ def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypa
     assert "KeyError" in (run.path / "compare/bug/log.txt").read_text()
     lines = (run.path / "compare.csv").read_text().splitlines()
     assert len(lines) == 6 and lines[0].startswith('"method","state","seconds","edges"')
-    assert run.status().state == "done" and not run.alive
+    assert run.status(FIT).state == "done" and not run.alive
 
 
 @pytest.mark.usefixtures("strange")

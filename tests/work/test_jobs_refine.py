@@ -16,9 +16,10 @@ from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
 from disco.progress import Sketch
 from disco.refine import Choice
-from disco.runs import FIT, REFINE, Run, create_run
+from disco.runs import Run, create_run
 from disco.runs.locks import note
 from disco.simulate import Design, simulate
+from disco.subjects import FIT, REFINE
 from disco.subjects.refinement import refine_forecast, refining
 from disco.subjects.refinement.refine_forecast import Trial
 from disco.subjects.refinement.refined import choice_of, read_refined
@@ -46,7 +47,7 @@ def test_a_started_refinement_runs_apart_and_leaves_the_fit_alone():
     before = (run.path / "status.json").read_bytes()
     assert run.status(REFINE).state == "none"
     jobs.start(run, REFINE, SHORT)
-    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1 and run.status().state == "done"
+    assert run.status(REFINE).active and run.status(REFINE).choice["restarts"] == 1 and run.status(FIT).state == "done"
     for refused in (lambda: jobs.start(run, REFINE, SHORT), run.delete):
         with pytest.raises(InputError, match="queued or running"):
             refused()
@@ -151,7 +152,7 @@ def test_a_long_refinement_waits_for_its_turn_and_gives_its_place_up():
     run = tabled()
     jobs.start(run, REFINE, LONG)
     assert place(run, REFINE) == 1 and run.status(REFINE).state == "queued"
-    assert run.status().state == "unfitted"
+    assert run.status(FIT).state == "unfitted"
     with pytest.raises(InputError, match="queued or running"):
         jobs.cancel(run, FIT)  # does not stop a refinement
     jobs.cancel(run, REFINE)
@@ -178,7 +179,7 @@ def test_the_command_line_writes_the_same_state(capsys):
     standing = recording.Recorder.standing
 
     def watched(self):
-        states.add((run.status(REFINE).state, run.status().state))
+        states.add((run.status(REFINE).state, run.status(FIT).state))
         return standing(self)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -17,6 +17,7 @@ from disco.paper.settings import Settings
 from disco.runs import Run, create_run
 from disco.subjects.fit import network_cache
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 
 TINY = Settings.of("paper", width=8, hidden_layers=2, joint_epochs=2, projection_epochs=2, noise_levels=2)
 
@@ -104,7 +105,7 @@ def test_one_too_large_for_the_bound_is_served_and_not_kept(small_table, loads, 
     small, large = finished(small_table, "small"), finished(small_table, "large", width=64)
     network_cache.fitted(small)
     monkeypatch.setenv("DISCO_CACHE_BYTES", str(network_cache.cached()[0].bytes))
-    assert network_cache.fitted(large).recover().order == large.order()
+    assert network_cache.fitted(large).recover().order == StoredFit(large).order
     assert [entry.name for entry in network_cache.cached()] == ["small"]
     monkeypatch.setenv("DISCO_CACHE_BYTES", "much")
     with pytest.raises(InputError, match="DISCO_CACHE_BYTES"):

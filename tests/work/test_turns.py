@@ -12,8 +12,9 @@ from job_world import TINY, new
 from disco.errors import FitStopped
 from disco.paper.settings import Settings
 from disco.progress import Event
-from disco.runs import COMPARE, FIT, REFINE, Run, Work
+from disco.runs import Run, Work
 from disco.runs.locks import Lock
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.work import turns
 from disco.work.turns import SHORT_SECONDS
 
@@ -108,11 +109,11 @@ def test_a_lane_let_go_by_a_dead_process_is_free(queue):
 def test_work_started_at_once_runs_beside_all_other(queue):
     running, first, second = queue("running", LONG), queue("first", LONG), queue("second", LONG)
     with turn(running):
-        turns.start_at_once(second, "cpu", second.written_status().queued_at)
+        turns.start_at_once(second, "cpu", second.written_status(FIT).queued_at)
         assert waits(first)
         with turn(second):
             assert waits(first)
-        turns.start_at_once(second, "cpu", second.written_status().queued_at)  # too late: nothing is left behind
+        turns.start_at_once(second, "cpu", second.written_status(FIT).queued_at)  # too late: nothing is left behind
     assert sorted(path.name for path in turns.ticket_of(first, "cpu", 2.0).parent.iterdir()) == [
         turns.ticket_of(first, "cpu", 2.0).name,
         "lock",
@@ -124,11 +125,11 @@ def test_who_waits_is_told_for_what_its_place_and_how_long(queue):
     assert turns.wait_of(running, "cpu").words == ""
     assert turns.wait_of(second, "cpu", REFINE).words == "Queued behind the fit of big: 2nd in the queue, about 10 min."
     with turn(running):
-        running.update(state="running", eta=None, seconds=500.0)
+        running.update(FIT, state="running", eta=None, seconds=500.0)
         assert turns.wait_of(second, "cpu").behind == "behind the fit of big: next in the queue, about 1 min 40 s"
-        running.update(eta=95.0)
+        running.update(FIT, eta=95.0)
         assert turns.wait_of(third, "cpu").words == "Queued behind the fit of big: 2nd in the queue, about 6 min."
-        running.update(eta=None, seconds=LONG + 1)  # nobody knows
+        running.update(FIT, eta=None, seconds=LONG + 1)  # nobody knows
         assert turns.wait_of(third, "cpu").words == "Queued behind the fit of big: 2nd in the queue."
         assert turns.wait_of(second, "cpu", COMPARE) is None  # it waits to refine
     fourth = queue("fourth", LONG)

@@ -9,12 +9,13 @@ from typing import Any
 from disco.fields import changed
 from disco.knowledge import Knowledge
 from disco.paper.settings import WITHOUT_FIT, Settings
-from disco.runs import artefacts, origin, stamps
+from disco.runs import artefacts, origin
 from disco.runs.folder import Run
 from disco.runs.origin import FromFile, Origin
-from disco.runs.status import FIT
+from disco.subjects import FIT, stamps
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
+from disco.subjects.fit import results
 from disco.subjects.refinement.refined import choice_from, choice_of
 from disco.table.edits import AsNumbers, Columns, Edit, LeaveOut, ReadAgain, RowNames, Transpose
 from disco.table.roles import Roles
@@ -49,7 +50,7 @@ class Facts:
             effect: a question about the graph of the refinement.
         """
         known_origin, graph = None if run.teaching else origin.of(run), graph or {}
-        is_of_own_order = graph.get("order") == run.own_variant
+        is_of_own_order = graph.get("order") == results.own_variant(run)
         chosen = {name: graph[name] for name in ("parent_rule", "tau_z", "pi_min") if name in graph}
         return cls(run, known_origin or _OWN, chosen if is_of_own_order else {}, effect)
 

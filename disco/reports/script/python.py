@@ -9,6 +9,7 @@ from disco import __version__
 from disco.reports.script.facts import Facts
 from disco.runs.folder import Run
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
+from disco.subjects.fit import results
 from disco.table.edits import EDITS, Edit
 
 _WIDTH = 100
@@ -129,7 +130,7 @@ def _fit(facts: Facts, script: _Script, shared_arguments: str) -> None:
     if facts.chosen and facts.chosen["parent_rule"] == settings.parent_rule:
         thresholds = {name: facts.chosen[name] for name in ("tau_z", "pi_min")}
         script.add(f"graph = model.graph({_call(**thresholds)})", "print(*graph.edges)")
-    for variant in run.variants()[1:]:
+    for variant in results.variants(run)[1:]:
         criterion, boundary = variant.split("-")
         script.add(f"other = model.recover({boundary!r}, {criterion!r})", "print(*other.order)")
     for selector in _computed(run):

@@ -21,10 +21,11 @@ from disco.methods import METHODS
 from disco.methods.isolated import OutOfTime, find_apart
 from disco.progress import Event, Reporter
 from disco.runs.folder import Run
-from disco.runs.status import COMPARE, Status
-from disco.subjects.comparison import compared
+from disco.runs.locks import Lock
+from disco.subjects.comparison import COMPARE, ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
 from disco.table.roles import Roles
+from disco.work.jobs import Doing
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _is_kept(ended: MethodResult | None, options: dict[str, Any], limit: float) 
     return ended.state == "done" or (ended.state == "timeout" and ended.limit >= limit)
 
 
-def queued(run: Run, request: MethodsRequest) -> Status:
+def queued(run: Run, request: MethodsRequest) -> ComparisonStatus:
     """The initial status of a queued comparison; an `InputError` if every method is done."""
     if not left(run, request):
         raise InputError("All of these methods have already run on this table with the same options.")
@@ -174,3 +175,14 @@ class _Methods:
         share = self.last.progress
         eta = (moment - self.began) * (1 - share) / share if share >= _SURE else None
         return {"method": self.method, "eta": eta}
+
+
+def _do(run: Run, lock: Lock, callback: "Callback | None") -> list[MethodResult]:
+    return compare_run(run, callback=callback)
+
+
+def _request(run: Run) -> tuple[MethodsRequest | None]:
+    return (compared.asked(run),)
+
+
+DOING = Doing(queued, _do, expected, request=_request)

@@ -14,7 +14,7 @@ from disco.files import unwritten, write_frame
 from disco.progress import Callback
 from disco.runs import digests
 from disco.runs.folder import Run
-from disco.subjects.fit import results
+from disco.subjects.fit.results import StoredFit
 
 
 def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
@@ -23,7 +23,7 @@ def path_of(run: Run, selector: str, variant: str | None = None) -> Path:
 
     if selector not in CUTS:
         raise InputError(f"A selector computed along an order is one of {', '.join(CUTS)}; got {selector!r}.")
-    return run.result_path(variant) / f"parents_{selector}.csv"
+    return StoredFit(run, variant).folder / f"parents_{selector}.csv"
 
 
 def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.DataFrame | None:
@@ -31,8 +31,8 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
 
     None if not computed yet.
     """
-    folder = path_of(run, selector, variant).parent
-    return results.selected(folder, selector, run.order(variant), results.marks(run.knowledge(), run.roles))
+    path_of(run, selector, variant)
+    return StoredFit(run, variant).candidates(selector)
 
 
 def compute_candidates(
@@ -55,7 +55,7 @@ def compute_candidates(
     candidates = selection.candidates(
         selector,
         table,
-        run.order(variant),
+        StoredFit(run, variant).order,
         settings,
         knowledge=run.knowledge(),
         adjustment=run.adjustment,
@@ -76,11 +76,12 @@ def selected_edges(run: Run, selector: str, cut: float | None = None, variant: s
     candidates = read_candidates(run, selector, variant)
     if candidates is None:
         raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
-    return selection.edges(selection.recut(candidates, selector, cut), run.ocs(variant), run.thresholds(variant)[0])
+    result = StoredFit(run, variant)
+    return selection.edges(selection.recut(candidates, selector, cut), result.ocs, result.thresholds[0])
 
 
 def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:
     """The DAG of `selected_edges`, all nodes in causal order."""
     from disco.graph.dag import build
 
-    return build(run.order(variant), selected_edges(run, selector, cut, variant))
+    return build(StoredFit(run, variant).order, selected_edges(run, selector, cut, variant))

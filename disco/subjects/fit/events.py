@@ -3,17 +3,18 @@
 import contextlib
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from disco.files import append_bytes, check_regular, read_bytes, write_bytes
+from disco.runs.folder import Run
 from disco.schema import fits
 
 if TYPE_CHECKING:
     from disco.progress import Event
 
+EVENTS = "events.jsonl"
 COLUMNS = ["epoch", "stage", "fold", "train", "validation"]
 TRAINING = ("joint", "projection")
 _MOST_FOLDS = 1000
@@ -21,8 +22,12 @@ _MOST_BYTES = 1 << 26  # largest size read: some hundred thousand epochs
 _KINDS = {"epoch": int, "stage": str, "fold": int, "train": float | None, "validation": float | None}
 
 
-def read_events(path: Path) -> pd.DataFrame:
-    """All losses, without a line still being written; any other file counts as empty."""
+def read_events(run: Run) -> pd.DataFrame:
+    """All losses: epoch, stage, fold, train, validation (NaN: not measured), without a line still being written.
+
+    Any other file counts as empty.
+    """
+    path = run.path / EVENTS
     try:
         check_regular(path)
         with open(path, "rb") as file:
@@ -32,11 +37,12 @@ def read_events(path: Path) -> pd.DataFrame:
     return _frame(_records(data[: data.rfind(b"\n") + 1]))
 
 
-def rewind(path: Path, stage: str, epoch: int) -> None:
+def rewind(run: Run, stage: str, epoch: int) -> None:
     """Delete losses that a resumed fit will rewrite, from an epoch of a training stage on, and torn lines.
 
     A fit resumed in a later stage rewrites none.
     """
+    path = run.path / EVENTS
     try:
         data = read_bytes(path, _MOST_BYTES)
     except FileNotFoundError:
@@ -53,7 +59,7 @@ def rewind(path: Path, stage: str, epoch: int) -> None:
         write_bytes(path, "".join(json.dumps(record) + "\n" for record in records.values()).encode())
 
 
-def append(path: Path, event: "Event") -> None:
+def append(run: Run, event: "Event") -> None:
     """Add an epoch's lines, one per fold still in training."""
     lines = []
     validation = event.validation or (math.nan,) * len(event.train or ())
@@ -63,7 +69,7 @@ def append(path: Path, event: "Event") -> None:
         values = (event.done, event.stage, fold, _finite(train), _finite(validated))
         lines.append(json.dumps(dict(zip(COLUMNS, values, strict=True))) + "\n")
     if lines:
-        append_bytes(path, "".join(lines).encode())
+        append_bytes(run.path / EVENTS, "".join(lines).encode())
 
 
 def _finite(value: float) -> float | None:

@@ -3,20 +3,24 @@
 import contextlib
 import math
 import os
+import platform
 import time
+from importlib import metadata
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from disco import __version__
 from disco.errors import InputError
 from disco.files import remove_leftovers
 from disco.runs.folder import Run
 from disco.runs.locks import Lock
-from disco.runs.status import FIT, Status, host, versions
-from disco.subjects.fit import events, order_so_far, results
+from disco.runs.status import host
+from disco.subjects.fit import CHECKPOINT, FIT, FitStatus, events, order_so_far, results
 from disco.subjects.fit.pace import Pace
 from disco.table.artefacts import ARTEFACTS
+from disco.work.jobs import Doing
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
@@ -24,9 +28,9 @@ if TYPE_CHECKING:
     from disco.progress import Callback, Event
 
 
-def queued(run: Run) -> Status:
+def queued(run: Run) -> FitStatus:
     """The initial status of a queued fit, which continues from its checkpoint; an `InputError` if it is done."""
-    status = run.written_status()
+    status = run.written_status(FIT)
     if status.state == "done":
         raise InputError(f"The run {run.name} is done; create a new one to fit again.")
     return status
@@ -62,7 +66,7 @@ def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None =
             order_so_far.forget(run)
         recorder.finished(**_measured(run, model, recorder.seconds, losses.peak_bytes))
         with contextlib.suppress(OSError):
-            run.checkpoint_path.unlink(missing_ok=True)
+            (run.path / CHECKPOINT).unlink(missing_ok=True)
     finally:
         if lock is None:
             held.release()
@@ -76,7 +80,7 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
     results.check_size(run.shape[1], run.settings.folds)
     table, device = run.prepared(run.settings.folds), choose_device(run.device).type
     foretold = estimate(*run.shape, run.settings, device)
-    run.update(device=device, estimate=foretold.to_dict())
+    run.update(FIT, device=device, estimate=foretold.to_dict())
     losses.pace = Pace(foretold.by_stage)
     recorder.begun = time.monotonic()  # importing torch is not part of the fit
     model = DISCO(device=device, **run.settings.to_dict())
@@ -84,14 +88,14 @@ def _fit(run: Run, recorder: Recorder, losses: "_Losses") -> "DISCO":
         table,
         knowledge=run.knowledge(),
         callback=recorder,
-        checkpoint=run.checkpoint_path,
+        checkpoint=(run.path / CHECKPOINT),
         dismissed=ARTEFACTS,  # the run keeps them
     )
 
 
 def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, Any]:
     """Time and memory of a finished fit, and the estimate's error."""
-    status = run.written_status()
+    status = run.written_status(FIT)
     foretold = None if status.cluster else status.estimate  # of this machine
     seconds_off = seconds / foretold["seconds"] if foretold else None
     if model.device_.type == "cuda":
@@ -112,8 +116,8 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
 class _Losses:
     """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
 
-    def __init__(self, run: Run, previous: Status) -> None:
-        self.run, self.path = run, run.events_path
+    def __init__(self, run: Run, previous: FitStatus) -> None:
+        self.run = run
         self.best_epochs = dict(previous.best_epochs)
         self.peak_bytes = previous.peak_bytes or 0
         self.pace = Pace(None)
@@ -122,9 +126,9 @@ class _Losses:
 
     def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         if self.is_first:
-            events.rewind(self.path, event.stage, event.done)
+            events.rewind(self.run, event.stage, event.done)
         self.is_first = False
-        events.append(self.path, event)
+        events.append(self.run, event)
         self.pace.hear(event, moment)
         self._note_loss(event)
         if event.graph is not None:
@@ -145,3 +149,21 @@ class _Losses:
     def standing(self, moment: float) -> dict[str, Any]:
         peak = {"peak_bytes": self.peak_bytes}
         return {"eta": self.pace.remaining(), "best_epochs": self.best_epochs, "loss": self.loss, **peak}
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that affect results, read without importing them."""
+    numbers = {"disco": __version__, "python": platform.python_version()}
+    for name in ("torch", "numpy", "pandas"):
+        try:
+            numbers[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return numbers
+
+
+def _do(run: Run, lock: Lock, callback: "Callback | None") -> None:
+    execute(run, callback=callback, lock=lock)
+
+
+DOING = Doing(queued, _do, expected)

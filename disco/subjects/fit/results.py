@@ -1,11 +1,12 @@
-"""The frames of a fit or a variant, as CSV files in one folder; on reading, they must agree with its order."""
+"""The result of a fit or a variant: frames as CSV files in one folder, which must agree with the order when read."""
 
 import errno
 import math
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +15,19 @@ import pandas as pd
 
 from disco import columns
 from disco.errors import InputError
-from disco.files import read_json, unwritten, write_bytes, write_frame, write_json
+from disco.files import inside, read_json, unwritten, write_bytes, write_frame, write_json
 from disco.graph.result import GraphResult
-from disco.graph.result import read as read_found
-from disco.graph.result import write as write_found
-from disco.knowledge import Knowledge
+from disco.graph.result import read as read_result
+from disco.graph.result import write as write_result
 from disco.paper.removals import positions_of
-from disco.paper.settings import CHOICES, Settings
+from disco.paper.settings import CHOICES
 from disco.runs import digests
+from disco.runs.folder import Run
 from disco.schema import check_edges, check_order, damaged, fits, read
-from disco.table.roles import Roles
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from disco.estimator import DISCO
     from disco.paper.fitted_networks import Variant
 
@@ -52,38 +54,146 @@ def check_size(nodes: int, folds: int) -> None:
         )
 
 
-def _path(folder: Path, name: str) -> Path:
-    """The path of a file of a fit or a variant; InputError if it is another one."""
-    return digests.checked(folder / name, digests.read(folder))
+class StoredFit:
+    """The result of a run's fit, or of one of its variants, checked when read.
 
+    Every attribute and method raises an InputError if there is no result, or one of its files is damaged.
 
-def order(folder: Path, nodes: Sequence[str]) -> list[str]:
-    """Nodes of order.csv, source first: the table's columns, each once."""
-    path = _path(folder, "order.csv")
-    return check_order(path, read(path, columns.ORDER, nodes, len(nodes)), nodes)
+    Attributes:
+        variant: criterion and boundary, by default those of the fit; others are recovered from its networks.
+    """
 
+    def __init__(self, run: Run, variant: str | None = None) -> None:
+        self.run, self.is_own = run, variant in (None, own_variant(run))
+        self.variant = variant or own_variant(run)
 
-def removals(folder: Path, what: str, order: Sequence[str]) -> pd.DataFrame:
-    """ccs.csv or criteria.csv (`what`): one row per step, remaining node and fold."""
-    path, nodes = _path(folder, f"{what}.csv"), len(order)
-    frame = read(path, {"ccs": columns.CCS, "criteria": columns.CRITERIA}[what], order, _MOST_FOLDS * nodes * nodes)
-    position = positions_of(frame["node"], order) + 1
-    last = nodes + 1 - frame["step"]  # position of the node removed at the step
-    is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
-    if "chosen" in frame:
-        is_right &= (frame["chosen"] == (position == last)) & (frame["remaining"] == last)
-    if not is_right.all():
-        raise damaged(path, f"row {int((~is_right).argmax()) + 1} does not agree with order.csv")
-    return _full(path, frame, nodes * (nodes + 1) // 2 - 1)
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of its frames."""
+        folder = self.run.path if self.is_own else _variant_path(self.run, self.variant)
+        if not (folder / "edges.csv").exists():
+            what = "no result yet" if self.is_own else f"no result for {self.variant} yet"
+            raise InputError(f"The run {self.run.name} has {what}.")
+        digests.check_table(folder / digests.FILE, digests.read(folder), self.run.digests)
+        return folder
 
+    def _path(self, name: str) -> Path:
+        """The path of a file; InputError if it is another one."""
+        return digests.checked(self.folder / name, digests.read(self.folder))
 
-def candidates(folder: Path, order: Sequence[str]) -> pd.DataFrame:
-    """ocs.csv: one row per fold and pair along the order."""
-    path, nodes = _path(folder, "ocs.csv"), len(order)
-    frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
-    if (positions_of(frame["parent"], order) >= positions_of(frame["child"], order)).any():  # faster than finding which
-        check_edges(path, frame, order)
-    return _full(path, frame, nodes * (nodes - 1) // 2)
+    @cached_property
+    def order(self) -> list[str]:
+        """The causal order, source first."""
+        path, nodes = self._path("order.csv"), self.run.nodes
+        return check_order(path, read(path, columns.ORDER, nodes, len(nodes)), nodes)
+
+    @cached_property
+    def ccs(self) -> pd.DataFrame:
+        """step, remaining, node, fold, score, chosen."""
+        return self._removals("ccs.csv", columns.CCS)
+
+    @cached_property
+    def criteria(self) -> pd.DataFrame:
+        """step, node, fold and each criterion's score (NaN: unavailable) along the removals of this order."""
+        return self._removals("criteria.csv", columns.CRITERIA)
+
+    def _removals(self, name: str, schema: columns.Schema) -> pd.DataFrame:
+        """One row per step, remaining node and fold."""
+        path, nodes = self._path(name), len(self.order)
+        frame = read(path, schema, self.order, _MOST_FOLDS * nodes * nodes)
+        position = positions_of(frame["node"], self.order) + 1
+        last = nodes + 1 - frame["step"]  # position of the node removed at the step
+        is_right = (position <= last) & (frame["step"] >= 1) & (last >= 2)
+        if "chosen" in frame:
+            is_right &= (frame["chosen"] == (position == last)) & (frame["remaining"] == last)
+        if not is_right.all():
+            raise damaged(path, f"row {int((~is_right).argmax()) + 1} does not agree with order.csv")
+        return _full(path, frame, nodes * (nodes + 1) // 2 - 1)
+
+    @cached_property
+    def ocs(self) -> pd.DataFrame:
+        """fold, parent, child, ocs, curvature, z: every pair along the order."""
+        path, order, nodes = self._path("ocs.csv"), self.order, len(self.order)
+        frame = read(path, columns.CANDIDATE_OCS, order, _MOST_FOLDS * nodes * nodes)
+        if (positions_of(frame["parent"], order) >= positions_of(frame["child"], order)).any():  # faster than which
+            check_edges(path, frame, order)
+        return _full(path, frame, nodes * (nodes - 1) // 2)
+
+    def read_all(self) -> None:
+        """Read every frame, to check it."""
+        for name in ("ccs", "criteria", "ocs", "graph_result"):
+            getattr(self, name)
+
+    @cached_property
+    def thresholds(self) -> tuple[float, float]:
+        """Its own (τ_Z, π_min): from the settings, or from its local false discovery rate."""
+        from disco.paper.ocs import own_thresholds
+
+        return own_thresholds(self.ocs, self.run.settings)
+
+    def edges(self, tau_z: float | None = None, pi_min: float | None = None) -> pd.DataFrame:
+        """parent, child, ocs, z, frequency: the fit's edges, with score and p_value if its selector is not ocs; or the
+        OCS's edges at given thresholds (paper, Parent Selection). A variant recovered later has the OCS's edges.
+        """
+        if tau_z is None and pi_min is None:
+            return self.graph_result.edges
+        own_tau_z, own_pi_min = self.thresholds
+        return self._selected(own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min)
+
+    def _selected(self, tau_z: float, pi_min: float) -> pd.DataFrame:
+        from disco.paper.ocs import select
+
+        return select(self.ocs, tau_z, pi_min)
+
+    @property
+    def graph_result(self) -> GraphResult:
+        """The order and the edges: also score and p_value if the selector is not ocs, rule with knowledge or
+        experiments, source with experiments.
+        """
+        self._path("order.csv"), self._path("edges.csv")
+        result = read_result(self.folder, self.run.nodes, columns.ORDER, columns.EDGES)
+        if result.edges.empty and self._has_candidates():
+            raise damaged(self.folder / "edges.csv", "it has no edges, but candidates that pass")
+        return replace(result, method="DISCO", choices=self.run.settings.to_dict())
+
+    def _has_candidates(self) -> bool:
+        if self.run.settings.selector == "ocs" or not self.is_own:
+            return not self._selected(*self.thresholds).empty
+        candidates = self.candidates(self.run.settings.selector)
+        return candidates is not None and bool(candidates["selected"].any())
+
+    def candidates(self, selector: str) -> pd.DataFrame | None:
+        """parents_NAME.csv, every candidate along the order, by `cam`, `pcm` or `evidence`: parent, child, score,
+        p_value (cam and pcm), selected, rule with knowledge or experiments, source with experiments.
+
+        None if the file is missing, damaged, or for another order.
+        """
+        names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
+        roles = self.run.roles
+        if roles is not None and roles.named("intervention"):
+            names += ["rule", "source"]
+        elif self.run.knowledge() is not None:
+            names += ["rule"]
+        try:
+            path, order = self._path(f"parents_{selector}.csv"), self.order
+            frame = read(path, columns.CANDIDATES, order, len(order) ** 2)
+        except InputError:
+            return None
+        if not set(names) <= set(frame):
+            return None
+        nodes = np.array(order, dtype=object)
+        child, parent = np.tril_indices(len(nodes), -1)
+        same = len(frame) == len(child) and all(
+            np.array_equal(frame[end].to_numpy(dtype=object), nodes[positions])
+            for end, positions in (("parent", parent), ("child", child))
+        )
+        return frame[names] if same else None
+
+    def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> "nx.DiGraph":
+        """The DAG of `edges`, all nodes in causal order."""
+        from disco.graph.dag import build
+
+        return build(self.order, self.edges(tau_z, pi_min))
 
 
 def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
@@ -94,67 +204,41 @@ def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:
     return frame
 
 
-def stored(folder: Path, nodes: Sequence[str]) -> GraphResult:
-    """order.csv, and edges.csv: parent, child, ocs, z, frequency; score, p_value if its selector is not ocs; rule with
-    knowledge or experiments, source with experiments.
+def own_variant(run: Run) -> str:
+    """The criterion and boundary of the fit, as a variant's name."""
+    return f"{run.settings.criterion}-{run.settings.boundary}"
+
+
+def variants(run: Run) -> list[str]:
+    """The variants of a run: its own first, then those recovered later."""
+    recovered = (name for name in sorted(VARIANTS) if (_variant_path(run, name) / "edges.csv").exists())
+    return [own_variant(run), *(name for name in recovered if name != own_variant(run))]
+
+
+def _variant_path(run: Run, variant: str) -> Path:
+    if variant not in VARIANTS:
+        raise InputError(f"A variant must be one of {', '.join(VARIANTS)}; got {variant!r}.")
+    return inside(run.path, "variants", variant)
+
+
+def save_variant(run: Run, result: "Variant", variant: str) -> None:
+    """Save an order, scores and edges recovered from a run's networks, as CRITERION-BOUNDARY, completely or not at all.
+
+    The fit's own variant is saved already.
     """
-    _path(folder, "order.csv"), _path(folder, "edges.csv")
-    return read_found(folder, nodes, columns.ORDER, columns.EDGES)
+    from disco.paper.ocs import own_thresholds, select
 
-
-def marks(knowledge: Knowledge | None, roles: Roles | None) -> list[str]:
-    """Columns of every candidate beside its scores: its rule with knowledge or experiments, its source with these."""
-    if roles is not None and roles.named("intervention"):
-        return ["rule", "source"]
-    return [] if knowledge is None else ["rule"]
-
-
-def selected(folder: Path, selector: str, order: Sequence[str], marks: Sequence[str]) -> pd.DataFrame | None:
-    """parents_NAME.csv: every candidate along the order, by `cam`, `pcm` or `evidence`.
-
-    None if the file is missing, damaged, or for another order. `marks` are from the function of that name.
-    """
-    names = ["parent", "child", "score", *(["p_value"] if selector != "evidence" else []), "selected"]
-    names += marks
-    try:
-        frame = read(_path(folder, f"parents_{selector}.csv"), columns.CANDIDATES, order, len(order) ** 2)
-    except InputError:
-        return None
-    if not set(names) <= set(frame):
-        return None
-    nodes = np.array(order, dtype=object)
-    child, parent = np.tril_indices(len(nodes), -1)
-    same = len(frame) == len(child) and all(
-        np.array_equal(frame[end].to_numpy(dtype=object), nodes[positions])
-        for end, positions in (("parent", parent), ("child", child))
-    )
-    return frame[names] if same else None
-
-
-def select(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> pd.DataFrame:
-    """The edges that pass both thresholds (paper, Parent Selection)."""
-    from disco.paper.ocs import select as select_edges
-
-    return select_edges(ocs, tau_z, pi_min)
-
-
-def own_thresholds(ocs: pd.DataFrame, settings: Settings) -> tuple[float, float]:
-    """(τ_Z, π_min) of a fit."""
-    from disco.paper.ocs import own_thresholds as of_fit
-
-    return of_fit(ocs, settings)
-
-
-def save(folder: Path, variant: "Variant", settings: Settings) -> None:
-    """Write a recovered order and its scores into a folder, completely or not at all."""
-    edges = select(variant.ocs, *own_thresholds(variant.ocs, settings))
+    run.check_own()
+    if variant == own_variant(run):
+        return
+    folder, edges = _variant_path(run, variant), select(result.ocs, *own_thresholds(result.ocs, run.settings))
     try:
         folder.parent.mkdir(exist_ok=True)
         hidden = Path(tempfile.mkdtemp(prefix=".", suffix=".tmp", dir=folder.parent))
     except OSError as error:
         raise unwritten(folder, error) from error
     try:
-        _frames(hidden, list(variant.order), variant.ccs, variant.criteria, variant.ocs, edges, folder.parents[1])
+        _frames(hidden, list(result.order), result.ccs, result.criteria, result.ocs, edges, run.path)
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(hidden, folder)
     except OSError as error:
@@ -192,20 +276,20 @@ def _frames(
     write_frame(folder / "criteria.csv", criteria)
     write_frame(folder / "ocs.csv", ocs)
     names = [column.name for column in columns.EDGES.columns if not column.optional or column.name in edges]
-    write_found(folder, GraphResult(nodes, edges[names]))
+    write_result(folder, GraphResult(nodes, edges[names]))
     table = digests.of_table(folder if run is None else run)
     digests.write(folder, {**digests.of_files(folder, FILES), digests.TABLE: table})
 
 
-def training(folder: Path, settings: Settings) -> dict[str, Any]:
+def training(run: Run) -> dict[str, Any]:
     """training.json, for each stage: epochs, and each fold's best epoch and loss."""
-    path = _path(folder, "training.json")
+    path = digests.checked(run.path / "training.json", digests.read(run.path))
     try:
         content = read_json(path, _TRAINING_BYTES)
     except (OSError, ValueError) as error:
         raise damaged(path, error) from None
     kinds = {"epochs": int, "best_epoch": list[int], "best_loss": list[float | None]}
-    for stage in settings.networks:
+    for stage in run.settings.networks:
         values = content.get(stage)
         if not isinstance(values, dict) or not all(fits(values.get(name), kind) for name, kind in kinds.items()):
             raise damaged(path, f"it lacks the epochs of the {stage} network")

@@ -25,10 +25,15 @@ from disco.progress import ENOUGH
 from disco.refine.refinement_result import METHOD
 from disco.runs import artefacts
 from disco.runs.folder import Run
-from disco.runs.status import REFINE, Status, unasked
+from disco.runs.locks import Lock
+from disco.runs.status import unasked
 from disco.schema import check_kept, fits, is_text
 from disco.subjects.fit.events import line_value
+from disco.subjects.fit.results import StoredFit
+from disco.subjects.refinement import REFINE, RefinementStatus
+from disco.subjects.refinement.refined import agree, choice_from, save
 from disco.table.artefacts import ARTEFACTS
+from disco.work.jobs import Doing
 from disco.work.recording import Recorder
 
 if TYPE_CHECKING:
@@ -41,7 +46,7 @@ _HISTORY_BYTES, _GRAPH_BYTES = 1 << 24, 1 << 26
 _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
 
 
-def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> Status:
+def queued(run: Run, choice: "Choice", trial: "Trial | None" = None) -> RefinementStatus:
     """The initial status of a queued refinement; searches with another choice are deleted.
 
     `trial` is that of the run's table, if there has been one. An `InputError` if a number is too large to be stored.
@@ -64,7 +69,6 @@ def expected(run: Run, choice: "Choice | None" = None, trial: "Trial | None" = N
 def measured(run: Run, callback: "Callback | None") -> float:
     """The same from a new trial, whose graph is the first."""
     from disco.subjects.refinement.refine_forecast import of_run  # imports the compiler
-    from disco.subjects.refinement.refined import choice_from
 
     trial = of_run(run, callback)
     _begin_with(run, trial)
@@ -100,7 +104,6 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
     """
     from disco.refine import refine  # imports the compiler
     from disco.refine.refinement_result import withheld
-    from disco.subjects.refinement.refined import agree, save
 
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
@@ -110,13 +113,13 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
         return ENOUGH if answer is not False and is_ending(run) else answer
 
     with recorder.watch():
-        fitted = (run.path / "edges.csv").exists()
+        fit = StoredFit(run) if (run.path / "edges.csv").exists() else None
         result = refine(
             run.prepared(),
             choice,
             settings=run.settings,
-            order=run.order() if fitted else None,
-            edges=run.edges() if fitted else None,
+            order=fit.order if fit else None,
+            edges=fit.edges() if fit else None,
             knowledge=run.knowledge(),
             callback=relay,
             memory=memory,
@@ -207,7 +210,7 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _resumes(previous: Status, choice: "Choice") -> bool:
+def _resumes(previous: RefinementStatus, choice: "Choice") -> bool:
     """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
     same = all(previous.choice.get(name) == value for name, value in fingerprint(choice).items())
     return previous.state not in ("none", "done") and same
@@ -292,3 +295,14 @@ def _finished(run: Run) -> set[str]:
         return set()
     names = [start.get("start") for start in starts if isinstance(start, dict)] if isinstance(starts, list) else []
     return {start for start in names if isinstance(start, str)}
+
+
+def _do(run: Run, lock: Lock, callback: "Callback | None") -> "Refined":
+    return refine_run(run, choice_from(run.written_status(REFINE).choice), callback=callback)
+
+
+def _request(run: Run) -> tuple["Choice"]:
+    return (choice_from(run.written_status(REFINE).choice),)
+
+
+DOING = Doing(queued, _do, expected, measured, _request)

@@ -27,7 +27,8 @@ from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED, decided_means
 from disco.refine.reasons import is_of_kind, missed
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.subjects.refinement.figures import fitted_model
 from disco.subjects.refinement.refined import choice_from, choice_of
 from disco.words import how_many, listed, nats, number, plural

@@ -10,7 +10,9 @@ from disco.paper.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.bounds import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
+from disco.subjects.fit import results
 from disco.subjects.refinement.refined import choice_of
 from disco.table.prepared import Prepared
 from disco.words import number, plural
@@ -168,7 +170,7 @@ def in_disco(run: Run, parent: str, child: str) -> str:
     """What the run's own result says about the two nodes; empty if the run has no fit."""
     if not stamps.fit(run):
         return ""
-    result = fit.of(run, run.own_variant)
+    result = fit.of(run, results.own_variant(run))
     tau_z, pi_min = result.thresholds
     candidates = result.candidates(tau_z)
     for first, second, words in ((parent, child, "has this edge"), (child, parent, "has it reversed")):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from disco.refine import Refined
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.subjects.refinement.figures import fitted_model
 from disco.table.adjustment import Adjustment
 from pages.shared.compute.cache import cached

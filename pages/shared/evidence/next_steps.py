@@ -11,7 +11,8 @@ from disco.columns import NEXT
 from disco.knowledge import Knowledge
 from disco.refine import QUICK
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words
-from disco.runs import REFINE, Run
+from disco.runs import Run
+from disco.subjects import REFINE
 from disco.subjects.experiments import next_experiment as engine
 from disco.words import how_many, listed
 from pages.shared import session

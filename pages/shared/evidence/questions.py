@@ -15,7 +15,8 @@ import streamlit as st
 from disco.effects.effect_records import NO_SIGNS
 from disco.graph.draw.lines import TIES
 from disco.progress import Callback, Reporter
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.words import how_many, number
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow, Work

@@ -10,7 +10,8 @@ import streamlit as st
 
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
-from disco.runs import REFINE, Run, Status
+from disco.runs import Run, Status
+from disco.subjects import REFINE
 from disco.subjects.refinement import refining
 from disco.subjects.refinement.figures import searches as figures
 from disco.words import how_many

@@ -6,7 +6,7 @@ from itertools import islice
 import streamlit as st
 
 from disco import runs
-from disco.runs import stamps
+from disco.subjects import FIT, stamps
 from disco.words import ago
 from pages.shared import session
 from pages.shared.frame import intro
@@ -21,7 +21,7 @@ def require_run() -> runs.Run:
     if run is None:
         no_run()
         st.stop()
-    if run.status().state != "done":
+    if run.status(FIT).state != "done":
         not_done(run)
         st.stop()
     return run
@@ -54,7 +54,7 @@ def no_run() -> None:
 
 
 def _is_fitted(run: runs.Run) -> bool:
-    return run.status().state == "done"
+    return run.status(FIT).state == "done"
 
 
 def without_a_run(words: str, offer: Callable[[Draft], None], which: Callable[[runs.Run], bool] = _is_fitted) -> None:
@@ -108,7 +108,7 @@ def open_finished(which: Callable[[runs.Run], bool] = _is_fitted) -> None:
 
 def not_done(run: runs.Run) -> None:
     """The open run has no result yet: show its state and point to Train."""
-    status = run.status()
+    status = run.status(FIT)
     with st.container(border=True):
         what = "" if status.state == "unfitted" else "The fit "
         state = STATES[status.state]

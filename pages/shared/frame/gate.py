@@ -7,8 +7,9 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.reports.packing import pack, unpack
-from disco.runs import Run, stamps
+from disco.runs import Run
 from disco.server import log
+from disco.subjects import stamps
 from disco.users import roots, shares
 from disco.words import how_many
 from pages.shared import session

@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.runs import Run
+from disco.subjects import FIT
 from disco.subjects.refinement import refined
 from disco.table.roles import Roles
 from disco.verdicts import LEVELS, Verdict
@@ -176,4 +177,4 @@ def _is_there(need: str) -> bool:
         draft = session.draft.current()
         return draft is not None and draft_facts.chosen_counts(draft) is not None
     run = session.run.current()
-    return run is not None and (need == "run" or run.status().state == "done")
+    return run is not None and (need == "run" or run.status(FIT).state == "done")

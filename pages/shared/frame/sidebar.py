@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from disco.runs import FIT
+from disco.subjects import FIT
 from disco.subjects.fit import network_cache
 from disco.users import roots
 from disco.words import clock, how_many, size
@@ -159,7 +159,7 @@ def _labels(listed: list[runs.Run]) -> dict[str, str]:
 
 def _label(run: runs.Run) -> str:
     """The label of a run, its distinguishing part first: a narrow sidebar cuts off the end."""
-    status = run.status()
+    status = run.status(FIT)
     words = {"running": "Fitting", "done": clock(run.created)}
     state = words.get(status.state, status.state.capitalize())
     if status.state == "unfitted":

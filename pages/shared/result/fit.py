@@ -12,7 +12,10 @@ from disco.errors import InputError
 from disco.graph.draw import placing
 from disco.paper import jackknife, removals
 from disco.paper.ocs import frequencies, means, own_thresholds, passes, with_z
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import FIT, stamps
+from disco.subjects.fit import results
+from disco.subjects.fit.results import StoredFit
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison
@@ -67,7 +70,7 @@ class Result:
     @cached_property
     def criteria(self) -> pd.DataFrame:
         """The scores under each criterion, the largest file of a fit: read where they are drawn."""
-        return self.run.criteria(self.variant)
+        return StoredFit(self.run, self.variant).criteria
 
     @cached_property
     def thresholds(self) -> tuple[float, float]:
@@ -119,11 +122,11 @@ class Result:
 def current(run: Run) -> Result:
     """The result shown of a run: the chosen variant and rule, or the run's own if it lacks them."""
     try:
-        return of(run, session.shown.variant.current() or run.own_variant, session.shown.parent_rule.current())
+        return of(run, session.shown.variant.current() or results.own_variant(run), session.shown.parent_rule.current())
     except InputError:
         session.shown.variant.keep(None)
         session.shown.parent_rule.keep(None)
-        return of(run, run.own_variant)
+        return of(run, results.own_variant(run))
 
 
 def of(run: Run, variant: str, rule: str | None = None) -> Result:
@@ -137,35 +140,36 @@ def of(run: Run, variant: str, rule: str | None = None) -> Result:
 # The stamps ensure that a variant recovered again, or a run with another truth, is read again.
 @cached(lambda run, *which: (run.key, *which, stamps.truth(run)))
 def _read(run: Run, variant: str, rule: str, _stamp: int) -> Result:
-    order, ccs, ocs = run.order(variant), run.ccs(variant), run.ocs(variant)
+    result = StoredFit(run, variant)
+    ocs = result.ocs
     if rule != run.settings.parent_rule:
         ocs = with_z(ocs, rule)
     return Result(
         run=run,
         variant=variant,
         rule=rule,
-        order=order,
-        ccs=ccs,
+        order=result.order,
+        ccs=result.ccs,
         ocs=ocs,
-        steps=removals.all_steps(ccs),
+        steps=removals.all_steps(result.ccs),
         folds=int(ocs["fold"].nunique()),
     )
 
 
 def rows_note(run: Run) -> None:
     """Which rows of an experiment a fit used, and which of its rules it did not; nothing without one."""
-    for note in run.status().notes:
+    for note in run.status(FIT).notes:
         st.caption(plain(note))
 
 
 def variant_picker(result: Result) -> None:
     """Which of the run's orders the result pages show; drawn only if there is a choice."""
-    available = result.run.variants()
+    available = results.variants(result.run)
     if len(available) < 2:
         return
 
     def words(name: str) -> str:
-        return VARIANT_WORDS[name] + (" (as fitted)" if name == result.run.own_variant else "")
+        return VARIANT_WORDS[name] + (" (as fitted)" if name == results.own_variant(result.run) else "")
 
     key = f"variant_{result.run.id}"
     st.session_state[key] = result.variant

@@ -10,7 +10,8 @@ import streamlit as st
 from disco.errors import InputError
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
-from disco.runs import Run, stamps
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.subjects.refinement.figures import searches as figures
 from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement

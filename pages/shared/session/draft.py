@@ -15,8 +15,8 @@ from disco.errors import InputError
 from disco.fields import options
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
-from disco.runs import stamps
 from disco.runs.origin import Origin, Source
+from disco.subjects import stamps
 from disco.table.cells import names_of
 from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, rows_left_out_by
 from disco.table.identifiers import identifiers

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from disco.runs import COMPARE, FIT, REFINE, Status, Work
+from disco.runs import Status, Work
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.words import shortened
 
 T = TypeVar("T")

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from disco.refine import QUICK
-from disco.runs import FIT, REFINE, Run, Work
+from disco.runs import Run, Work
+from disco.subjects import FIT, REFINE
 from disco.words import series
 from disco.work import jobs
 from pages.shared.table import draft_facts

@@ -10,6 +10,7 @@ import streamlit as st
 from disco import runs
 from disco.errors import InputError
 from disco.paper.settings import PRESETS, Settings
+from disco.subjects import FIT
 from disco.subjects.fit import network_cache
 from disco.subjects.fit.forecast import Estimate, about, estimate, middle, span
 from disco.words import duration, size
@@ -42,7 +43,7 @@ def start_box(draft: Draft) -> None:
         if refused:
             st.error(plain(refused))
         if st.button("Start the fit", type="primary", icon=":material/play_arrow:", width="stretch", key="start_fit"):
-            begin(draft, runs.FIT, name=name.strip(), device=device)
+            begin(draft, FIT, name=name.strip(), device=device)
 
 
 def _usual(draft: Draft) -> str:

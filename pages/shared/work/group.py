@@ -14,7 +14,8 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports import matching
 from disco.reports.matching import Group
-from disco.runs import FIT, REFINE, Run, create_run
+from disco.runs import Run, create_run
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit.forecast import about, estimate
 from disco.words import duration, size
 from disco.work import jobs

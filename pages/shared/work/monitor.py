@@ -107,7 +107,7 @@ def _compiles(run: Run, kind: Monitored) -> bool:
     """Whether queued work waits for the compilation; what comes behind other work waits for that."""
     wait = jobs.wait_of(run, kind.work)
     is_first = wait is None or wait.ahead is None
-    return is_first and kind.work in jobs.COMPILED and not machine.compiled()
+    return is_first and kind.work.compiled and not machine.compiled()
 
 
 def _buttons(run: Run, kind: Monitored, status: Status) -> None:

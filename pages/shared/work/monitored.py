@@ -8,11 +8,13 @@ from disco import runs
 from disco.errors import InputError
 from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
-from disco.runs import FIT, REFINE, Run, Status
-from disco.subjects.fit import order_so_far
+from disco.runs import Run
+from disco.subjects import FIT, REFINE
+from disco.subjects.fit import CHECKPOINT, FitStatus, order_so_far
+from disco.subjects.fit.events import read_events
 from disco.subjects.fit.figures import losses
 from disco.subjects.fit.forecast import span
-from disco.subjects.refinement import refining
+from disco.subjects.refinement import RefinementStatus, refining
 from disco.subjects.refinement.figures import searches as figures
 from disco.subjects.refinement.refined import choice_from
 from disco.table.roles import Roles
@@ -28,31 +30,31 @@ _SHOWN_AS = {"mean": "Mean of the folds", "each": "Each fold"}
 _SHOWN, _LONGEST = 12, 24  # columns of an order, and characters of their names
 
 
-def _step(status: Status) -> str:
+def _step(status: FitStatus) -> str:
     unit = "epoch" if status.stage in _EPOCHS else "node"
     loss = "" if status.loss is None else f", validation loss {number(status.loss)}"
     return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}{loss}"
 
 
 def _result_kept(run: runs.Run) -> str:
-    return " and can be resumed from its last checkpoint" if run.checkpoint_path.exists() else ""
+    return " and can be resumed from its last checkpoint" if (run.path / CHECKPOINT).exists() else ""
 
 
-def _again(run: runs.Run, status: Status) -> str:
-    if run.checkpoint_path.exists():
+def _again(run: runs.Run, status: FitStatus) -> str:
+    if (run.path / CHECKPOINT).exists():
         return "Resume"
     again = {"unfitted": "Fit it", "failed": "Try the same fit again"}  # after a failure, other settings come first
     return again.get(status.state, "Start again")
 
 
-def _below(run: runs.Run, status: Status) -> None:
+def _below(run: runs.Run, status: FitStatus) -> None:
     if status.state == "done":
         st.caption(_account(run, status))
     elif status.state == "unfitted":
         st.caption(f"The fit would use preset {run.settings.preset}. Below are other presets, with an estimate.")
 
 
-def _account(run: runs.Run, status: Status) -> str:
+def _account(run: runs.Run, status: FitStatus) -> str:
     changed = [fit_options.in_sentence(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
     words.append(f"seed {run.settings.seed}")
@@ -80,7 +82,7 @@ def _readable(read: Callable[[], Knowledge | Roles | None]) -> Knowledge | Roles
         return None
 
 
-def _buttons(run: runs.Run, status: Status) -> None:
+def _buttons(run: runs.Run, status: FitStatus) -> None:
     if status.state == "done" and st.button(
         "See the causal order", type="primary", icon=":material/arrow_forward:", key="to_ordering"
     ):
@@ -104,10 +106,10 @@ def _order_so_far(run: runs.Run) -> None:
     st.caption(f"From the networks at epoch {order.epoch:,}.{turned}")
 
 
-def _curves(run: runs.Run, status: Status) -> None:
+def _curves(run: runs.Run, status: FitStatus) -> None:
     if status.state == "unfitted":
         return
-    events = run.events()
+    events = read_events(run)
     if events.empty:
         if status.active:
             st.caption("The loss curves appear here once the first epochs are trained.")
@@ -153,7 +155,7 @@ _SEARCH_STAGES = {
 }
 
 
-def _search_step(status: Status) -> str:
+def _search_step(status: RefinementStatus) -> str:
     words = _SEARCH_STAGES[status.stage]
     words = words.format(
         now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
@@ -165,13 +167,13 @@ def _search_kept(run: Run) -> str:
     return " and can be resumed from its finished searches" if (run.path / "refining.json").exists() else ""
 
 
-def _search_buttons(run: Run, status: Status) -> None:
+def _search_buttons(run: Run, status: RefinementStatus) -> None:
     text = "Deletes the searches of the unfinished refinement. A finished refinement is kept."
     if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
         act("Removing …", lambda: refining.forget(run))
 
 
-def _search_curves(run: Run, status: Status) -> None:
+def _search_curves(run: Run, status: RefinementStatus) -> None:
     history = refining.history(run)
     if len(history):
         current = status.start if status.active and status.stage == "search" else ""

@@ -9,8 +9,9 @@ import streamlit as st
 
 from disco.errors import InputError, ScoreUnavailable
 from disco.progress import Callback, Event
-from disco.runs import Run, stamps
-from disco.subjects.fit import network_cache
+from disco.runs import Run
+from disco.subjects import stamps
+from disco.subjects.fit import network_cache, results
 from pages.shared import session
 from pages.shared.compute.background import Key, Slow
 from pages.shared.result.fit import VARIANT_WORDS
@@ -29,7 +30,7 @@ def recover(variants: Sequence[Variant], hear: Callback) -> None:
         criterion, boundary = variant.split("-")
         try:
             recovered = network_cache.fitted(run).recover(boundary=boundary, criterion=criterion, callback=callback)
-            run.save_variant(recovered, variant)
+            results.save_variant(run, recovered, variant)
         except (InputError, ScoreUnavailable) as error:
             problems.append(str(error))
     if problems:
@@ -40,10 +41,10 @@ def section(run: Run) -> None:
     """One line for each criterion and boundary: shown, ready, in progress, or to be computed."""
     if not stamps.networks(run):
         st.info("This needs the run's fitted networks, which are not in its folder.", icon=":material/info:")
-    available, selected = run.variants(), session.shown.variant.current() or run.own_variant
+    available, selected = results.variants(run), session.shown.variant.current() or results.own_variant(run)
     for variant, words in VARIANT_WORDS.items():
         label, right = st.columns([3, 2], vertical_alignment="center")
-        label.markdown(f"**{words}**" + (" · as fitted" if variant == run.own_variant else ""))
+        label.markdown(f"**{words}**" + (" · as fitted" if variant == results.own_variant(run) else ""))
         with right:
             if variant not in available:
                 key, is_off = (str(run.path),), not stamps.networks(run)
