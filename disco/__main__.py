@@ -1,4 +1,4 @@
-"""disco COMMAND, or `python -m disco COMMAND`: one module of disco/cli/ per command.
+"""disco COMMAND, or `python -m disco COMMAND`: the commands of `disco.commands`.
 
 Exit status: 0; 2 for bad input or usage, with one sentence on stderr; 130 when interrupted; the run can be resumed.
 Results go to stdout, progress to stderr.
@@ -18,8 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
         from disco.apart import collect_rarely
-        from disco.cli.arguments import parse
         from disco.cli.memory import check_limits
+        from disco.commands import parse
 
         collect_rarely()
         arguments = parse(argv)

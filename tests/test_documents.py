@@ -3,14 +3,14 @@
 import argparse
 import re
 import shlex
+from importlib import import_module
 
 import pandas as pd
 import pytest
 from made_up import finished_run, refine_by_hand
 from test_repository import DOCUMENTS, ROOT
 
-from disco.cli import arguments
-from disco.cli.arguments import parse
+from disco.commands import COMMANDS, parse
 from disco.fields import options
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
@@ -65,12 +65,10 @@ def test_python_runs(name, tmp_path, monkeypatch, rng):
     exec(compile(text, name, "exec"), world)
 
 
-@pytest.mark.parametrize(
-    "name", sorted(path.stem for path in (ROOT / "disco/cli").glob("*.py") if hasattr(arguments, f"_{path.stem}"))
-)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_flag_is_explained(name):
     command = argparse.ArgumentParser(add_help=False)
-    getattr(arguments, f"_{name}")(command)
+    import_module(f"disco.{COMMANDS[name][1]}").add(command)
     declared = {option.flag for of in (Settings, Choice, Design, UserLimits) for option in options(of).values()}
     by_hand = [action for action in command._actions if not declared & {*action.option_strings}]
     flags = [flag for action in by_hand for flag in action.option_strings]  # the others are listed by the help

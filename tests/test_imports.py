@@ -16,7 +16,7 @@ LAYERS = (
     "errors", "words", "bitsets", "fields", "system", "files", "columns", "apart", "progress", "devices",
     "cluster", "table", "schema", "graph", "knowledge", "experiments", "paper", "likelihood", "linear", "hidden",
     "metrics", "effects", "refine", "selectors", "fitting", "verdicts", "estimator", "methods", "simulate", "users",
-    "runs", "work", "figures", "subjects", "reports", "server", "cli", "__main__",
+    "runs", "work", "figures", "cli", "subjects", "reports", "server", "commands", "__main__",
 )  # fmt: skip # a list to read as one
 
 

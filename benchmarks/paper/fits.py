@@ -17,7 +17,6 @@ from safetensors.torch import load_file
 
 from benchmarks.paper.data import Fit
 from benchmarks.study import machine
-from disco.cli.fit import tell_estimate
 from disco.cli.progress import Progress
 from disco.devices import choose_device
 from disco.errors import InputError
@@ -27,6 +26,7 @@ from disco.progress import Event
 from disco.runs import Run, create_run, open_run
 from disco.subjects import FIT
 from disco.subjects.fit import results
+from disco.subjects.fit.command import tell_estimate
 from disco.subjects.fit.execution import execute
 from disco.table.counts import as_counts
 

@@ -1,1 +1,1 @@
-"""The command line: one module per command, with the same engine and runs as the app."""
+"""What all commands share: options, the choice of a table, progress, and how they print."""

@@ -25,6 +25,12 @@ class _Listing(argparse.Action):
         sys.exit(0)
 
 
+COUNTS = (
+    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
+    "tar of a matrix.mtx; each also packed, as .csv.gz"
+)
+
+
 def listing(of: type) -> list[str]:
     """One line per option of a dataclass: its name, default, range and meaning."""
     return [

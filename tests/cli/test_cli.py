@@ -19,11 +19,10 @@ from made_up import finished_run
 
 import disco
 from disco.__main__ import main
-from disco.cli import choices
-from disco.cli.choices import FilePart, chosen_columns
-from disco.cli.fit import resumed
+from disco.cli import table_options
 from disco.cli.options import parsed
 from disco.cli.progress import Progress
+from disco.cli.table_options import FilePart, chosen_columns
 from disco.errors import InputError
 from disco.fields import options
 from disco.paper.settings import PRESETS, Settings
@@ -34,6 +33,7 @@ from disco.runs.origin import FromFile, Origin
 from disco.server import start
 from disco.subjects import FIT
 from disco.subjects.fit import CHECKPOINT
+from disco.subjects.fit.command import resumed
 from disco.subjects.fit.events import read_events
 from disco.subjects.fit.results import StoredFit
 from disco.table import prepared
@@ -60,7 +60,7 @@ def test_help_loads_nothing_slow():
     command = [sys.executable, "-X", "importtime", "-m", "disco", "--help"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in told.stderr.splitlines()}
-    assert "simulate" in told.stdout and "disco.cli.arguments" in loaded
+    assert "simulate" in told.stdout and "disco.commands" in loaded
     assert not loaded & {"numpy", "pandas", "scipy", "networkx", "torch"}
 
 
@@ -168,9 +168,9 @@ def test_a_closed_pipe_is_no_error(counts, tmp_path):
 def test_lahman_ends_with_one_json_line_and_refits_nothing(tmp_path, capsys, small_table, monkeypatch):
     names = ["AB", "H", "SO", "BB", "2B"]
     table = small_table.set_axis(names, axis=1)
-    monkeypatch.setattr("disco.cli.lahman.cohort", lambda first, last: table)
+    monkeypatch.setattr("disco.subjects.studies.command.cohort", lambda first, last: table)
     references = {"R7": (("AB", "H"), ("AB", "SO")), "R17": (("AB", "H"), ("AB", "SO"), ("H", "2B"))}
-    monkeypatch.setattr("disco.cli.lahman.REFERENCES", references)
+    monkeypatch.setattr("disco.subjects.studies.command.REFERENCES", references)
     arguments = ["lahman", "--years", "2012-2018", "--out", out(tmp_path), *SHORT]
     assert main([*arguments, "--seeds", "0,1"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -265,12 +265,12 @@ def test_a_run_is_resumed_by_its_values_whatever_preset_they_are_nearest_to(smal
 def test_a_table_is_validated_once(command, counts, tmp_path, monkeypatch):
     """A pass over the cells of a large table takes seconds."""
     passes = []
-    for module in (prepared, choices):
+    for module in (prepared, table_options):
         look = lambda *asked, of=module: passes.append(of) or problems(*asked)  # noqa: E731
         monkeypatch.setattr(module, "problems", look)
     arguments = {"fit": ["fit", counts, *SHORT], "refine": ["refine", "--counts", counts, "--bootstrap", "0"]}[command]
     assert main([*arguments, "--out", out(tmp_path)]) == 0
-    assert passes == [choices]
+    assert passes == [table_options]
 
 
 def test_every_option_of_set_is_listed(capsys):

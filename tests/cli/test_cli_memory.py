@@ -12,9 +12,9 @@ from made_up import finished_run
 from pyarrow import parquet
 
 from disco.__main__ import main
-from disco.cli import check
 from disco.errors import InputError
 from disco.subjects import FIT
+from disco.subjects.table import command as check
 from disco.work.recording import ending
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from disco.cli.arguments import parse
 from disco.cli.options import add, specified
+from disco.commands import parse
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.paper.settings import Settings

@@ -10,12 +10,12 @@ from made_up import finished_run
 
 from disco import metrics
 from disco.__main__ import main
-from disco.cli import selector as command
 from disco.errors import FitStopped
 from disco.runs import open_run
 from disco.selectors import cam, evidence
 from disco.subjects.fit.candidates import read_candidates
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.graph import chosen_graph as command
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 

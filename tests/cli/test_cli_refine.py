@@ -8,7 +8,6 @@ import pytest
 from made_up import finished_run
 
 from disco.__main__ import main
-from disco.cli import refine as refine_command
 from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.paper.settings import Settings
@@ -17,6 +16,7 @@ from disco.refine.bounds import decided_means
 from disco.runs import create_run, open_run
 from disco.simulate import Design, simulate
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.refinement import command as refine_command
 from disco.subjects.refinement.refined import choice_of, read_refined
 from disco.subjects.refinement.refining import refine_run
 

@@ -8,8 +8,8 @@ import pytest
 from app_world import poisson
 
 from disco.__main__ import main
-from disco.cli import choices, roles
-from disco.cli.arguments import parse
+from disco.cli import roles, table_options
+from disco.commands import parse
 from disco.errors import InputError
 from disco.runs import list_runs, open_run
 from disco.table.edits import applied
@@ -74,7 +74,7 @@ def test_chosen_columns_are_nodes_and_rows_that_no_role_can_use_are_left_out(wor
     table.loc[[4, 7], "age"] = None
     table.to_csv(folder / "t.csv", index=False)
     words = ["check", "t.csv", "--columns", "b,a", "--covariates", "age", "--complete-rows"]
-    part = choices.read_part(folder / "t.csv", parse(words))
+    part = table_options.read_part(folder / "t.csv", parse(words))
     assert list(part.table) == ["b", "a", "age"] and part.roles.columns == {"age": "covariate"}
     assert part.rows_left_out == ((5, 5), (8, 8))
     assert "Left out 2 rows with cells that are not counts, or not what their role needs" in capsys.readouterr().err
@@ -88,7 +88,7 @@ def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["check", str(tmp_path / "t.csv")]) == 0
     assert "2 kinds of rows would explain what" in capsys.readouterr().out
-    part = choices.read_part(tmp_path / "t.csv", parse(["check", "t.csv", "--kinds", "--without", "h"]))
+    part = table_options.read_part(tmp_path / "t.csv", parse(["check", "t.csv", "--kinds", "--without", "h"]))
     assert list(part.table) == [*"abcdefg", "kinds of rows"]
     assert part.roles.columns == {"kinds of rows": ("covariate", "categorical")}
     table.assign(**{"kinds of rows": "u", "total": table.sum(axis=1)}).to_csv(tmp_path / "named.csv", index=False)
@@ -96,7 +96,7 @@ def test_kinds_of_rows_become_a_column_with_a_role(tmp_path, capsys):
     assert main([*named, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["findings"]
     assert [one["kind"] for one in told][:2] == ["relation", "kinds"]  # worst first
-    again = choices.read_part(tmp_path / "named.csv", parse([*named, "--kinds"]))
+    again = table_options.read_part(tmp_path / "named.csv", parse([*named, "--kinds"]))
     assert list(again.table)[-1] == "kinds of rows 2" and again.roles.role("kinds of rows 2") == "covariate"
     assert again.table["kinds of rows 2"].tolist() == [*told[1]["edits"][0]["kinds"]]
     given = (part.table["kinds of rows"] == "A").to_numpy()
@@ -114,14 +114,14 @@ def test_copies_of_rows_are_left_out_whatever_the_other_columns_say(world, capsy
     table.loc[[10, 30], ["a", "b", "c"]] = table.loc[[2, 2], ["a", "b", "c"]].to_numpy()
     table.to_csv(folder / "t.csv", index=False)
     words = ["check", "t.csv", "--columns", "a,b,c", "--covariates", "age", "--unique-rows", "--leave-out-rows", "1"]
-    part = choices.read_part(folder / "t.csv", parse(words))
+    part = table_options.read_part(folder / "t.csv", parse(words))
     assert {11, 31} <= {row for first, last in part.rows_left_out for row in range(first, last + 1)}
     counts = part.table[["a", "b", "c"]]
     assert not counts.duplicated().any() and len(counts) == 90 - sum(b - a + 1 for a, b in part.rows_left_out)
     assert "whose counts are those of an earlier row" in capsys.readouterr().err
     table.loc[[4, 5], "b"] = 999
     table.to_csv(folder / "t.csv", index=False)
-    part = choices.read_part(folder / "t.csv", parse(["check", "t.csv", "--columns", "a,b,c", "--without-codes"]))
+    part = table_options.read_part(folder / "t.csv", parse(["check", "t.csv", "--columns", "a,b,c", "--without-codes"]))
     assert part.rows_left_out == ((5, 6),) and part.table["b"].max() < 999
 
 
@@ -130,8 +130,8 @@ FLAGS = "--covariates site,month=categorical,age --exposure hours --group who --
 
 def test_a_fit_makes_a_run_with_roles(world, capsys, monkeypatch):
     folder, table = world
-    monkeypatch.setattr("disco.cli.fit.work_here", lambda *given, at_once: None)
-    monkeypatch.setattr("disco.cli.fit.print_result", lambda run: print(run.roles))
+    monkeypatch.setattr("disco.subjects.fit.command.work_here", lambda *given, at_once: None)
+    monkeypatch.setattr("disco.subjects.fit.command.print_result", lambda run: print(run.roles))
     fit = ["fit", str(folder / "t.csv"), "--out", str(folder / "run")]
     assert main([*fit, *FLAGS]) == 0
     run = open_run(folder / "run")

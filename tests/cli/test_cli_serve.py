@@ -6,11 +6,11 @@ import pytest
 
 from disco import system
 from disco.__main__ import main
-from disco.cli import serve
-from disco.cli.arguments import parse
 from disco.cli.options import specified
+from disco.commands import parse
 from disco.errors import InputError
 from disco.server import log, page_lock, start
+from disco.server import serve_command as serve
 from disco.server.sessions import Downloads
 from disco.server.ways import ByHeader, ByInvitation, ByOpenID
 from disco.users import roots

@@ -6,8 +6,8 @@ import pytest
 from app_world import workbook
 
 from disco.__main__ import main
-from disco.cli import choices
-from disco.cli.arguments import parse
+from disco.cli import table_options
+from disco.commands import parse
 from disco.table.edits import BlankAsZero, applied
 from disco.table.read import read_table
 
@@ -27,7 +27,7 @@ def genes(rng, tmp_path):
 
 
 def part_of(path, *flags):
-    return choices.read_part(path, parse(["check", str(path), *flags]))
+    return table_options.read_part(path, parse(["check", str(path), *flags]))
 
 
 def test_a_command_stops_where_counts_would_be_wrong(genes, capsys):

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.cli.evaluate import read_names
 from disco.errors import InputError
 from disco.graph import dag as graphs
 from disco.graph.dag import find_cycle
 from disco.simulate.edge_files import read_edges
+from disco.subjects.evaluation.command import read_names
 from disco.table import spreadsheets
 
 HOSTILE = ['a"b', "<script>alert(1)</script>", "Größe µ 数", "back\\slash\\", "a,b;c", "line\nbreak", "=1+1", "x & y"]

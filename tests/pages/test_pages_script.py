@@ -15,9 +15,9 @@ from cells_by_genes import counts, h5ad
 from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
-from disco.cli.arguments import parse
-from disco.cli.choices import chosen_columns
 from disco.cli.foreground import work_here
+from disco.cli.table_options import chosen_columns
+from disco.commands import parse
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from disco import DISCO, InputError, Settings
-from disco.cli.arguments import parse
+from disco.commands import parse
 from disco.paper.settings import PRESETS
 from disco.subjects.studies import lahman
 

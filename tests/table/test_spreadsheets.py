@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from disco.__main__ import main
-from disco.cli.evaluate import read_names
 from disco.graph import dag as graphs
 from disco.simulate import read_edges
+from disco.subjects.evaluation.command import read_names
 from disco.table import spreadsheets
 from disco.table.counts import read_table
 

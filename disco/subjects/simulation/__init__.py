@@ -1,1 +1,1 @@
-"""Figures of a simulated table."""
+"""A simulated table: its command and its figures."""

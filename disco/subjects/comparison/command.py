@@ -2,12 +2,11 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 import pandas as pd
 
-from disco.cli import artefacts, options
-from disco.cli.chosen import chosen_run
-from disco.cli.evaluate import read_truth
+from disco.cli import options
 from disco.cli.foreground import work_here
 from disco.cli.roles import listed
 from disco.cli.saying import say, sentence
@@ -18,10 +17,33 @@ from disco.runs import Run
 from disco.subjects import COMPARE
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodsRequest
+from disco.subjects.evaluation.command import read_truth
+from disco.subjects.fit.chosen_run import chosen_run
+from disco.subjects.table import dismissal
 from disco.words import duration, how_many, number
 
 _ROWS, _NODES = 2000, 20  # of the table for the times in --list
 _HEADINGS = {"a_top": "A_top", "f1": "F1", "skeleton_f1": "skeleton F1", "shd": "SHD", "class_shd": "class SHD"}
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("counts", type=Path, nargs="?", metavar="COUNTS", help=options.COUNTS)
+    command.add_argument("--run", metavar="RUN", help="instead of COUNTS: folder or id of a run")
+    command.add_argument("--out", type=Path, metavar="RUN", help="with COUNTS: folder of the run, new or empty")
+    command.add_argument("--methods", metavar="A,B", help="methods to run; see --list")
+    command.add_argument("--list", action="store_true", help="list all methods with their assumptions and times")
+    command.add_argument("--options", metavar="METHOD", help="list the options of a method")
+    options.add(command, MethodsRequest)
+    command.add_argument("--truth", type=Path, metavar="FILE", help="CSV with parent, child and, optionally, direction")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="METHOD.OPTION=VALUE", help="an option of a method; repeatable"
+    )
+    options.table(command, "with COUNTS: ")
+    options.roles(command, "with COUNTS: ")
+    options.knowledge(command)
+    options.at_once(command)
+    options.cluster(command)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -53,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     ended = {result.method: result for result in compared.read_all(target)}
     results = [ended[name] for name in request.methods if name in ended]
     true_edges = target.truth()
-    artefacts.tell(target)
+    dismissal.tell(target)
     _print(compared.table(target, results, true_edges), true_edges is not None)
     say(f"Run: {target.path}")
 

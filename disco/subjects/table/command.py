@@ -2,18 +2,19 @@
 
 import argparse
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from disco.cli.artefacts import say_finding, say_options
-from disco.cli.choices import read_part
 from disco.cli.cures import options
 from disco.cli.progress import Progress
 from disco.cli.saying import say, say_json, sentence
+from disco.cli.table_options import read_part
 from disco.errors import InputError
 from disco.files import plain
 from disco.hidden.all_artefacts import AT_ONCE, artefacts
+from disco.subjects.table.dismissal import say_finding, say_options
 from disco.table.artefacts import ARTEFACTS
 from disco.table.cells import names_of
 from disco.table.counts import problems
@@ -26,6 +27,14 @@ from disco.table.roles import Roles
 from disco.words import how_many
 
 _MANY_CELLS = 2_000_000  # larger tables take seconds and show their progress
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("counts", type=Path, metavar="COUNTS", help=options.COUNTS)
+    command.add_argument("--json", action="store_true", help="print all results as one JSON object")
+    options.table(command)
+    options.roles(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

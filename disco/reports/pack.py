@@ -10,6 +10,13 @@ from disco.reports.packing import pack
 from disco.runs import open_run
 
 
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--out", type=Path, metavar="FILE", help="a new file; default: the run's id.zip, here")
+    command.add_argument("--without-networks", action="store_true", help="leave out the fitted networks")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Write the ZIP and print its path.
 

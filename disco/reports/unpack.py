@@ -2,10 +2,16 @@
 
 import argparse
 import io
+from pathlib import Path
 
 from disco.cli.saying import say
 from disco.files import read_regular
 from disco.reports.packing import MOST_PACKED, unpack
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("file", type=Path, metavar="FILE", help="a ZIP written by disco pack or the app")
 
 
 def run(arguments: argparse.Namespace) -> None:

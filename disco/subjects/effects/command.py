@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from disco.cli.choices import as_numbers, assigned
+from disco.cli import options
 from disco.cli.saying import say, say_json, sentence, short, write
+from disco.cli.table_options import as_numbers, assigned
 from disco.effects.curve import curve
 from disco.effects.distribution import distribution
 from disco.effects.drivers import drivers
@@ -27,6 +28,19 @@ from disco.table import spreadsheets
 from disco.words import number
 
 _MOST = 20  # nodes in the text
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
+    command.add_argument("--on", metavar="NAME", help="the node asked about")
+    command.add_argument("--hidden-causes", action="store_true", help="instead of --on: signs of hidden causes")
+    do, where = "set a node; without it, all effects on the node", "over rows with this level of a covariate or context"
+    for option, about in (("--do", do), ("--against", "compare with"), ("--where", where)):
+        command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
+    command.add_argument("--curve", metavar="NAME", help="instead of --do: the mean over the range of a node")
+    command.add_argument("--distribution", action="store_true", help="with --do: how often it has at least each count")
+    options.formats(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -3,21 +3,39 @@
 import argparse
 import math
 import sys
+from pathlib import Path
 
-from disco.cli import artefacts, options
-from disco.cli.chosen import chosen_run
+from disco.cli import options
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, sentence, short
 from disco.columns import EDGE_LINE, EXPERIMENT, FIXED, FREE, GAIN, REQUIRED, STABILITY
+from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED, decided_means
 from disco.runs import Run
 from disco.subjects import REFINE
+from disco.subjects.fit.chosen_run import chosen_run
+from disco.subjects.table import dismissal
 from disco.table.dispersion import few_rows
 from disco.verdicts import of_refinement
 from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", nargs="?", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--counts", type=Path, metavar="COUNTS", help=f"instead of RUN: {options.COUNTS}")
+    command.add_argument("--out", type=Path, metavar="RUN", help="with --counts: folder of the run, new or empty")
+    options.table(command, "with --counts: ")
+    options.roles(command, "with --counts: ")
+    options.add(command, Settings, *WITHOUT_FIT, when="with --counts: ")
+    options.add(command, Choice)
+    options.add_set(command, Choice)
+    options.knowledge(command)
+    options.at_once(command)
+    options.cluster(command)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _print(target: Run, result: Refined, choice: Choice) -> None:
     edges = result.edges
-    artefacts.tell(target)
+    dismissal.tell(target)
     say(f"Refined causal order, source first: {', '.join(map(short, result.order))}")
     undecided = int((~edges["decided"].astype(bool)).sum())
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 
@@ -22,12 +21,7 @@ from disco.cli.tidying import changed
 from disco.errors import InputError
 from disco.hidden.adjusting import ROLE, kinds_as_column
 from disco.hidden.all_artefacts import AT_ONCE
-from disco.refine.refinement_result import METHOD
-from disco.runs import Run
 from disco.runs.origin import FromFile, Origin
-from disco.subjects import stamps
-from disco.subjects.fit import results
-from disco.subjects.fit.results import StoredFit
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows
 from disco.table.counts import problems, refuse
@@ -71,68 +65,6 @@ def as_numbers(option: str, texts: list[str]) -> dict[str, float]:
         except ValueError:
             raise InputError(f"{name} must be a number; got {value!r:.80}.") from None
     return numbers
-
-
-def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run, at the arguments' thresholds and selector, or refined; its attributes say which.
-
-    Raises:
-        InputError: it has no such result, or a threshold is out of range or not applicable.
-        FitStopped: the computation of a selector was interrupted.
-    """
-    thresholds = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
-    if arguments.graph == "refined":
-        from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
-
-        if thresholds or arguments.rule:
-            raise InputError("thresholds and rules apply to the graph disco; the refined graph is chosen by its score.")
-        if arguments.parents:
-            raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
-        choice = choice_from(choice_of(run))
-        return _described(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
-    if stamps.refinement(run) and not stamps.fit(run):
-        raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
-    selector = arguments.parents or run.settings.selector
-    if selector != "ocs" and (thresholds or arguments.rule):
-        raise InputError(f"--rule, --tau-z and --pi-min apply to the selector ocs, not {selector}: add --parents ocs.")
-    from disco.cli.advice import advice
-    from disco.cli.selector import chosen_parents
-
-    rule = arguments.rule or run.settings.parent_rule
-    graph = _of_ocs(run, rule, thresholds) if selector == "ocs" else chosen_parents(run, selector)
-    if selector != "ocs":
-        from disco.selectors.selection import CUTS, WORDS
-
-        parents = f"{WORDS[selector].name}, {WORDS[selector].rule.format(cut=CUTS[selector])}"
-        _described(graph, method="DISCO", order=results.own_variant(run), parents=parents)
-    if words := advice(run, graph.number_of_edges(), selector, rule):
-        say(words, to=sys.stderr)
-    return graph
-
-
-def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule; thresholds that are missing are the rule's defaults."""
-    from disco.graph.dag import build
-    from disco.paper.ocs import own_thresholds, select, with_z
-
-    run.settings.replace(**thresholds)
-    result = StoredFit(run)
-    ocs = result.ocs
-    if rule != run.settings.parent_rule:
-        if "curvature" not in ocs:
-            raise InputError(f"The run {run.name} is from an older version, without the curvature for the jackknife.")
-        ocs = with_z(ocs, rule)
-    defaults = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
-    tau_z, pi_min = thresholds.get("tau_z", defaults[0]), thresholds.get("pi_min", defaults[1])
-    is_own = rule == run.settings.parent_rule and not thresholds and run.settings.selector == "ocs"
-    edges = result.edges() if is_own else select(ocs, tau_z, pi_min)
-    graph = build(result.order, edges)
-    return _described(graph, method="DISCO", order=result.variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
-
-
-def _described(graph: nx.DiGraph, **how: float | str) -> nx.DiGraph:
-    graph.graph.update(how)
-    return graph
 
 
 @dataclass(frozen=True)

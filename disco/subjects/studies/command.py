@@ -6,20 +6,32 @@ from pathlib import Path
 from typing import Any
 
 from disco.cli import options
-from disco.cli.advice import advice
-from disco.cli.choices import FilePart
-from disco.cli.fit import resumed, tell_estimate
 from disco.cli.foreground import work_here
 from disco.cli.saying import say, say_json
+from disco.cli.table_options import FilePart
 from disco.errors import InputError
 from disco.metrics import a_top
 from disco.paper.settings import PRESETS, Settings
 from disco.runs import Run, create_run
 from disco.subjects import FIT
+from disco.subjects.fit.advice import advice
+from disco.subjects.fit.command import resumed, tell_estimate
 from disco.subjects.fit.results import StoredFit
-from disco.subjects.studies.lahman import REFERENCES, cohort, group, parse_years, representation
+from disco.subjects.studies.lahman import LEVELS, REFERENCES, cohort, group, parse_years, representation
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("--years", default="2012-2018", metavar="FIRST-LAST", help="seasons (%(default)s)")
+    command.add_argument("--levels", default="4", choices=LEVELS, help="quantile levels (%(default)s)")
+    command.add_argument("--boundary", default="clipped", metavar="NAME", help="%(default)s (default) or admissible")
+    command.add_argument("--seeds", default="0,1,2", metavar="0,1,2", help="one run per seed (%(default)s)")
+    options.preset(command)
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the runs")
+    options.where(command)
+    options.add_set(command, Settings)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -8,6 +8,12 @@ from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import open_run
 
 
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", metavar="RUN", help="folder or id of a run")
+    command.add_argument("--shell", action="store_true", help="command lines instead of Python")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Print the script; InputError if the run does not exist or cannot be read."""
     facts = Facts.of(open_run(arguments.run))

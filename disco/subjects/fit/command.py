@@ -9,12 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from disco.cli import artefacts, options
-from disco.cli.advice import advice
-from disco.cli.choices import FilePart, read_counts
+from disco.cli import options
 from disco.cli.foreground import work_here
 from disco.cli.roles import check_roles
 from disco.cli.saying import say, sentence, short
+from disco.cli.table_options import FilePart, read_counts
 from disco.columns import REQUIRED
 from disco.errors import InputError
 from disco.hidden.all_artefacts import looked_for
@@ -24,9 +23,25 @@ from disco.paper.settings import Settings
 from disco.runs import Run, create_run, open_run
 from disco.runs.artefacts import check_there
 from disco.subjects import FIT
+from disco.subjects.fit.advice import advice
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.table import dismissal
 from disco.table.artefacts import ignored
 from disco.words import how_many
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("counts", type=Path, metavar="COUNTS", help=options.COUNTS)
+    command.add_argument("--out", type=Path, required=True, metavar="RUN", help="folder of the run, new or empty")
+    options.preset(command)
+    options.add(command, Settings)
+    options.table(command)
+    options.roles(command)
+    options.knowledge(command)
+    options.where(command)
+    command.add_argument("--resume", action="store_true", help="resume the unfinished run in RUN")
+    options.add_set(command, Settings)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -45,10 +60,10 @@ def run(arguments: argparse.Namespace) -> None:
                 "fewer edges, or --set parent_rule=iqr for the paper's rule."
             )
         device = arguments.device or "auto"
-        reasons = artefacts.reasons(arguments)
+        reasons = dismissal.reasons(arguments)
         fitted = new_run(selection, settings, arguments.out, device, knowledge=knowledge, dismissed=reasons)
     else:
-        artefacts.dismiss(fitted, arguments)
+        dismissal.dismiss(fitted, arguments)
     if fitted.status(FIT).state != "done":
         work_here(fitted, FIT, "the same command with --resume continues from here.", at_once=arguments.now)
     print_result(fitted)
@@ -167,7 +182,7 @@ def check_knowledge(run: Run, knowledge: Knowledge | None) -> None:
 def print_result(run: Run) -> None:
     """Print the order and the edges of a finished run."""
     settings, status, edges = run.settings, run.status(FIT), StoredFit(run).edges()
-    artefacts.tell(run)
+    dismissal.tell(run)
     say(f"Causal order, source first: {', '.join(map(short, StoredFit(run).order))}")
     count = how_many(len(edges), "edge")
     if settings.selector != "ocs":

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from disco.cli.choices import chosen_graph
+from disco.cli import options
 from disco.cli.saying import say_json
+from disco.cli.table_options import chosen_graph
 from disco.errors import InputError
 from disco.files import plain
 from disco.graph.dag import CONTEXT, between_nodes
@@ -18,6 +19,21 @@ from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.identifiable import check as check_direction
 from disco.simulate.random_graphs import LARGEST_GRAPH
 from disco.table.read import read_table, read_words
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument(
+        "--truth", type=Path, required=True, metavar="FILE", help="CSV with parent, child and, optionally, direction"
+    )
+    estimate = command.add_mutually_exclusive_group(required=True)
+    estimate.add_argument("--run", metavar="RUN", help="folder or id of a finished run")
+    estimate.add_argument("--edges", type=Path, metavar="FILE", help="estimated edges: CSV with columns parent, child")
+    options.which(command)
+    command.add_argument("--order", type=Path, metavar="FILE", help="with --edges: CSV with columns position, node")
+    command.add_argument(
+        "--counts", type=Path, metavar="FILE", help="with --edges: the table, for the sorting controls"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disco.cli import options
 from disco.cli.progress import Progress
 from disco.cli.roles import listed as names_in
 from disco.cli.saying import say, say_json, sentence, short, write
@@ -18,6 +19,13 @@ from disco.words import how_many, listed, of_graphs
 
 _SEVERAL = 50  # nodes; of more it takes seconds, with progress
 _MOST_NODES, _MOST_PAIRS = 20, 8  # in the text
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", metavar="RUN", help="folder or id of a run with a refinement")
+    command.add_argument("--nodes", metavar="A,B", help="the nodes that can be set (all); quote a name with a comma")
+    options.formats(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -3,15 +3,15 @@
 import argparse
 
 from disco.cli import options
-from disco.cli.artefacts import dismiss
-from disco.cli.artefacts import reasons as reasons_of
-from disco.cli.choices import read_counts
-from disco.cli.fit import check_knowledge, folds_of, new_run, resumed
 from disco.cli.roles import check_roles, given_roles
+from disco.cli.table_options import read_counts
 from disco.errors import InputError
 from disco.knowledge.knowledge_files import read
 from disco.paper.settings import WITHOUT_FIT, Settings
 from disco.runs import Run, open_run
+from disco.subjects.fit.command import check_knowledge, folds_of, new_run, resumed
+from disco.subjects.table.dismissal import dismiss
+from disco.subjects.table.dismissal import reasons as reasons_of
 
 
 def chosen_run(arguments: argparse.Namespace, run: str, counts: str) -> Run:

@@ -2,7 +2,15 @@
 
 import argparse
 
+from disco.cli import options
 from disco.cli.saying import say
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("--port", type=int, help="default: 8501, or the next free one")
+    command.add_argument("--headless", action="store_true", help="do not open a browser")
+    options.cluster(command)
 
 
 def run(arguments: argparse.Namespace) -> None:

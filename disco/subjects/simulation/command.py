@@ -7,15 +7,27 @@ from typing import Any
 import pandas as pd
 
 from disco.cli import options
-from disco.cli.choices import as_numbers
 from disco.cli.roles import listed
 from disco.cli.saying import say
+from disco.cli.table_options import as_numbers
 from disco.errors import InputError
 from disco.files import read_regular, write_frame, write_json
-from disco.simulate import Design, Simulated, identifiable, read_edges, simulate
+from disco.simulate import FAMILIES, Design, Simulated, identifiable, read_edges, simulate
 from disco.simulate.design import LARGEST_DESIGN
 from disco.table.spreadsheets import harmless_frame
 from disco.words import how_many
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the files, new or empty")
+    options.add(command, Design)
+    command.add_argument("--edges", type=Path, metavar="FILE", help="own graph: CSV with parent,child, or GraphML")
+    command.add_argument(
+        "--param", action="append", default=[], metavar="NAME=VALUE", help="parameter of a family, such as size=3"
+    )
+    command.add_argument("--design", type=Path, metavar="FILE", help="a design.json; other options override it")
+    command.epilog = f"Families: {', '.join(FAMILIES)}."
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -3,14 +3,23 @@
 import argparse
 from pathlib import Path
 
-from disco.cli.choices import chosen_graph
+from disco.cli import options
 from disco.cli.saying import write
+from disco.cli.table_options import chosen_graph
 from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph.dag import FORMATS, export, with_contexts
 from disco.reports.provenance import about
 from disco.runs import open_run
 from disco.subjects.refinement.refined import read_refined
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    command.add_argument("run", metavar="RUN", help="folder or id of a finished run")
+    options.which(command)
+    command.add_argument("--format", choices=FORMATS, help="default: by the extension of --out, else csv")
+    command.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
 
 
 def run(arguments: argparse.Namespace) -> None:

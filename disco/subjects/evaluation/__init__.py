@@ -1,0 +1,1 @@
+"""How a result compares with known edges."""

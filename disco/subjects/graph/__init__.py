@@ -1,0 +1,1 @@
+"""The graph of a finished run, as a file."""
