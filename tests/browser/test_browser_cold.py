@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser_world import FAULT, click_edge, served, until
+from browser_world import FAULT, click_edge, served, settled, until
 from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, expect
 
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 LATE = 900  # milliseconds until the browser hears an answer; parts of the page that redraw themselves ask meanwhile
+PICKS = {"graph": [(LATE, EDGES[1])], "data": [], "refine": [(0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])]}
 # The browser hears every answer late once `late` is set, and counts what it sends.
 SLOW = """
 const listen = WebSocket.prototype.addEventListener, send = WebSocket.prototype.send;
@@ -65,27 +66,36 @@ def answers(page: Page, count: int) -> None:
     until(page, lambda: page.evaluate("window.sent") >= before + count, "nothing on the page redraws itself")
 
 
-@pytest.mark.parametrize("place", ["refine", "graph"])
-def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page, cold, place):
+def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page, cold):
     address, compiler = cold
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
     page.add_init_script(SLOW)
-    page.goto(f"{address}/{place}?run={run.id}")
-    heading, rail = page.locator("h5"), page.locator(f".st-key-{place}_rail")
-    for late, (parent, child) in ((0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])):
-        page.evaluate("late => { window.late = late }", late)
-        click_edge(page, ORDER, parent, child)
-        expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
-        expect(rail.get_by_text("Joined:")).to_be_visible()
-        expect(rail.get_by_text("Preparing curves (once on this computer)")).to_be_visible()
-        answers(page, 3)
-        expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
-        if place == "refine":
-            box = page.get_by_role("combobox", name="Edge, strongest first")
-            expect(box).to_have_value(re.compile(rf"\d\. {parent} [→—] {child}"))
-    curve = rail.locator(".js-plotly-plot")
+    # Deep links, opened first after a start; the first page is at the root of the address.
+    for name, title in (("graph", "Graph"), ("data", "Data"), ("refine", "Refine")):
+        page.goto(f"{address}/{name}?run={run.id}")
+        expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        settled(page)
+        assert page.get_by_role("dialog").count() == 0 and "Page not found" not in page.inner_text("body")
+        for late, (parent, child) in PICKS[name]:
+            _pick(page, name, late, parent, child)
+    curve = page.locator(".st-key-refine_rail .js-plotly-plot")
     assert curve.count() == 0
     compiler.ends()
     expect(curve.first).to_be_visible()
-    expect(heading).to_have_text(re.compile("x3 [→—] x4"))
+    expect(page.locator("h5")).to_have_text(re.compile("x3 [→—] x4"))
     assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
+
+
+def _pick(page: Page, place: str, late: int, parent: str, child: str) -> None:
+    """Click an edge; what redraws itself while the answer is late leaves the pick as it is."""
+    heading, rail = page.locator("h5"), page.locator(f".st-key-{place}_rail")
+    page.evaluate("late => { window.late = late }", late)
+    click_edge(page, ORDER, parent, child)
+    expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
+    expect(rail.get_by_text("Joined:")).to_be_visible()
+    expect(rail.get_by_text("Preparing curves (once on this computer)")).to_be_visible()
+    answers(page, 3)
+    expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
+    if place == "refine":
+        box = page.get_by_role("combobox", name="Edge, strongest first")
+        expect(box).to_have_value(re.compile(rf"\d\. {parent} [→—] {child}"))

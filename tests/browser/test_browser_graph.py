@@ -115,14 +115,27 @@ def _printed(page: Page, run: Run) -> None:
     assert page.evaluate("window.times") == 1
 
 
-def test_nodes_are_hidden_folded_and_taken_back(page, address, tmp_path):
+def test_nodes_are_hidden_folded_and_taken_back_by_the_keys_wherever_the_pressed_button_has_gone(
+    page, address, tmp_path
+):
     run = finished_run(6, truth=None)
     page.goto(f"{address}/graph?run={run.id}")
     node(page, 0).wait_for()
     nodes, undo = page.locator(".canvas .node"), page.get_by_role("button", name="Undo")
     expect(undo).to_be_hidden()
-    node(page, 1).locator("rect").click(modifiers=["Shift"])
-    node(page, 2).locator("rect").click(modifiers=["Shift"])
+    _pressed_and_taken_back(page, "Fold 2", 5)
+    _pressed_and_taken_back(page, "Hide 2", 4)
+    expect(undo).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("s")
+    page.keyboard.press("f")
+    expect(nodes).to_have_count(5)
+    page.locator(".node.box rect").click()
+    expect(nodes).to_have_count(6)
+    for number in (1, 2):
+        node(page, number).locator("rect").click(modifiers=["Shift"])
     page.get_by_role("button", name="Fold 2").click()
     expect(nodes).to_have_count(5)
     node(page, 5).locator("rect").click()
@@ -133,59 +146,43 @@ def test_nodes_are_hidden_folded_and_taken_back(page, address, tmp_path):
     page.get_by_role("button", name="Show all (3 more)").click()
     expect(nodes).to_have_count(6)
     for left in (4, 5, 6):
-        page.locator(".canvas").focus()
         page.keyboard.press("Control+z")
         expect(nodes).to_have_count(left)
-    expect(undo).to_be_hidden()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("s")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("s")
-    page.keyboard.press("f")
-    expect(nodes).to_have_count(5)
-    page.locator(".node.box rect").click()
-    expect(nodes).to_have_count(6)
     page.goto(alone.as_uri())
     expect(nodes).to_have_count(4)
     node(page, 0).locator("rect").click()
     page.keyboard.press("h")
     expect(nodes).to_have_count(3)
-    page.keyboard.press("Control+z")
-    expect(nodes).to_have_count(4)
+    page.get_by_role("button", name="Show all (1 more)").click()
+    for left in (3, 4):
+        page.keyboard.press("Control+z")
+        expect(nodes).to_have_count(left)
     expect(undo).to_be_hidden()
 
 
-def test_after_a_tool_is_pressed_control_z_takes_it_back(page, address, tmp_path):
-    run = finished_run(6, truth=None)
-    page.goto(f"{address}/graph?run={run.id}")
-    node(page, 0).wait_for()
-    alone = saved(page, "HTML", tmp_path)
-    _pressed_and_taken_back(page)
-    page.goto(alone.as_uri())
-    _pressed_and_taken_back(page, folds=False)
-
-
-def _pressed_and_taken_back(page: Page, folds: bool = True) -> None:
-    """Every step is taken back by the keys alone, wherever the pressed button has gone."""
+def _pressed_and_taken_back(page: Page, tool: str, left: int) -> None:
     nodes, canvas = page.locator(".canvas .node"), page.locator(".canvas")
-    for tool, left in (("Fold 2", 5), ("Hide 2", 4)) if folds else (("Hide 2", 4),):
-        for number in (1, 2):
-            node(page, number).locator("rect").click(modifiers=["Shift"])
-        page.get_by_role("button", name=tool).click()
-        expect(nodes).to_have_count(left)
-        expect(canvas).to_be_focused()
-        page.keyboard.press("Control+z")
-        expect(nodes).to_have_count(6)
-        expect(canvas).to_be_focused()
-        page.keyboard.press("Escape")  # nothing stays selected
-    node(page, 5).locator("rect").click()
-    page.get_by_role("button", name="Hide", exact=True).click()
-    expect(nodes).to_have_count(5)
-    page.get_by_role("button", name="Show all (1 more)").click()
+    for number in (1, 2):
+        node(page, number).locator("rect").click(modifiers=["Shift"])
+    page.get_by_role("button", name=tool).click()
+    expect(nodes).to_have_count(left)
+    expect(canvas).to_be_focused()
+    page.keyboard.press("Control+z")
     expect(nodes).to_have_count(6)
-    for left in (5, 6):
-        page.keyboard.press("Control+z")
-        expect(nodes).to_have_count(left)
+    expect(canvas).to_be_focused()
+    page.keyboard.press("Escape")  # nothing stays selected
+
+
+def assert_names_stay_in_their_boxes(page: Page, count: int) -> list[str]:
+    """The names written on the nodes, each within a box."""
+    page.locator(".canvas").scroll_into_view_if_needed()
+    until(page, lambda: page.locator(".labels text").count() == count, "a name is missing")
+    boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
+    for text in page.locator(".labels text").all():
+        name = text.bounding_box()
+        left, right = name["x"], name["x"] + name["width"]
+        assert any(box["x"] <= left and right <= box["x"] + box["width"] for box in boxes), text.text_content()
+    return page.locator(".labels text").all_text_contents()
 
 
 def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
@@ -194,18 +191,13 @@ def test_long_names_on_a_phone_stay_in_their_boxes(page, address):
     page.set_viewport_size({"width": 500, "height": 900})
     page.goto(f"{address}/graph?run={run.id}")
     node(page, 0).wait_for()
-    page.locator(".canvas").scroll_into_view_if_needed()
-    until(page, lambda: page.locator(".labels text").count() == 20, "a name is missing")
-    for text in page.locator(".labels text").all():
-        word, own = text.text_content(), text.bounding_box()
-        boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
+    for word in assert_names_stay_in_their_boxes(page, 20):
         assert re.fullmatch(r"numb\w*…\w*_\d+", word), word
-        assert any(box["x"] <= own["x"] and own["x"] + own["width"] <= box["x"] + box["width"] for box in boxes), word
     node(page, 3).hover()
     expect(page.locator(".hover")).to_contain_text("number_of_hospital_admissions_before_year_")
 
 
-@pytest.mark.parametrize("wide", [1400, 800, 500])
+@pytest.mark.parametrize("wide", [1400, 500])
 def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
     names = [f"pixel_{k // 8}_{k % 8}" for k in range(58)]
     pairs = [(names[k], names[k + step]) for step in (1, 2, 5, 9) for k in range(58 - step)]
@@ -213,14 +205,7 @@ def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
     page.set_viewport_size({"width": wide, "height": 1000})
     page.goto(f"{address}/graph?run={run.id}&edges=likelihood")
     node(page, 0).wait_for()
-    page.locator(".canvas").scroll_into_view_if_needed()
-    until(page, lambda: page.locator(".labels text").count() == 58, "a name is missing")
-    texts = page.locator(".labels text").all()
-    assert {text.text_content() for text in texts} == {*names}
-    boxes = [box.bounding_box() for box in page.locator(".canvas .node rect").all()]
-    for text in texts:
-        own = text.bounding_box()
-        assert any(box["x"] < own["x"] and own["x"] + own["width"] < box["x"] + box["width"] for box in boxes)
+    assert sorted(assert_names_stay_in_their_boxes(page, 58)) == sorted(names)
     assert page.locator(".canvas .node.missed").count() == 29
 
 
@@ -243,7 +228,7 @@ def test_a_window_that_becomes_narrow_keeps_every_node_in_sight(page, address):
 
 
 @pytest.mark.parametrize("place", ["graph", "refine"])
-def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
+def test_in_a_narrow_window_what_is_picked_comes_right_under_the_graph(page, address, place):
     run = refine_by_hand(finished_run(6, truth=None))
     page.set_viewport_size({"width": 800, "height": 1000})
     page.goto(f"{address}/{place}?run={run.id}")
@@ -253,11 +238,14 @@ def test_under_the_graph_the_panel_leaves_no_gap_below_it(page, address, place):
     script = """rail => rail.getBoundingClientRect().bottom - Math.max(...[...rail.querySelectorAll("p")].filter(
         text => text.innerText).map(text => text.getBoundingClientRect().bottom))"""
     until(page, lambda: 0 <= rail.evaluate(script) < 60, "the panel is not as high as what it holds")
-    graph, files = page.locator(".canvas").bounding_box(), page.get_by_text("Download the graph shown").bounding_box()
-    assert graph["y"] < rail.bounding_box()["y"] < files["y"]  # what is picked comes right under the graph
+    page.set_viewport_size({"width": 500, "height": 900})  # a telephone
+    node(page, 1).locator("rect").click()
+    expect(page.locator("h5")).to_have_text("x2")
+    graph, panel = page.locator(".frame").bounding_box(), page.locator("h5").bounding_box()
+    files = page.get_by_role("button", name="SVG", exact=True).bounding_box()
+    assert graph["y"] + graph["height"] <= panel["y"] < graph["y"] + graph["height"] + 60
+    assert panel["y"] < files["y"]
     if place == "graph":  # the second node with Shift: the effect of the first on it
-        node(page, 1).locator("rect").click()
-        expect(page.locator("h5")).to_have_text("x2")
         node(page, 4).locator("rect").click(modifiers=["Shift"])
         expect(page.get_by_role("link").filter(has_text="Effect of x2 on x5")).to_be_visible()
 

@@ -3,15 +3,14 @@
 import contextlib
 import re
 
-import pandas as pd
 import pytest
-from browser_world import FAULT, click_edge, counts, press
+from browser_world import FAULT, click_edge
 from made_up import finished_run, refine_by_hand
 from playwright.sync_api import Page, TimeoutError, expect
 
 from disco.paper.settings import Settings
-from disco.runs import create_run
-from disco.subjects.refinement.refined import read_refined
+from disco.refine import Choice
+from disco.subjects.refinement.refined import read_refined, save
 
 pytestmark = pytest.mark.browser
 
@@ -23,8 +22,12 @@ FILTERS = "Filter and colour the edges"
 def test_an_edge_picked_and_filtered_against_a_fit_without_edges(page, address):
     settings = Settings.of("paper", joint_epochs=1, projection_epochs=1, width=8, tau_z=1000.0)
     run = refine_by_hand(finished_run(6, settings=settings, truth=None), ORDER, EDGES, misfit={"x2": 44.0})
+    refined = read_refined(run)
+    save(run.path, refined.having(edges=refined.edges.assign(rule=["required", *["free"] * 4])), Choice())
     page.goto(f"{address}/refine?run={run.id}")
     _outlines_tell_the_models_kind(page)
+    expect(page.locator(".key").get_by_text("required by knowledge")).to_be_visible()
+    expect(page.locator(".canvas .edge rect")).to_have_count(1)
     click_edge(page, ORDER, "x4", "x6")
     expect(page.locator("h5")).to_have_text(re.compile("x4 [→—] x6"))
     page.get_by_text(FILTERS).click()
@@ -57,19 +60,6 @@ def test_a_line_of_unknown_direction_makes_no_parent_and_no_child(page, address)
     expect(told).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["graph", "refine"])
-def test_on_a_phone_what_is_picked_comes_right_under_the_graph(page, address, name):
-    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
-    page.set_viewport_size({"width": 500, "height": 900})
-    page.goto(f"{address}/{name}?run={run.id}")
-    page.locator(".canvas [data-node='3'] rect").click()
-    expect(page.locator("h5")).to_have_text("x4")
-    graph, panel = page.locator(".frame").bounding_box(), page.locator("h5").bounding_box()
-    files = page.get_by_role("button", name="SVG", exact=True).bounding_box()
-    assert graph["y"] + graph["height"] <= panel["y"] < graph["y"] + graph["height"] + 60
-    assert panel["y"] < 900 < files["y"]
-
-
 def _outlines_tell_the_models_kind(page: Page) -> None:
     """Nodes that are not of the model's kind have a dashed outline."""
     expect(page.locator(".key").get_by_text("the model does not fit this node")).to_be_visible()
@@ -94,39 +84,3 @@ def _a_filter_moved_quickly_takes_the_edge_away_and_no_more(page: Page) -> None:
             with contextlib.suppress(TimeoutError):
                 all_shown.wait_for(timeout=500)
         expect(page.locator("h5")).to_have_text(re.compile("x4 [→—] x6"))
-
-
-def test_a_refinement_from_the_page_and_a_click_on_an_edge(page, address, tmp_path):
-    run = create_run(pd.read_csv(counts(tmp_path)), Settings(), name="refined", device="cpu")
-    page.goto(f"{address}/refine?run={run.id}")
-    bootstrap = page.get_by_role("spinbutton", name="Bootstrap tables")
-    bootstrap.fill("2")
-    bootstrap.press("Enter")
-    press(page, "Start the refinement")
-    expect(page.get_by_text("The refinement of")).to_be_visible()
-    page.reload()  # it continues without this page
-    expect(page.get_by_text("What it assumes")).to_be_visible()
-    found = read_refined(run)
-    expect(page.get_by_text(f"{len(found.edges)} of {len(found.edges)} edges")).to_be_visible()
-    first = found.edges.iloc[0]
-    click_edge(page, found.order, first["parent"], first["child"])
-    expect(page.locator("h5")).to_have_text(re.compile(f"{first['parent']} [→—] {first['child']}"))
-
-
-def test_a_rule_on_a_picked_edge_makes_another_run_that_marks_it(page, address):
-    run = refine_by_hand(finished_run(6, truth=None), ORDER, EDGES)
-    page.goto(f"{address}/refine?run={run.id}")
-    click_edge(page, ORDER, "x4", "x6")
-    expect(page.locator("h5")).to_have_text(re.compile("x4 [→—] x6"))
-    page.get_by_text("Rules for another run").click()
-    for label in ("Forbid both directions", "Require"):
-        page.get_by_role("button", name=label, exact=True).click()
-    expect(page.get_by_text("The knowledge contradicts itself")).to_be_visible()
-    search = page.get_by_role("button", name="Search again with these rules")
-    expect(search).to_be_disabled()
-    page.get_by_role("button", name="Forbidden: x4 → x6").click()
-    expect(page.get_by_text("The knowledge contradicts itself")).to_have_count(0)
-    press(page, "Search again with these rules")
-    expect(page.locator(".key").get_by_text("required by knowledge")).to_be_visible()
-    expect(page.locator(".canvas .edge rect")).to_have_count(1)
-    assert run.id not in page.url and page.locator(FAULT).count() == 0

@@ -32,26 +32,18 @@ def test_every_term_that_a_page_asks_for_is_defined():
     assert set(lahman.COLUMNS) <= set(entries()) and len(SAID) == 4
 
 
-def test_an_unknown_term_is_named():
-    with pytest.raises(KeyError, match='docs/glossary.md does not define "gadget"'):
-        define("gadget")
-
-
 def test_a_definition_is_one_to_three_sentences():
     for term, text in entries().items():
         assert text[0].isupper() and text.endswith((".", ").")), term
         assert len(re.findall(r"[.!?:](?= [A-Z]|$)", text)) <= 3, term
 
 
-def test_numbers_are_those_of_the_engine():
-    assert f"a misfit of {MISFIT:g} nats or more" in define("misfit")
-    assert f"at least {BOUND:g} nats" in define("decided")
-
-
-def test_pages_take_their_help_from_the_glossary():
+def test_pages_take_their_help_from_the_glossary_whose_numbers_are_those_of_the_engine():
+    assert f"{MISFIT:g} nats" in define("misfit") and f"{BOUND:g} nats" in define("decided")
+    with pytest.raises(KeyError, match='"gadget"'):
+        define("gadget")
     run = refine_by_hand(finished_run(5))
     helps = {metric.label: metric.help for metric in booted("graph", run=run.id).metric}
     assert helps["SHD"] == define("SHD")
     app = booted("lahman")
-    box = next(one for one in app.expander if one.label == "What the columns count")
-    assert f"- **GIDP**: {define('GIDP')}" in box.markdown[0].value
+    assert any(f"- **GIDP**: {define('GIDP')}" in part.value for part in app.markdown)

@@ -84,12 +84,14 @@ def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
 
 
 def test_hiding_or_folding_a_box_takes_its_nodes():
-    result, graph = made(list("abcde"), [])
-    layout.act_on(result, "fold:0,1")
-    layout.act_on(result, "fold:5,4")
-    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b", "e")}
-    layout.act_on(result, "fold:4,3")  # a node is in one box only
-    assert dict(layout.arrangement(result).groups) == {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}
+    result, _ = made(list("abcde"), [])
+    for answer, groups in (
+        ("fold:0,1", {"a … (2)": ("a", "b")}),
+        ("fold:5,4", {"a … (3)": ("a", "b", "e")}),
+        ("fold:4,3", {"a … (3)": ("a", "b"), "d … (2)": ("d", "e")}),  # a node is in one box only
+    ):
+        layout.act_on(result, answer)
+        assert dict(layout.arrangement(result).groups) == groups
     layout.act_on(result, "hide:6")
     assert layout.arrangement(result).hidden == {"d", "e"}
 
@@ -117,7 +119,11 @@ def test_the_browser_can_only_ask_for_what_there_is(answer):
 
 
 def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
+    """Words for a screen reader hold no markdown."""
     result, graph = made(["**a**", "b", "c", "d"], [("**a**", "c"), ("b", "c"), ("c", "d")])
+    data = canvas.shown_data(result.order, graph, result.positions, 1.0)
+    assert data["label"] == "The causal graph: 4 nodes and 3 edges."
+    assert data["nodes"][2]["title"] == "c (position 3 of 4): 2 parents, 1 child"
     layout.fold(result, ["**a**", "b"])
     seen, boxes = layout.drawn(result, graph), [*layout.arrangement(result).groups]
     data = canvas.shown_data(result.order, seen, layout.positions(result, graph), 1.0, boxes)
@@ -125,7 +131,6 @@ def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
     assert box["title"] == "2 nodes folded into one: **a**, b" and box["id"] == "4"
     assert {edge["id"]: edge["picks"] for edge in data["edges"]} == {"4-2": False, "2-3": True}
     assert next(edge for edge in data["edges"] if edge["id"] == "4-2")["title"].endswith("the strongest of 2 edges")
-    assert next(node for node in data["nodes"] if node["id"] == "2")["title"].startswith("c (position 3 of 4)")
 
 
 def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_the_picked_one():
@@ -154,13 +159,6 @@ def test_the_file_that_stands_alone_holds_names_as_text_and_asks_nothing_of_the_
     own = text.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"(src|href)\s*=|url\(|@import|\bfetch\(|import\s|https?:", own)
     assert "default-src 'none'" in text
-
-
-def test_words_for_a_screen_reader_hold_no_markdown():
-    result, graph = made(["**a**", "b"], [("**a**", "b")])
-    data = canvas.shown_data(result.order, graph, result.positions, 1.0)
-    assert data["label"] == "The causal graph: 2 nodes and 1 edge."
-    assert data["nodes"][1]["title"] == "b (position 2 of 2): 1 parent, 0 children"
 
 
 LONG = [f"x{number}" for number in range(300)]

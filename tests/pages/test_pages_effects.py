@@ -22,9 +22,7 @@ from disco.subjects import FIT
 from disco.subjects.effects import compatible_graphs
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
-from pages.effects import answering
 from pages.shared.compute import machine
-from pages.shared.compute.background import Computation
 from pages.shared.evidence import questions
 
 PAGE = "pages/effects/page.py"
@@ -58,18 +56,12 @@ def question(at: AppTest) -> tuple:
     return box(at, "effects_cause").value, box(at, "effects_outcome").value, *numbers
 
 
-def test_without_a_run_only_runs_with_a_graph_are_offered():
+def test_without_a_run_only_runs_with_a_graph_are_offered_and_one_without_a_search_says_where_to_start_it():
     run, _ = made(), finished_run(3, name="plain")
-    at = booted()
-    at.switch_page(PAGE).run()
-    assert not at.exception and "No run is open." in texts(at) and at.title[0].value == "Effects"
+    at = booted("effects")
     assert [one.key for one in at.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
-
-
-def test_a_run_without_a_search_says_where_to_start_one_and_one_at_work_shows_its_progress(started):
     run = create_run(pd.DataFrame({"a": [0, 1, 2] * 9, "b": [0, 1, 2] * 9}), Settings(), name="plain")
-    at = asked(run)
-    assert "has no likelihood search" in texts(at) and button(at, "Go to Refine")
+    assert button(asked(run), "Go to Refine")
     run.update(FIT, queued_at=1.0, state="queued")
     assert "once the graph is found" in texts(asked(run))
 
@@ -103,7 +95,7 @@ def same_drivers(shown, found):
     pd.testing.assert_frame_equal(shown, found, check_dtype=False)
 
 
-def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkeypatch):
+def test_the_answer_has_the_engines_numbers_and_a_bad_value_is_a_sentence(monkeypatch):
     files, run = written_when_asked(monkeypatch), made()
     at = asked(run)
     assert question(at) == ("b", "c", 4, 8)
@@ -120,7 +112,12 @@ def test_the_answer_has_the_engines_numbers_and_the_address_asks_the_same(monkey
     assert answer["rate_ratio"] == pytest.approx(list(found.total.rate_ratio)) and answer["do"] == {"b": 8}
     same_drivers(frame_with(at, "rate_ratio"), drivers(fitted, "c"))
     assert f"would have to be {number(strength(fitted, 'b', 'c'))} times as strong" in texts(at).replace("\\", "")
-    assert "Nothing is tied beyond the graph" in texts(at)
+    for value, words in ((900, "No row has a"), (4, "Both sides set the same values")):
+        next(one for one in at.number_input if "effects_after" in one.key).set_value(value).run()
+        assert not at.exception and words in at.error[0].value and "What drives" in texts(at)
+    facts = Facts.of(run, effect={"on": "c", "do": {"b": 8.0}, "against": {"b": 4.0}})
+    assert "answer = found.effect(table, on='c', do={'b': 8.0}, against={'b': 4.0})" in python(facts)
+    assert "disco effect again --on c --do b=8 --against b=4" in shell(facts)
 
 
 def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
@@ -151,22 +148,6 @@ def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
     box(at, "effects_outcome").set_value("b").run()  # it is no longer set
     assert question(at)[:2] == ("a", "b") and "also" not in at.query_params
     assert question(asked(run, cause="a", outcome="c", also="nobody:1:2")) == ("a", "c", 3, 6)
-
-
-@pytest.mark.parametrize(("value", "words"), [(900, "No row has a"), (4, "Both sides set the same values")])
-def test_a_bad_value_is_a_sentence(value, words):
-    at = asked(made())
-    next(one for one in at.number_input if "effects_after" in one.key).set_value(value).run()
-    assert not at.exception and words in at.error[0].value and "What drives" in texts(at)
-
-
-def test_what_was_cancelled_is_computed_when_asked():
-    run = made()
-    answering.drivers(run, "c").keep(Computation(state="stopped"))
-    at = asked(run)
-    assert "Cancelled." in texts(at) and "b drives c most" not in texts(at)
-    button(at, "Compute it").click().run()
-    assert not at.exception and "b drives c most" in texts(at)
 
 
 def test_an_open_direction_is_two_cases_and_an_experiment_that_tells():
@@ -231,13 +212,5 @@ def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
 
 
 def test_names_are_written_as_they_are():
-    names = [HOSTILE[0], HOSTILE[1], "**bold**, <b>x</b>", "d"]
-    at = asked(made(names))
+    at = asked(made([HOSTILE[0], HOSTILE[1], "**bold**, <b>x</b>", "d"]))
     assert not at.exception and "\\*\\*bold\\*\\*" in texts(at) and "<script>" not in texts(at)
-
-
-def test_the_script_asks_the_same():
-    run = made()
-    facts = Facts.of(run, effect={"on": "c", "do": {"b": 8.0}, "against": {"b": 4.0}})
-    assert "answer = found.effect(table, on='c', do={'b': 8.0}, against={'b': 4.0})" in python(facts)
-    assert "disco effect again --on c --do b=8 --against b=4" in shell(facts)

@@ -1,16 +1,17 @@
 """Experiments: without a run, without an experiment, and with arms and contexts."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, texts
+from app_world import booted, button, frame_with, texts
 from test_pages_ordering import opened
 
 from disco.paper.settings import Settings
-from disco.refine import Choice, refine
-from disco.runs import create_run, list_runs
+from disco.refine import Choice, Refined, refine
+from disco.runs import Run, create_run, list_runs
 from disco.subjects import REFINE
 from disco.subjects.refinement.refined import save
 from disco.table.roles import Roles
@@ -18,6 +19,7 @@ from pages.shared.graph import canvas, contexts, layout
 from pages.shared.result import refinement
 
 PAGE = "pages/experiments/page.py"
+ROLES = Roles({"guide": "intervention", "given": ("context", "randomised")})
 FAST = Choice(starts=1, restarts=0, bootstrap=0, folds=0)
 
 
@@ -33,106 +35,91 @@ def trial() -> pd.DataFrame:
 
 
 @pytest.fixture
-def run():
-    roles = Roles({"guide": "intervention", "given": ("context", "randomised")})
-    return create_run(trial(), Settings(), roles=roles, name="trial")
+def run() -> Run:
+    return create_run(trial(), Settings(), roles=ROLES, name="trial")
+
+
+@cache
+def result() -> Refined:
+    """The search on that run."""
+    return refine(trial(), FAST, roles=ROLES)
+
+
+@pytest.fixture
+def searched(run: Run) -> Run:
+    save(run.path, result(), FAST)
+    return run
 
 
 def test_without_a_run_it_says_what_to_bring_and_opens_an_example(started):
-    app = booted()
-    app.switch_page(PAGE).run()
-    assert not app.exception and "What to bring" in texts(app) and "intervention" in texts(app)
+    app = booted("experiments")
+    assert "What to bring" in texts(app) and "intervention" in texts(app)
     button(app, "See an example").click().run()
     assert not app.exception and app.title[0].value == "Experiments" and "3 of 7 comparisons changed" in texts(app)
     ((run, work, _),) = started
     assert [run] == list_runs() and work == REFINE and run.name == "Portal, all exclosures since 1988"
 
 
-def test_without_a_run_only_runs_with_an_experiment_are_offered(run):
-    create_run(trial()[["a", "b", "c"]], Settings(), name="plain")
-    app = booted()
-    app.switch_page(PAGE).run()
-    assert [one.key for one in app.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
-    button(app, "Open `trial`").click().run()
-    assert not app.exception and "**2 arms: " in texts(app)
-
-
-def test_arms_and_levels_are_compared_before_there_is_a_graph(run):
-    app = opened(run, PAGE)
-    said = texts(app)
-    assert not app.exception and "**2 arms: " in said and "No graph yet" in said
-    chart = app.get("plotly_chart")
-    assert len(chart) == 1
-    assert {"All arms", "b", "given = drug"} == {*app.selectbox(key="experiments_arm").options}
-
-
-def test_arrows_are_held_against_the_experiment(run):
-    result = refine(run.table(), FAST, roles=run.adjustment)
-    save(run.path, result, FAST)
-    app = opened(run, PAGE)
-    said = texts(app)
-    assert not app.exception and "**1** supported" in said and "1 effect of contexts" in said
-    frames = [frame.value for frame in app.dataframe]
-    arrows = next(frame for frame in frames if "verdict" in frame)
-    assert ("b → c", "supported") in set(zip(arrows["edge"], arrows["verdict"], strict=True))
-    effects = next(frame for frame in frames if "context" in frame)
-    assert effects[["context", "node"]].to_numpy().tolist() == [["given = drug", "d"]]
-
-
-def test_a_run_without_an_experiment_says_how_to_bring_one(run):
+def test_without_a_run_only_runs_with_an_experiment_are_offered_and_compared_before_there_is_a_graph(run):
     plain = create_run(trial()[["a", "b", "c"]], Settings(), name="plain")
+    app = booted("experiments")
+    assert [one.key for one in app.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
+    app.button(key=f"empty_open_{run.id}").click().run()
+    assert not app.exception and "**2 arms: " in texts(app) and "No graph yet" in texts(app)
+    assert len(app.get("plotly_chart")) == 1
+    assert {"All arms", "b", "given = drug"} == {*app.selectbox(key="experiments_arm").options}
     app = opened(plain, PAGE)
-    assert not app.exception and "has no experiment" in texts(app) and button(app, "Go to Data")
+    assert "has no experiment" in texts(app) and button(app, "Go to Data")
 
 
-def test_contexts_are_drawn_above_the_nodes(run):
-    result = refine(run.table(), FAST, roles=run.adjustment)
-    save(run.path, result, FAST)
-    found = refinement.of(run)
+def test_arrows_are_held_against_the_experiment(searched):
+    app = opened(searched, PAGE)
+    assert "**1** supported" in texts(app) and "1 effect of contexts" in texts(app)
+    arrows = frame_with(app, "verdict")
+    assert ("b → c", "supported") in set(zip(arrows["edge"], arrows["verdict"], strict=True))
+    assert frame_with(app, "context")[["context", "node"]].to_numpy().tolist() == [["given = drug", "d"]]
+
+
+def test_contexts_are_drawn_above_the_nodes(searched):
+    found = refinement.of(searched)
     placed, graph = contexts.placed(found), contexts.joined(found, found.graph)
     drawn = canvas.shown_data(placed.order, graph, placed.positions, 1.0)
     nodes = {node["name"]: node for node in drawn["nodes"]}
-    assert [*nodes] == ["given", *result.order] and nodes["given"]["context"] and not nodes["a"]["context"]
+    assert [*nodes] == ["given", *result().order] and nodes["given"]["context"] and not nodes["a"]["context"]
     assert nodes["given"]["y"] < min(node["y"] for name, node in nodes.items() if name != "given")
     ends = [(edge["from"], edge["to"]) for edge in drawn["edges"]]
     assert [pair for pair in ends if nodes["given"]["id"] in pair] == [(nodes["given"]["id"], nodes["d"]["id"])]
     assert "acts on 1 node" in nodes["given"]["title"] and "of 4)" in nodes["a"]["title"]
-    part = found.graph.subgraph(["a", "b"])
-    assert "given" not in contexts.joined(found, part)  # it acts on neither of them
+    assert "given" not in contexts.joined(found, found.graph.subgraph(["a", "b"]))  # it acts on neither of them
 
 
-def test_an_edge_whose_direction_an_experiment_gives_says_so_first(run):
-    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
-    app = opened(run, "pages/graph/page.py")
-    app.session_state["shared_picked_edge"] = {run.path.name: ("b", "c")}
-    words = [one.value for one in app.run().markdown if "comes first" in one.value]
-    assert not app.exception and len(words) == 1
-    ratio, low, high = map(float, re.findall(r"\d\.\d\d", words[0]))
-    assert "**`b` comes first:** where it was set (`b`), `c` is" in words[0] and low < ratio < high < 0.7
-    assert "known from an experiment" in texts(app)
+def test_an_edge_whose_direction_an_experiment_gives_says_so_first(searched):
+    app = opened(searched, "pages/graph/page.py")
+    app.session_state["shared_picked_edge"] = {searched.id: ("b", "c")}
+    (words,) = [one.value for one in app.run().markdown if "comes first" in one.value]
+    ratio, low, high = map(float, re.findall(r"\d\.\d\d", words))
+    assert not app.exception and words.startswith("**`b` ") and low < ratio < high < 0.7
 
 
 @pytest.mark.parametrize("page", ["graph", "refine"])
-def test_a_picked_context_says_what_it_acts_on(run, page):
-    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
-    app = opened(run, f"pages/{page}/page.py")
-    for one, words in (("given", "`d` at the level `drug`"), ("d", "`given` is a context that acts on it")):
-        app.session_state["shared_picked"] = {run.path.name: one}
+def test_a_picked_context_says_what_it_acts_on(searched, page):
+    app = opened(searched, f"pages/{page}/page.py")
+    for one, words in (("given", "`d` at the level `drug`"), ("d", "`given` is a context")):
+        app.session_state["shared_picked"] = {searched.id: one}
         assert words in texts(app.run()) and not app.exception
-    app.session_state["shared_picked_edge"] = {run.path.name: ("given", "d")}
+    app.session_state["shared_picked_edge"] = {searched.id: ("given", "d")}
     app.session_state["shared_picked"] = {}
-    assert "A context: no node acts on it. Its levels were assigned by chance" in texts(app.run())
+    assert "A context: no node acts on it." in texts(app.run())
 
 
 @pytest.mark.parametrize(("most", "told"), [(2, "**2 edges** among"), (3, "**2 edges** and 1 of contexts among")])
-def test_edges_of_contexts_are_among_the_strongest_that_are_drawn(run, monkeypatch, most, told):
+def test_edges_of_contexts_are_among_the_strongest_that_are_drawn(searched, monkeypatch, most, told):
     monkeypatch.setattr(layout, "_ALL_DRAWN", 1)
     monkeypatch.setattr(layout, "READABLE", most)
-    save(run.path, refine(run.table(), FAST, roles=run.adjustment), FAST)
-    for page in ("graph", "refine"):
-        app = opened(run, f"pages/{page}/page.py")
-        assert not app.exception and "Strongest edges drawn, of 3" in [one.label for one in app.slider]
-        assert (told if page == "graph" else "**2 of 2 edges** shown") in texts(app)
+    for page, words in (("graph", told), ("refine", "**2 of 2 edges** shown")):
+        app = opened(searched, f"pages/{page}/page.py")
+        assert not app.exception and [one.max for one in app.slider if "Strongest" in one.label] == [3]
+        assert words in texts(app)
 
 
 def test_a_context_that_acts_on_nothing_is_drawn_too(run):

@@ -1,6 +1,5 @@
 """Graph with a refinement, a fit or both; the address that shows the same graph; and Find the graph."""
 
-import pytest
 from app_world import booted, box, button, drafted, poisson, texts
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
@@ -26,17 +25,7 @@ def found_by(graph):
     return {pair: graph.edges[pair].get("found_by") for pair in graph.edges}
 
 
-def test_a_refinement_alone_has_a_graph(drawn):
-    run = both()
-    (run.path / "edges.csv").unlink()
-    run.update(FIT, state="cancelled")
-    app = opened(run, PAGE)
-    assert list(drawn[-1].edges) == sorted(EDGES, key=lambda pair: ORDER.index(pair[0]))
-    assert not [box for box in app.segmented_control if box.label == "Edges found by"]
-    assert "DISCO fit** cancelled" in texts(app) and button(app, "Start again").key == "again_fit"
-
-
-def test_the_edges_of_both_say_who_found_them(drawn):
+def test_the_edges_of_both_say_who_found_them_and_one_method_can_be_shown_alone(drawn):
     run = both()
     app = opened(run, PAGE)
     fitted, refined = set(StoredFit(run).graph().edges), set(EDGES)
@@ -49,65 +38,44 @@ def test_the_edges_of_both_say_who_found_them(drawn):
     assert choice.value == "both" and choice.options == ["Either", "Likelihood", "DISCO"]
     both_found = sum(who == "both" for who in told.values())
     assert f", {both_found} of {len(told)} found by both methods" in texts(app)
-
-
-def test_the_verdict_is_the_same_whatever_is_drawn(drawn):
-    run = both()
-    app = opened(run, PAGE)
-    many, before = len(drawn[-1].edges), _verdict(app)
-    box(app, "graph_search").set_value("x1").run()
-    app.segmented_control(key="graph_reach").set_value("1 step").run()
-    assert len(drawn[-1].edges) < many and _verdict(app) == before
-
-
-def _verdict(app):
-    return "".join(box.value for box in (*app.success, *app.info, *app.warning))
-
-
-@pytest.mark.parametrize(("name", "expected"), [("likelihood", set(EDGES)), ("DISCO", None)])
-def test_one_method_can_be_shown_alone(drawn, name, expected):
-    run = both()
-    app = opened(run, PAGE)
-    app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
-    assert set(drawn[-1].edges) == (expected or set(StoredFit(run).graph().edges)) and app.query_params["edges"] == name
-    assert ("tau" in app.query_params) == (name == "DISCO")
-
-
-def test_a_link_shows_the_same_graph(drawn):
-    run = both()
-    app = opened(run, PAGE)
-    app.segmented_control(key=f"graph_view_{run.id}").set_value("DISCO").run()
+    for name, expected in (("likelihood", refined), ("DISCO", fitted)):
+        app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
+        assert set(drawn[-1].edges) == expected and app.query_params["edges"] == name
+        assert ("tau" in app.query_params) == (name == "DISCO")
     app.slider[0].set_value(0.5).run()
     first = set(drawn[-1].edges)
-    assert first != set(StoredFit(run).graph().edges)
+    assert first != fitted
     link = {name: value for name, value in app.query_params.items() if name != "draft"}
-    again = booted("graph", **link)
+    again = booted("graph", **link)  # shows the same graph
     assert set(drawn[-1].edges) == first and again.query_params["tau"] == "0.5"
     again.button(key=f"own_graph_{link['rule']}_{run.id}").click().run()
-    assert set(drawn[-1].edges) == set(StoredFit(run).graph().edges)
+    assert set(drawn[-1].edges) == fitted
+    (run.path / "edges.csv").unlink()
+    run.update(FIT, state="cancelled")
+    app = opened(run, PAGE)
+    assert set(drawn[-1].edges) == refined and not any("graph_view" in box.key for box in app.segmented_control)
+    assert button(app, "Start again").key == "again_fit"
 
 
-@pytest.mark.parametrize(
-    ("edges", "rule", "tau", "pi"),
-    [
+def test_an_address_with_nonsense_shows_the_usual_graph(drawn):
+    run = both()
+    opened(run, PAGE)
+    usual = found_by(drawn[-1])
+    for edges, rule, tau, pi in (
         *(("<b>", "iqr", "nan", "1"), ("DISCO", "__class__", "1", "1")),
         *(("DISCO", "iqr", "-1", "2"), ("both", "iqr", "1e999", "x")),
-    ],
-)
-def test_an_address_with_nonsense_shows_the_usual_graph(drawn, edges, rule, tau, pi):
-    run = both()
-    booted("graph", run=run.id, edges=edges, rule=rule, tau=tau, pi=pi, order="ccs-admissible" if pi == "x" else "")
-    usual = drawn[-1]
-    opened(run, PAGE)
-    if edges != "DISCO":
-        assert found_by(usual) == found_by(drawn[-1])
-    else:
-        assert set(usual.edges) == set(StoredFit(run).graph().edges)
+    ):
+        booted("graph", run=run.id, edges=edges, rule=rule, tau=tau, pi=pi, order="ccs-admissible" if pi == "x" else "")
+        if edges == "DISCO":
+            assert set(drawn[-1].edges) == set(StoredFit(run).graph().edges)
+        else:
+            assert found_by(drawn[-1]) == usual
 
 
-def test_a_picked_edge_and_node_are_told_beside_the_graph():
+def test_a_picked_edge_and_node_are_told_beside_the_graph_and_the_verdict_stays(drawn):
     run = both(misfit={"x4": 40.0})
     app = opened(run, PAGE)
+    count, verdict = len(drawn[-1].edges), [box.value for box in (*app.success, *app.info)]
     app.session_state["shared_picked_edge"] = {run.id: EDGES[2]}
     app.run()
     assert not app.exception
@@ -115,6 +83,8 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph():
     box(app, "graph_search").set_value("x4").run()
     assert not app.exception and "This node is poorly fitted" in "\n".join(box.value for box in app.warning)
     assert any("found_by" in frame.value for frame in app.dataframe)
+    app.segmented_control(key="graph_reach").set_value("1 step").run()
+    assert len(drawn[-1].edges) < count and [box.value for box in (*app.success, *app.info)] == verdict
 
 
 def test_a_turned_edge_is_undecided_and_says_so(drawn):
@@ -156,7 +126,7 @@ def test_find_the_graph_starts_a_search_and_a_fit_behind_it(monkeypatch):
     assert run.settings == Settings.of("tuned") and app.query_params["run"] == run.id and app.title[0].value == "Graph"
 
 
-def test_what_is_at_work_is_shown_on_graph():
+def test_what_is_at_work_is_shown_on_graph_beside_what_is_there():
     run = finished_run(4, truth=None)
     (run.path / "edges.csv").unlink()
     lock = run.take({"work": "refine fit"})
@@ -167,18 +137,9 @@ def test_what_is_at_work_is_shown_on_graph():
         assert "first graph appears here" in "".join(box.value for box in app.info)
         assert {"**Likelihood search**", "**DISCO fit**"} <= {part.value for part in app.caption}
         assert app.button(key="cancel_finding") is not None
-        assert any("Queued behind the other work" in part.value for part in app.caption)
         assert len(app.main.get("progress")) == 1  # of the search; what waits has no bar
-    finally:
-        lock.release()
-    assert [one.id for one in list_runs()] == [run.id]
-
-
-def test_what_is_at_work_is_beside_a_graph_that_is_there_and_so_moves_nothing_when_it_ends():
-    run = refine_by_hand(finished_run(4, truth=None))
-    (run.path / "edges.csv").unlink()
-    lock = run.take({"work": "fit"})
-    try:
+        refine_by_hand(run)
+        run.update(REFINE, state="done")
         run.update(FIT, state="running", stage="joint", progress=0.4)
         app = opened(run, PAGE)
         left, right = app.main.columns[:2]
@@ -186,6 +147,7 @@ def test_what_is_at_work_is_beside_a_graph_that_is_there_and_so_moves_nothing_wh
         assert len(app.main.get("progress")) == len(right.get("progress")) == 1 and not left.get("progress")
     finally:
         lock.release()
+    assert [one.id for one in list_runs()] == [run.id]
 
 
 def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypatch):

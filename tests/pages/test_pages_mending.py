@@ -5,7 +5,6 @@ import io
 import numpy as np
 import openpyxl
 import pandas as pd
-import pytest
 from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
 from cells_by_genes import zipped
 
@@ -27,12 +26,11 @@ def test_identifiers_are_left_out_and_taken_back_with_one_click():
     table = poisson(names=("a", "b", "c"))
     table.insert(0, "id", np.random.default_rng(0).permutation(len(table)) + 1)
     at = upload(booted(), "ids.csv", csv(table))
-    assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an identifier and is left out" in texts(at)
+    assert draft_of(at).columns == (1, 2, 3) and "`id` looks like an identifier" in texts(at)
     press(at, "Choose all")
-    assert draft_of(at).columns == (0, 1, 2, 3) and "It measures nothing" in texts(at)
+    assert draft_of(at).columns == (0, 1, 2, 3)
     at.switch_page("pages/preprocess/page.py").run()
-    said = texts(at)
-    assert "`id` looks like an index, not a count. No transform helps" in said and "Quantile levels would" not in said
+    assert "No transform helps" in texts(at) and "Quantile levels would" not in texts(at)
     at.switch_page("pages/data/page.py").run()
     at.button(key="artefact_cure_identifier").click().run()
     assert draft_of(at).columns == (1, 2, 3)
@@ -86,32 +84,18 @@ def test_a_table_with_many_columns_may_be_upright():
 def test_a_fault_of_several_columns_is_one_line_with_the_reason_beside_the_button():
     table = with_blanks().drop(columns=["seen"]).assign(d=poisson(rows=120)["a"])
     at = upload(booted(), "field.csv", csv(table))
-    assert "**One problem must be fixed first.**" in at.error[0].value
     assert "5 columns have blank cells: `a`, `b`, `c`, `e` and `f`." in at.error[0].value
-    assert "`site`" not in at.error[0].value and ":red[:material/error:] **One column does not look" in texts(at)
-    why = "First say what to do with the blank cells and the columns that are not counts above."
-    assert button(at, "Find the graph").disabled and why in texts(at)
+    assert "`site`" not in at.error[0].value
+    assert button(at, "Find the graph").disabled and "the blank cells and the columns that are not counts" in texts(at)
     press(at, "Accept this guess")
     assert "First say what to do with the blank cells above." in texts(at)
     press(at, "Leave out these 7 rows")
     assert not button(at, "Find the graph").disabled and not at.error and "First say" not in texts(at)
 
 
-def test_a_first_column_of_names_names_the_rows():
-    table = poisson(names=("a", "b", "c"))
-    table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
-    at = upload(booted(), "named.csv", csv(table))
-    press(at, "The first column holds row names")
-    now = draft_of(at)
-    assert now.table.index.tolist()[:2] == ["s0", "s1"] and now.columns == (0, 1, 2)
-    unfold(at, "first_rows")
-    shown = next(found.value for found in at.dataframe if "levels" not in found.value)
-    assert shown.index.tolist()[:2] == ["s0", "s1"]
-
-
-def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_undone(monkeypatch):
+def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_undone():
     at = upload(booted(), "blanks.csv", csv(with_blanks()))
-    assert "8 rows hold cells that are not counts:** 4–6, 11, 21, 31, 41, 119. Cells: 7 blank, 1 negative." in texts(at)
+    assert "Cells: 7 blank, 1 negative." in texts(at)
     cells = next(found.value for found in at.dataframe if "why" in found.value)
     assert cells["row"].tolist() == [4, 5, 6, 11, 21, 31, 41, 119]
     at.button(key="leave_asked").click().run()
@@ -124,28 +108,25 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     assert run.rows_left_out == now.rows_left_out and "8 rows left out" in run.source and "seen" in run.source
     (listed,) = list_runs()
     assert listed.rows_left_out == now.rows_left_out
-    fresh = booted(run=run.id)
-    assert draft_of(fresh).rows_left_out == now.rows_left_out  # a second fit of the run records them too
-    press(at, "Undo the last step")
+    assert draft_of(booted(run=run.id)).rows_left_out == now.rows_left_out  # a second fit records them too
+    at.text_input(key="column_search").set_value("f").run()
+    press(at, "Choose none")
+    press(at, "Undo the last step")  # which leaves the choice of columns
     now = draft_of(at)
-    assert len(now.table) == 120 and now.rows_left_out == () and now.columns == tuple(range(6))
+    assert len(now.table) == 120 and now.rows_left_out == () and now.columns == tuple(range(5))
     press(at, "Back to the table as loaded")
     assert draft_of(at).columns == tuple(range(8)) and not draft_of(at).steps and at.error
 
 
 def test_columns_with_the_same_problem_are_told_of_together_in_the_plural():
     table = pd.DataFrame({"a": [0] * 30, "b": [0] * 30, "f": [0, 1] * 15, "g": [1, 0, 0] * 10})
-    at = upload(booted(), "alike.csv", csv(table.assign(x=[*range(15)] * 2, y=[*range(10)] * 3)))
-    said = at.error[0].value.replace("\\", "")
-    assert "2 columns have the same value in every row: `a` and `b`. Leave them out: a column" in said
-    assert "Leave it out" not in said and "The buttons below fix this." in said
-    assert "**2 columns cannot be used:** `a` and `b` are constant: 0 in every row." in texts(at)
-    note = at.info[0].value.replace("\\", "")
-    assert "2 columns have only 2 values, where the theory of the method assumes 3 or more: `f` and `g`." in note
-    assert "Their positions in the order are less certain." in note
-    one = upload(booted(), "one.csv", csv(table[["a", "f"]].assign(x=[*range(15)] * 2, y=[*range(10)] * 3)))
-    assert "every row is 0" in one.error[0].value and "Leave it out" in one.error[0].value
-    assert "**1 column cannot be used:** `a` is constant: 0 in every row." in texts(one)
+    table = table.assign(x=[*range(15)] * 2, y=[*range(10)] * 3)
+    at = upload(booted(), "alike.csv", csv(table))
+    assert "2 columns have the same value in every row: `a` and `b`. Leave them out" in at.error[0].value
+    assert "Leave it out" not in at.error[0].value
+    assert "2 columns have only 2 values" in at.info[0].value and "`f` and `g`" in at.info[0].value
+    upload(at, "one.csv", csv(table.drop(columns=["b", "g"])))
+    assert "every row is 0" in at.error[0].value and "Leave it out" in at.error[0].value
 
 
 def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
@@ -161,12 +142,6 @@ def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
     assert shown.index.tolist()[:4] == ["s0", "s1", "s2", "s6"]
 
 
-def test_rows_cannot_be_left_out_when_too_few_remain():
-    table = pd.DataFrame({"a": [None, None, *range(11)], "b": [*range(5, 13), *range(5)]}, dtype=object)
-    at = upload(booted(), "short.csv", csv(table.assign(c=[1, 2] * 6 + [3])))
-    assert button(at, "Leave out these 2 rows").disabled
-
-
 def test_rows_keep_their_numbers_in_later_messages():
     table = with_blanks().drop(columns=["site", "seen"]).assign(late=0)
     table["late"] = [row % 4 for row in range(100)] + [None] * 20
@@ -178,21 +153,12 @@ def test_rows_keep_their_numbers_in_later_messages():
     assert 'Column "late", row 101' in at.error[0].value.replace("\\", "") and "101–118, 120" in texts(at)
 
 
-def test_a_choice_of_columns_survives_undoing_rows():
-    at = upload(booted(), "blanks.csv", csv(with_blanks()))
-    at.button(key="leave_asked").click().run()
-    at.button(key="leave_out_columns").click().run()
-    press(at, "Leave out these 8 rows")
-    at.text_input(key="column_search").set_value("f").run()
-    press(at, "Choose none")
-    press(at, "Undo the last step")
-    assert draft_of(at).columns == (0, 1, 2, 3, 4) and len(draft_of(at).table) == 120
-
-
-def test_a_table_without_counts_has_no_cure():
+def test_a_table_without_counts_or_with_too_few_rows_has_no_cure():
     at = upload(booted(), "text.csv", b"a,b\n" + b"x,y\nz,w\n" * 12)
     assert not faults.has_cure(draft_of(at)) and "**Choose usable**" not in at.error[0].value
-    assert "load a table of whole numbers" in at.error[0].value
+    table = pd.DataFrame({"a": [None, None, *range(11)], "b": [*range(5, 13), *range(5)]}, dtype=object)
+    upload(at, "short.csv", csv(table.assign(c=[1, 2] * 6 + [3])))
+    assert button(at, "Leave out these 2 rows").disabled
 
 
 GERMAN = "Zählung 2020\n\nVögel;Blätter\nn;Stück\n" + "".join(f"{row % 5},0;{1 + row % 3}.418\n" for row in range(30))
@@ -203,11 +169,13 @@ def test_a_file_with_other_marks_is_read_said_and_read_again():
     now = draft_of(at)
     assert now.table.columns.tolist() == ["Vögel", "Blätter"] and now.table.iloc[1].tolist() == [1, 2418]
     said = texts(at).replace("\\", "")
-    assert "read as Windows-1252" in said and '"1.418" in column "Blätter", row 1, as 1418' in said
-    assert "A line above the names was left out: Zählung 2020." in said
+    assert '"1.418" in column "Blätter", row 1, as 1418' in said and "was left out: Zählung 2020." in said
     (how,) = [found for found in at.expander if found.label.startswith("Read as")]
     for part in ("Windows-1252", "semicolon", "decimal comma", "thousands point", "names in line 2"):
         assert part in how.label.replace("\\", "")
+    at.selectbox(key=f"reading_{now.key}_thousands").set_value(",")  # no sense: the comma is the decimal mark
+    press(at, "Read again")
+    assert "The table is unchanged" in at.error[0].value and draft_of(at) is now
     at.selectbox(key=f"reading_{now.key}_thousands").set_value("")
     press(at, "Read again")
     assert draft_of(at).table["Blätter"].tolist()[0] == "1.418" and len(draft_of(at).steps) == 1
@@ -220,15 +188,13 @@ def test_the_strand_of_star_is_asked_with_the_totals():
     files = {f"s{place:02}_ReadsPerGene.out.tab": text.encode() for place, text in enumerate(lines)}
     at = upload(booted(), "star.zip", zipped(files))
     assert draft_of(at).table.iloc[1].tolist() == ["G1", *(9 * n for n in range(1, 31))]
-    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse). The unstranded ones were read" in texts(at).replace(
-        "\\", ""
-    )
+    assert "4,395 (unstranded), 1,950 (forward), 2,445 (reverse)" in texts(at).replace("\\", "")
     (how,) = [found for found in at.expander if found.label.startswith("Read as")]
-    assert how.label == "Read as the counts of STAR that are unstranded, both strands" and how.proto.expanded
+    assert "unstranded" in how.label and how.proto.expanded
     at.selectbox(key=f"reading_{draft_of(at).key}_strand").set_value("reverse")
     press(at, "Read again")
     assert draft_of(at).table.iloc[1].tolist() == ["G1", *(5 * n for n in range(1, 31))] and not at.exception
-    assert draft_of(at).description.endswith("Read again as the counts of STAR that are reverse, the other strand.")
+    assert "reverse" in draft_of(at).description
 
 
 def test_what_a_workbook_hides_is_said_and_left_out_by_choice():
@@ -248,15 +214,6 @@ def test_what_a_workbook_hides_is_said_and_left_out_by_choice():
     assert draft_of(at).steps[-1].edits[0].choices["hidden"] == "skip"
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (40, 3) and not at.exception
-
-
-def test_a_choice_that_makes_no_sense_keeps_the_table():
-    at = upload(booted(), "german.csv", GERMAN.encode("latin-1"))
-    before = draft_of(at)
-    at.selectbox(key=f"reading_{before.key}_thousands").set_value(",")
-    press(at, "Read again")
-    assert "cannot also separate thousands" in at.error[0].value and "The table is unchanged" in at.error[0].value
-    assert draft_of(at) is before
 
 
 def test_a_comma_that_may_be_either_is_one_click_from_its_other_meaning():
@@ -286,17 +243,12 @@ def test_a_file_that_cannot_be_read_offers_its_choices():
     assert draft_of(at).table.shape[1] == 1 and "odd" in at.subheader[0].value
 
 
-def test_a_workbook_offers_its_sheets():
+def test_a_workbook_offers_its_sheets_and_numbers_kept_as_text_are_read_as_numbers():
     made_by = [["made by", "me"], ["in", "2020"]]
-    counts = [["a", "b"], *([k % 5, k % 3] for k in range(30))]
+    counts = [["a", "b"], *([str(k % 5), k % 3] for k in range(30))]
     at = upload(booted(), "book.xlsx", workbook(("made by", made_by), ("counts", counts)))
     at.selectbox(key=f"reading_{draft_of(at).key}_sheet").set_value("counts")
     press(at, "Read again")
-    assert draft_of(at).table.columns.tolist() == ["a", "b"] and not at.error
-
-
-def test_numbers_kept_as_text_are_read_as_numbers():
-    at = upload(booted(), "book.xlsx", workbook(("s", [["a", "b"], *([str(k % 5), k % 3] for k in range(30))])))
     press(at, "Read them as numbers")
     assert draft_of(at).table["a"].tolist() == [k % 5 for k in range(30)] and not at.error
 
@@ -309,9 +261,8 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     table["same"] = np.where(rng.permutation(200) < 2, 4, 5)
     at = upload(booted(), "species.csv", csv(table))
     said = texts(at)
-    assert "20 of 31 columns are above 0 in fewer than 2% of the rows, fewer than 4" in said
-    assert "1 column has the same value in more than 98% of the rows" in said
-    assert "This keeps 10 and leaves out 21 columns of 31" in said and "`rare0` (1.0% of rows" in said
+    assert "20 of 31 columns are above 0 in fewer than 2%" in said and "1 column has the same value" in said
+    assert "keeps 10 and leaves out 21 columns of 31" in said and "`rare0` (1.0% of rows" in said
     assert draft_of(at).columns == tuple(range(31))  # shown before it is done
     key = draft_of(at).key
     at.number_input(key=f"screen_mean_{key}").set_value(10_000.0).run()
@@ -321,18 +272,6 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).description
     press(at, "Undo the last step")
     assert draft_of(at).columns == tuple(range(31))
-
-
-def test_too_few_rows_for_the_columns_are_said():
-    at = upload(booted(), "wide.csv", csv(poisson(rows=40, names=tuple(f"v{place}" for place in range(30)))))
-    assert "There are 40 rows for 30 columns, 1.3 per column." in texts(at)
-
-
-@pytest.mark.parametrize("name", ["a", "b_id"])
-def test_notes_stand_open(name):
-    table = poisson(names=(name, "c")).assign(flag=[0, 1] * 45)
-    at = upload(booted(), "notes.csv", csv(table))
-    assert any('Column "flag" takes only 2 values' in found.value.replace("\\", "") for found in at.info)
 
 
 def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_it_is(rng):

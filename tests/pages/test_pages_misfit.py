@@ -53,7 +53,9 @@ def test_the_pages_of_the_fit_say_so_too():
     assert "does not fit 2 of 6 nodes" in texts(opened(run, "pages/ordering/page.py"))
     said = texts(opened(run, "pages/parents/page.py"))  # in Graph's verdict, and once
     assert "2 of 6 nodes are poorly fitted" in said and "does not fit 2 of 6" not in said
-    assert "does not fit" not in texts(opened(refined(), "pages/parents/page.py"))
+    for page in ("parents", "refine", "graph"):
+        app = opened(refined(), f"pages/{page}/page.py")
+        assert "does not fit" not in texts(app) and POOR not in warned(app)
 
 
 def test_heads_that_verdicts_show_are_not_offered_again():
@@ -90,25 +92,14 @@ def test_poorly_fitted_nodes_are_named():
     assert "requires 466" in texts(app)
 
 
-def test_a_table_that_the_model_fits_has_no_warning():
-    for page in (PAGE, GRAPH):
-        app = opened(refined(), page)
-        assert POOR not in warned(app)
-
-
-def test_the_note_of_the_engine_is_not_said_twice():
-    run = refined(misfit=BAD)
+def test_the_note_of_the_engine_is_not_said_twice_and_a_node_that_could_not_be_measured_comes_first():
+    run = refined(misfit=BAD | {"x3": np.nan})
     found = read_refined(run)
     (note,) = _missed(found.nodes)
-    found = found.having(notes=(note, "Mind the gap."))
-    save(run.path, found, Choice())
+    save(run.path, found.having(notes=(note, "Mind the gap.")), Choice())
     app = opened(run, PAGE)
     assert "Mind the gap" in warned(app) and warned(app).count(POOR) == 1
-
-
-def test_a_node_that_could_not_be_measured_comes_first():
-    app = opened(refined(misfit={"x3": np.nan, "x2": 9.0}), PAGE)
-    assert "`x3` (not available), `x2` (9.00 nats)" in texts(app)
+    assert "`x3` (not available), `x2` (152 nats)" in texts(app)
 
 
 def test_an_older_refinement_says_what_it_lacks():
@@ -143,29 +134,19 @@ def test_the_graph_page_does_without_a_refinement_that_cannot_be_read():
 
 
 def test_the_canvas_is_told_which_nodes_are_missed():
-    run = refined(misfit={"x2": 152.0})
-    found = read_refined(run)
-    number = {node: str(place) for place, node in enumerate(found.order)}
-
-    marks = drawing.picture(found.graph(), {node: (0.0, 100.0 * k) for k, node in enumerate(found.order)})["nodes"]
-    told = {mark["name"]: canvas._node(mark, number, found.graph(), len(number)) for mark in marks}
-    assert [node for node in told if told[node]["missed"]] == ["x2"]
-    assert "its arrows are hypotheses" in told["x2"]["title"] and "hypotheses" not in told["x1"]["title"]
+    graph = read_refined(refined(misfit={"x2": 152.0})).graph()
+    places = {node: (0.0, 100.0 * k) for k, node in enumerate(ORDER)}
+    nodes = {node["name"]: node for node in canvas.shown_data(ORDER, graph, places, 1.0)["nodes"]}
+    assert [name for name in nodes if nodes[name]["missed"]] == ["x2"]
+    assert "hypotheses" in nodes["x2"]["title"] and "hypotheses" not in nodes["x1"]["title"]
 
 
 @pytest.mark.parametrize("redone", [False, True])
-def test_shares_are_called_what_they_are(redone):
+def test_numbers_are_called_what_they_are(redone):
     run = refined(choice=Choice(redone=redone))
     app = opened(run, PAGE)
     help = evidence_words.stability(Choice(redone=redone))
-    assert app.slider(key=f"refine_least_share_{run.id}").help == help
-    assert ("short search" in help) != redone
+    assert app.slider(key=f"refine_least_share_{run.id}").help == help and ("short search" in help) != redone
     box(app, "refine_edge").set_value(EDGES[0]).run()
     assert STABILITY.label in numbers(app) and ("each searched from the start" in texts(app)) == redone
-
-
-def test_the_p_value_is_said_to_take_the_graph_as_given():
-    assert "takes the graph as given" in meaning(P_VALUE) and "p < .05" in meaning(P_VALUE)
-    app = opened(refined(), PAGE)
-    box(app, "refine_edge").set_value(EDGES[0]).run()
     assert any(meaning(P_VALUE) in metric.help for metric in app.metric if metric.label == P_VALUE.label)

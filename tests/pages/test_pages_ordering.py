@@ -45,32 +45,29 @@ def fitted_run(small_table) -> runs.Run:
     return run
 
 
-def test_the_order_is_a_file():
-    app = opened(finished_run(3, truth=None))
-    assert "Order, CSV" in [button.proto.label for button in app.get("download_button")]
-    assert downloads.placed(["x2", "x1"]).to_dict("list") == {"position": [1, 2], "node": ["x2", "x1"]}
-
-
 def test_a_run_shows_its_steps():
     app = opened(finished_run(6, truth=None))
-    assert [metric.label for metric in app.metric] == [
-        "Removed as sink",
-        "Score / median",
-        "Margin",
-        "Folds that agree",
-    ]
-    assert app.metric[0].value == "x6"
+    assert "Order, CSV" in [button.proto.label for button in app.get("download_button")]
+    assert downloads.placed(["x2", "x1"]).to_dict("list") == {"position": [1, 2], "node": ["x2", "x1"]}
+    assert len(app.metric) == 4 and app.metric[0].value == "x6"
     app.slider[0].set_value(3).run()
     assert not app.exception and app.metric[0].value == "x4"
     app.button(key="step_forth").click().run()
     assert app.metric[0].value == "x3"
+    (found,) = [box.value for kind in ("success", "info", "warning") for box in getattr(app, kind)]
+    assert re.search(r"Order: (clear|partly clear|unclear)\.\*\* Clear at (all 5|\d of 5) steps", found)
+    assert "truth" not in app.segmented_control(key="ordering_section").options
+    charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria", "why")}
+    drawn = {"steps": ["order_ranking", "step_scores"], "criteria": ["order_ranking", "criteria"]}
+    assert charts == {**drawn, "why": ["order_ranking"]}  # only the open section
+    assert any("networks" in info.value for info in app.info)  # which this run lacks
 
 
-def test_what_knowledge_costs_the_order():
+def test_what_knowledge_and_experiments_cost_the_order():
     """Where another node than the first was taken out, its rank and the first stand in a table."""
-    free, bound = finished_run(5, truth=None), finished_run(5, truth=None)
+    free, bound, tried = (of_an_older_version(finished_run(5, truth=None)) for _ in range(3))
     for run in (free, bound):
-        (of_an_older_version(run).path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
+        (run.path / "knowledge.json").write_text('{"tiers": [["x1"], ["x5"]]}')
     ccs = pd.read_csv(bound.path / "ccs.csv")
     ccs.loc[(ccs["step"] == 1) & ccs["chosen"].astype(bool), "score"] = ccs["score"].max() + 1
     ccs.to_csv(bound.path / "ccs.csv", index=False)
@@ -78,6 +75,8 @@ def test_what_knowledge_costs_the_order():
     app = opened(bound)
     assert any("At 1 of 4 steps" in box.label for box in app.expander)
     assert app.dataframe[0].value.iloc[0][["step", "node", "rank"]].tolist() == [1, "x5", 5]
+    write_frame(tried.path / "ocs.csv", tried.ocs().assign(rule="free", source="experiment"))
+    assert "experiments changed none of the 4 steps." in texts(opened(tried))
 
 
 def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):
@@ -92,15 +91,6 @@ def test_play_goes_on_by_itself_and_stops_at_the_end(monkeypatch):
         app.run()
         seen.append(app.metric[0].value)
     assert not app.exception and seen[-1] == "x2" and "x3" in seen and not app.session_state["ordering_playing"]
-
-
-def test_a_verdict_comes_first_and_only_the_open_section_is_drawn():
-    app = opened(finished_run(6, truth=None))
-    (found,) = [box.value for kind in ("success", "info", "warning") for box in getattr(app, kind)]
-    assert re.search(r"Order: (clear|partly clear|unclear)\.\*\* Clear at (all 5|\d of 5) steps: all folds", found)
-    assert "truth" not in app.segmented_control(key="ordering_section").options
-    charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria")}
-    assert charts == {"steps": ["order_ranking", "step_scores"], "criteria": ["order_ranking", "criteria"]}
 
 
 def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
@@ -134,18 +124,14 @@ def test_of_a_long_order_a_part_is_drawn_and_the_search_goes_to_a_node(monkeypat
     assert len(opened(finished_run(8, truth=None)).slider) == 1  # a short order has only the slider of its steps
 
 
-@pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
-def test_the_largest_file_of_a_fit_is_read_only_where_it_is_drawn(page):
+def test_the_largest_file_of_a_fit_is_read_only_where_it_is_drawn_and_pages_say_which_rows_it_used():
     run = finished_run(5, truth=None)
     (run.path / "criteria.csv").unlink()
-    app = booted(page, run=run.id)
-    assert app.get("plotly_chart") or page == "graph"
-    assert not app.error, [error.value for error in app.error]
-
-
-def test_without_networks_the_page_says_so():
-    app = section(opened(finished_run(4)), "why")
-    assert any("networks" in info.value for info in app.info)
+    run.update(FIT, notes=["The 600 rows without an intervention were used."])
+    for page in ("ordering", "parents", "graph", "train"):
+        app = booted(page, run=run.id)
+        assert not app.error and (app.get("plotly_chart") or page in ("graph", "train")), page
+        assert ("600 rows without an intervention were used" in texts(app)) or page == "graph"
 
 
 def test_curvature_and_another_criterion_from_the_networks(fitted_run):
@@ -194,17 +180,3 @@ def test_a_recovery_can_be_cancelled(fitted_run):
     job.do(partial(variants.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
     assert job.state == "stopped" and "ccs-admissible" not in results.variants(fitted_run)
     assert job.stage == "ordering" and job.progress > 0
-
-
-@pytest.mark.parametrize("page", ["ordering", "parents", "train"])
-def test_the_pages_of_a_fit_say_which_rows_of_an_experiment_it_used(page):
-    run = finished_run(3, truth=None)
-    run.update(FIT, notes=["The 600 rows without an intervention were used."])
-    assert "600 rows without an intervention were used" in texts(booted(page, run=run.id))
-
-
-def test_steps_at_which_an_experiment_overruled_the_scores():
-    run = finished_run(3, truth=None)
-    ocs = StoredFit(run).ocs.assign(rule="free", source="experiment")
-    write_frame(of_an_older_version(run).path / "ocs.csv", ocs)
-    assert "The run's experiments changed none of the 2 steps." in texts(opened(run))

@@ -14,23 +14,22 @@ from disco.subjects.fit.results import StoredFit
 PAGE = "pages/parents/page.py"
 
 
-def test_thresholds_start_at_the_runs_own_and_change_the_counts():
+def test_thresholds_start_at_the_runs_own_change_the_counts_and_follow_to_graph():
     run = finished_run(8, settings=Settings.of("paper", tau_z=3.0))
     app = opened(run, PAGE)
+    first, beside = app.main.columns[:2]
+    assert any(" kept" in part.value for part in first.markdown) and beside.slider and not first.slider
     assert app.slider[0].value == 3.0 and kept(app) == len(StoredFit(run).edges(3.0, 1.0))
+    app.slider[0].set_value(5.0).run()
+    assert not app.success and "Very few edges." in app.warning[0].value  # the verdict follows
     app.slider[0].set_value(0.5).run()
     assert not app.exception and kept(app) == len(StoredFit(run).edges(0.5, 1.0)) != len(StoredFit(run).edges(3.0, 1.0))
     app.select_slider[0].set_value(1 / 3).run()
     assert kept(app) == len(StoredFit(run).edges(0.5, 1 / 3))
-
-
-def test_the_graph_is_first_and_other_thresholds_can_be_seen():
-    app = opened(finished_run(8), PAGE)
-    first, beside = app.main.columns[:2]
-    assert any(" kept" in part.value for part in first.markdown) and beside.slider and not first.slider
-    assert "Z: How far" in beside.slider[0].help
     app.segmented_control(key="parents_section").set_value("Other thresholds").run()
     assert not app.exception and any("Where the curve is flat" in part.value for part in app.caption)
+    app.switch_page("pages/graph/page.py").run()
+    assert not app.exception and app.slider[0].value == 0.5 and app.select_slider[0].value == 1 / 3
 
 
 def test_of_many_edges_the_strongest_are_drawn():
@@ -53,13 +52,6 @@ def test_going_back_to_the_own_threshold_moves_nothing_else():
     next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
     assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
     assert kept(app) == len(StoredFit(run).edges(2.0, 1 / 3))
-
-
-def test_a_verdict_comes_first_and_follows_the_threshold():
-    app = opened(finished_run(8), PAGE)
-    assert "The threshold separates the scores clearly." in app.success[0].value
-    app.slider[0].set_value(5.0).run()
-    assert not app.success and "Very few edges." in app.warning[0].value
 
 
 @pytest.mark.parametrize("edges", ["likelihood", "DISCO"])
@@ -90,13 +82,6 @@ def test_the_worse_of_two_verdicts_is_the_louder_one(threshold, directions):
     is_worse = directions == "poor"
     assert ("Arrows. Do that." if is_worse else "Own. Do this.") in box.value
     assert ("Own." if is_worse else "Arrows.") in app.caption[0].value and "Do" not in app.caption[0].value
-
-
-def test_thresholds_follow_to_the_graph_page():
-    app = opened(finished_run(6), PAGE)
-    app.slider[0].set_value(1.25).run()
-    app.switch_page("pages/graph/page.py").run()
-    assert not app.exception and app.slider[0].value == 1.25
 
 
 def test_what_cannot_be_selected_is_said_where_it_applies():

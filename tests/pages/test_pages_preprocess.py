@@ -5,41 +5,37 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import booted, button, draft_of, drafted, frame_with, poisson, texts, written_run
+from app_world import booted, button, draft_of, drafted, frame_with, poisson, texts
 from made_up import finished_run
 
 from disco.paper.ranks import split_ranks
 from disco.paper.settings import Settings
 
 
-def test_each_transform_says_what_it_keeps():
+def test_each_transform_says_what_it_keeps_and_stays_after_a_change_of_page():
+    def draws_levels():
+        return any(chart.proto.id.endswith("-levels") for chart in at.get("plotly_chart"))
+
     at = drafted("preprocess", poisson())
     assert draft_of(at).settings.transform == "rank" and "strictly increasing transform" in texts(at)
+    assert not draws_levels()  # nothing is lost
+    kinds = [one.type for one in at.main if one.type in ("success", "plotly_chart", "number_input", "arrow_data_frame")]
+    assert kinds.index("success") < kinds.index("plotly_chart") < kinds.index("number_input")
     at.button_group(key="set_transform").set_value("none").run()
     assert "invariance is lost" in texts(at)
     at.button_group(key="set_transform").set_value("quantile").run()
-    assert draft_of(at).settings.transform == "quantile" and "compresses the support" in texts(at)
+    assert draft_of(at).settings.transform == "quantile" and draws_levels()
     at.number_input(key="set_levels").set_value(3).run()
     assert draft_of(at).settings.levels == 3 and (frame_with(at, "kept")["after"] <= 3).all() and not at.exception
-
-
-def test_the_verdict_is_before_the_picture_and_the_numbers():
-    at = drafted("preprocess", poisson())
-    kinds = [one.type for one in at.main if one.type in ("success", "plotly_chart", "number_input", "arrow_data_frame")]
-    assert kinds.index("success") < kinds.index("plotly_chart") < kinds.index("number_input")
-    assert not _draws_levels(at)  # nothing is lost
-    at.button_group(key="set_transform").set_value("quantile").run()
-    assert _draws_levels(at)
+    at.switch_page("pages/data/page.py").run()
+    at.switch_page("pages/preprocess/page.py").run()
+    assert draft_of(at).settings.transform == at.button_group(key="set_transform").value == "quantile"
 
 
 def test_what_is_computed_of_a_runs_table_serves_every_session():
     run, other = finished_run(3, truth=None), finished_run(3, truth=None)
     keys = [draft_of(booted("preprocess", run=one.id)).key for one in (run, run, other)]
     assert keys[0] == keys[1] != keys[2]
-
-
-def _draws_levels(at):
-    return any(chart.proto.id.endswith("-levels") for chart in at.get("plotly_chart"))
 
 
 def test_what_levels_lose_is_said_in_counts():
@@ -83,17 +79,3 @@ def test_a_faulty_table_leads_back_to_data():
     assert "5 rows" in texts(at)
     button(at, "Back to Data").click().run()
     assert at.title[0].value == "Data"
-
-
-def test_with_a_run_its_table_is_shown():
-    run = written_run(poisson())
-    at = booted("preprocess", run=run.id)
-    assert "90 rows × 3 columns" in texts(at)
-
-
-def test_choices_survive_a_change_of_page():
-    at = drafted("preprocess", poisson())
-    at.button_group(key="set_transform").set_value("quantile").run()
-    at.switch_page("pages/data/page.py").run()
-    at.switch_page("pages/preprocess/page.py").run()
-    assert draft_of(at).settings.transform == at.button_group(key="set_transform").value == "quantile"

@@ -6,17 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from app_world import (
-    booted,
     box,
     button,
-    csv,
+    drafted,
     frame_with,
     numbers,
     poisson,
     press,
     texts,
     unfold,
-    upload,
     written_when_asked,
 )
 from made_up import finished_run, of_an_older_version, refine_by_hand
@@ -34,7 +32,6 @@ from disco.work import jobs
 from disco.work.turns import Ticket, Wait
 from pages.shared.compute import machine
 from pages.shared.compute.background import Computation, Slow
-from pages.shared.frame import sidebar
 from pages.shared.work import monitor
 
 PAGE = "pages/refine/page.py"
@@ -72,27 +69,22 @@ def going_on(run, **state):
 
 
 def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
+    def progress(words):
+        return next(text for found in app.get("progress") if words in (text := found.proto.text.replace("\\", "")))
+
     cancelled = []
     monkeypatch.setattr(jobs, "cancel", lambda run, work: cancelled.append((run.id, work)))
     run = refined()
-    lock = going_on(run)
+    lock = going_on(run, score=-150.0, best=-119.0)
     app = opened(run, PAGE)
-    (progress,) = [found.proto.text for found in app.get("progress") if "Search" in found.proto.text]
-    assert "Search 2 of 12, from by mean: sweep 2" in progress.replace("\\", "") and "left" not in progress
-    assert "is running, 1 min 15 s so far" in texts(app)
-    assert any("the best so far started from by mean" in part.value for part in app.markdown)
+    assert "Search 2 of 12, from by mean: sweep 2" in progress("Search") and "left" not in progress("Search")
+    assert "Best score so far: -119.0 nats" in progress("Search") and "1 min 15 s so far" in texts(app)
     assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
+    run.update(REFINE, stage="bootstrap", done=10, total=53, eta=95.0)
+    app.run()
+    assert "10 of 53" in progress("other rows") and "1.3 to 2.4 min left" in progress("other rows")
     button(app, "Cancel").click().run()
     assert cancelled == [(run.id, REFINE)] and not app.exception
-    lock.release()
-
-
-def test_time_left_is_told_where_it_is_known():
-    run = refined()
-    lock = going_on(run, stage="bootstrap", done=10, total=53, eta=95.0)
-    app = opened(run, PAGE)
-    (progress,) = [found.proto.text for found in app.get("progress") if "other rows" in found.proto.text]
-    assert "10 of 53" in progress and "1.3 to 2.4 min left" in progress.replace("\\", "")
     lock.release()
 
 
@@ -124,23 +116,13 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     lock.release()
 
 
-def test_a_running_search_tells_its_best_score():
-    run = refined()
-    lock = going_on(run, score=-150.0, best=-119.0)
-    (said,) = [found.proto.text for found in opened(run, PAGE).get("progress") if "Search" in found.proto.text]
-    assert "Best score so far: -119.0 nats" in said.replace("\\", "")
-    lock.release()
-
-
-@pytest.mark.parametrize(
-    ("state", "words"), [("running", "was interrupted"), ("cancelled", "was cancelled"), ("failed", "failed")]
-)
+@pytest.mark.parametrize(("state", "words"), [("running", "was interrupted"), ("failed", "Out of \\<memory\\>")])
 def test_what_ended_can_go_on_with_the_same_choice(started, state, words):
     run = finished_run(4)
     error = "Out of <memory>." if state == "failed" else None
     going_on(run, state=state, choice={"starts": 2, "seed": 9}, error=error).release()
     app = opened(run, PAGE)
-    assert words in texts(app) and ("Out of \\<memory\\>" in texts(app)) == bool(error)
+    assert words in texts(app)
     button(app, "Resume").click().run()
     assert started == [(run, REFINE, Choice(starts=2, seed=9))]
 
@@ -155,30 +137,35 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
     assert run.status(REFINE).state == "done" and refining.history(run).empty
 
 
-def test_a_label_that_changed_meanwhile_opens_nothing(monkeypatch):
-    """The browser may send back an old label after a run's status changed it."""
-    opened_runs = []
-    monkeypatch.setattr(sidebar.session.run, "select", opened_runs.append)
-    monkeypatch.setattr(sidebar.st, "session_state", {"run_picker": "Fitting · gone"})
-    sidebar._picked("run_picker")
-    assert opened_runs == []
-
-
-def test_the_result_beside_the_disco_graph():
+def test_the_result_beside_the_disco_graph(drawn):
     run = refined(truth=None)
     app = opened(run, PAGE)
     shown = numbers(app)
-    before = set(StoredFit(run).graph().edges)
-    after, turned = set(EDGES), {(u, v) for u, v in EDGES if (v, u) in before}
-    assert shown["Undecided"] == "1"
-    assert int(shown["Kept"]) == len(before & after) and int(shown["Reversed"]) == len(turned)
-    assert int(shown["New"]) == len(after - before - turned)
-    assert int(shown["Dropped"]) == len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after})
-    said = texts(app)
-    assert "No hidden common causes" in said and "curved function of the sum" in said and "base measure" in said
-    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
+    before, after = set(StoredFit(run).graph().edges), set(EDGES)
+    turned = {(u, v) for u, v in EDGES if (v, u) in before}
+    counts = {
+        "Undecided": 1,
+        "Kept": len(before & after),
+        "Reversed": len(turned),
+        "New": len(after - before - turned),
+        "Dropped": len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after}),
+    }
+    assert {name: int(shown[name]) for name in counts} == counts
+    assert "No hidden common causes" in texts(app)
     assert frame_with(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
-    assert "truth" not in said and not any("truth" in (found.key or "") for found in app.button)
+    assert "truth" not in texts(app) and not any("truth" in (found.key or "") for found in app.button)
+    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
+    app.segmented_control(key="refine_lines").set_value("changes").run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - after
+    assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & after
+    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    # An edge that a filter hides does not count as dropped.
+    hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
+    assert hidden == before - after
+    app.toggle(key="refine_absent").set_value(False).run()
+    assert set(drawn[-1].edges) == set(EDGES[:4])
+    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
 
 
 def test_an_order_that_stayed_and_one_other_search():
@@ -186,7 +173,10 @@ def test_an_order_that_stayed_and_one_other_search():
     found = read_refined(run)
     starts = found.starts[found.starts["start"] != "CCS order"]
     save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
-    app = unfold(opened(run, PAGE), "refine_curves")
+    app = opened(run, PAGE)
+    curves = len(app.get("plotly_chart"))
+    unfold(app, "refine_curves")
+    assert len(app.get("plotly_chart")) == curves + 2  # drawn on request
     assert "The other search found another graph." in texts(app) and "other 1 " not in texts(app)
     assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
 
@@ -229,23 +219,6 @@ def test_of_many_edges_the_strongest_are_drawn_and_the_picked_one(drawn):
     assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("78 edges** shown")[1][:20]
 
 
-def test_what_changed_is_drawn(drawn):
-    run = refined(truth=None)
-    app = opened(run, PAGE)
-    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
-    app.segmented_control(key="refine_lines").set_value("changes").run()
-    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
-    before = set(StoredFit(run).graph().edges)
-    assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - set(EDGES)
-    assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & set(EDGES)
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
-    # An edge that a filter hides does not count as dropped.
-    hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
-    assert hidden == before - set(EDGES)
-    app.toggle(key="refine_absent").set_value(False).run()
-    assert set(drawn[-1].edges) == set(EDGES[:4])
-
-
 def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
     app = opened(refined(), PAGE)
     rows = frame_with(app, "A_top").set_index("")
@@ -258,33 +231,27 @@ def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
     assert frame_with(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
 
 
-def test_teaching_hides_the_truth_until_it_is_asked_for(drawn):
-    run = refined(teaching=True)
-    app = opened(run, PAGE)
-    assert "is hidden" in texts(app) and "Against the truth" not in texts(app)
+def test_teaching_hides_the_truth_until_it_is_asked_for():
+    app = opened(refined(teaching=True), PAGE)
     options = app.segmented_control(key="refine_lines").options
     assert "truth" not in frame_with(app, "direction_nats") and "truth" not in options
     app.button(key="truth_reveal").click().run()
     assert "truth" in frame_with(app, "direction_nats") and not app.exception
 
 
-def test_the_curves_of_the_searches_are_drawn_on_request():
-    app = opened(refined(), PAGE)
-    curves = len(app.get("plotly_chart"))
-    app.session_state["refine_curves"] = True
-    app.run()
-    assert len(app.get("plotly_chart")) == curves + 2
-
-
-def test_a_run_that_was_never_fitted_shows_its_refinement_alone():
+def test_a_run_that_was_never_fitted_shows_its_refinement_alone_and_other_pages_lead_to_it():
     run = create_run(finished_run(6).table(), Settings(), name="bare")
     refine_by_hand(run, ORDER, EDGES)
     (of_an_older_version(run).path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
-    assert numbers(app) == {"Undecided": "1"}
+    assert numbers(app) == {"Undecided": "1"} and not app.segmented_control
     assert edges_shown(app) == set(EDGES) and "The order before and after" not in _boxes(app)
     assert "The order before and after" in _boxes(opened(refined(), PAGE))
-    assert not app.segmented_control and any("Refinement · bare" in option for option in box(app, "run_picker").options)
+    assert any("Refinement · bare" in option for option in box(app, "run_picker").options)
+    app = opened(run, "pages/ordering/page.py")
+    assert {"empty_lead_on", "empty_to_refine"} <= {found.key for found in app.button}
+    app = opened(run, "pages/train/page.py")
+    assert app.button(key="resume_fit").label == "Fit it" and not any(found.key == "smoothing" for found in app.slider)
 
 
 def _boxes(app):
@@ -292,32 +259,18 @@ def _boxes(app):
 
 
 def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
-    app = opened(page=PAGE)
-    assert "but no fit" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
-    app = upload(booted(), "t.csv", csv(poisson())).switch_page(PAGE).run()
-    assert "but no fit" in texts(app) and "`t.csv` · 90 rows × 3 columns" in texts(app)
-    app.button(key="quick_look").click().run()
-    assert not app.exception and [run.id for run, *_ in started] == [app.query_params["run"]]
-    assert "No run is open" not in texts(app)
-
-
-def test_other_pages_say_that_it_was_not_fitted_and_lead_to_the_refined_graph():
-    run = create_run(finished_run(6).table(), Settings(), name="bare")
-    refine_by_hand(run, ORDER, EDGES)
-    app = opened(run, "pages/ordering/page.py")
-    assert "has not been fitted" in texts(app)
-    assert {"empty_lead_on", "empty_to_refine"} <= {found.key for found in app.button}
-    app = opened(run, "pages/train/page.py")
-    assert "has not been fitted" in texts(app) and app.button(key="resume_fit").label == "Fit it"
-    assert "use preset tuned" in texts(app) and not any(found.key == "smoothing" for found in app.slider)
-
-
-def test_a_fit_that_is_going_on_comes_first():
     run = finished_run(4)
     run.update(FIT, state="running", progress=0.5)
     lock = run.take()
-    assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)
+    assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)  # a fit at work comes first
     lock.release()
+    app = opened(page=PAGE)
+    assert "but no fit" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
+    app = drafted("refine", poisson())
+    assert "`t.csv` · 90 rows × 3 columns" in texts(app)
+    app.button(key="quick_look").click().run()
+    assert not app.exception and [run.id for run, *_ in started] == [app.query_params["run"]]
+    assert "No run is open" not in texts(app)
 
 
 def test_files_hold_the_edges_shown(monkeypatch):

@@ -19,8 +19,10 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     arrow = "→" if frame_with(app, "decided").set_index(["parent", "child"])["decided"]["x3", "x4"] else "—"
     assert not app.exception and f"##### `x3` {arrow} `x4`" in texts(app)
     assert numbers(app)[GAIN.short] == "128"
+    (row,) = selected(app)
+    assert tuple(frame_with(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
     box(app, "refine_node").set_value("x2").run()
-    assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None
+    assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None and not selected(app)
     app.switch_page("pages/graph/page.py").run()
     assert box(app, "graph_search").value == "x2"
 
@@ -71,15 +73,6 @@ def selected(app) -> list[int]:
     """The selected rows of the table of edges that is drawn."""
     number = app.session_state["refine_table_number"] if "refine_table_number" in app.session_state else 0
     return app.session_state[f"refine_table_{number}" if number else "refine_table"]["selection"]["rows"]
-
-
-def test_a_pick_selects_its_row():
-    app = opened(refined(), PAGE)
-    box(app, "refine_edge").set_value(("x3", "x4")).run()
-    (row,) = selected(app)
-    assert tuple(frame_with(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
-    box(app, "refine_node").set_value("x2").run()
-    assert not selected(app)
 
 
 @pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])

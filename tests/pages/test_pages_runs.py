@@ -84,22 +84,18 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["megabytes"] > 0.001
 
 
-def test_a_search_looks_at_name_preset_seed_and_state():
+def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on():
     finished_run(4, "barley", Settings.of("tuned", seed=3))
     finished_run(4, "rye", Settings.of("paper", seed=3))
+    lock = written_run(poisson(), "busy", state="running").take()
     at = booted("runs")
-    for words, found in (("BAR", {"barley"}), ("seed 3 paper", {"rye"}), ("fitted", {"barley", "rye"})):
+    searches = {"BAR": {"barley"}, "seed 3 paper": {"rye"}, "fitted": {"barley", "rye"}, "fitting": {"busy"}}
+    for words, names in searches.items():
         at.text_input(key="runs_search").set_value(words).run()
-        assert set(listed(at)["name"]) == found, words
+        assert set(listed(at)["name"]) == names, words
+    assert button(at, "Refresh")
     at.text_input(key="runs_search").set_value("wheat").run()
-    assert "None of 2 runs match" in texts(at) and not at.dataframe
-
-
-def test_a_run_that_is_worked_on_says_so():
-    run = written_run(poisson(), "busy", state="running")
-    lock = run.take()
-    at = booted("runs")
-    assert listed(at)["state"].tolist() == ["Fitting"] and button(at, "Refresh")
+    assert "None of 3 runs match" in texts(at) and not at.dataframe
     lock.release()
 
 
@@ -139,15 +135,13 @@ def test_a_queued_run_can_be_started_at_once_or_cancelled(monkeypatch, tick):
 # One run -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("what", "page"), [("fit", "graph"), ("refinement", "graph"), ("nothing", "train")])
-def test_a_run_opens_where_its_result_is(tick, what, page):
-    run = finished_run(5) if what == "fit" else runs.create_run(poisson(), Settings(), name="made up")
-    if what == "refinement":
-        refine_by_hand(run)
-    tick(run)
+@pytest.mark.parametrize(("refined", "page"), [(True, "Graph"), (False, "Train")])
+def test_a_run_without_a_fit_opens_where_its_result_is(tick, refined, page):
+    run = runs.create_run(poisson(), Settings(), name="made up")
+    tick(refine_by_hand(run) if refined else run)
     at = booted("runs")
     button(at, "Open").click().run()
-    assert not at.exception and at.query_params["run"] == run.id and at.title[0].value == page.capitalize()
+    assert not at.exception and at.query_params["run"] == run.id and at.title[0].value == page
 
 
 def test_a_run_is_renamed_and_every_page_says_so(tick):
@@ -191,13 +185,13 @@ def without_rows(name: str) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("data", [b"no zip", EXAMPLE.read_bytes()[:50_000], without_rows("ccs.csv")])
-def test_a_zip_that_is_no_run_is_one_sentence(data):
+def test_a_zip_that_is_no_run_is_one_sentence():
     run = finished_run(4)
-    at = booted("runs", run=run.id)
-    at.file_uploader(key="runs_zip_file_0").set_value(("<b>.zip", data, "application/zip")).run()
-    assert not at.exception and runs.list_runs() == [run] and at.query_params["run"] == run.id
-    assert error(at).startswith("<b>.zip: This run cannot be opened: ")
+    for data in (b"no zip", EXAMPLE.read_bytes()[:50_000], without_rows("ccs.csv")):
+        at = booted("runs", run=run.id)
+        at.file_uploader(key="runs_zip_file_0").set_value(("<b>.zip", data, "application/zip")).run()
+        assert not at.exception and runs.list_runs() == [run] and at.query_params["run"] == run.id
+        assert error(at).startswith("<b>.zip: ")
 
 
 def test_order_scores_and_edges_are_files(tick, monkeypatch):
@@ -244,21 +238,18 @@ def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
     assert at.session_state["shared_draft"].truth is None and not at.exception
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"parent,child\nx1,<i>z</i>\n", 'names "<i>z</i>", which is not in the table'),
-        (b"parent,child\nx1,x2\nx2,x1\n", "cycle"),
-        (bytes(range(128, 256)), "UTF-8"),
-    ],
-)
-def test_a_truth_that_does_not_fit_is_one_sentence_and_changes_nothing(tick, content, words):
+def test_a_truth_that_does_not_fit_changes_nothing_and_a_damaged_one_can_be_replaced(tick):
     run = finished_run(5)
     before = (run.path / "truth.csv").read_bytes()
     tick(run)
-    at = give(booted("runs"), run, content)
-    assert not at.exception and words in error(at) and error(at).startswith("truth.csv: ")
+    at = give(booted("runs"), run, b"parent,child\nx1,<i>z</i>\n")
+    assert not at.exception and error(at).startswith("truth.csv: ") and 'names "<i>z</i>"' in error(at)
     assert (run.path / "truth.csv").read_bytes() == before
+    (run.path / "truth.csv").write_text("x\n1\n")
+    at = booted("runs")
+    assert "truth.csv is damaged" in error(at)
+    give(at, run, b"parent,child\nx1,x2\n")
+    assert not at.error and len(run.truth()) == 1
 
 
 def test_a_hidden_truth_cannot_be_touched(tick):
@@ -266,16 +257,6 @@ def test_a_hidden_truth_cannot_be_touched(tick):
     tick(run)
     at = booted("runs")
     assert "hidden for teaching" in texts(at) and not any("attach" in found.key for found in at.file_uploader)
-
-
-def test_a_damaged_truth_can_be_replaced(tick):
-    run = finished_run(4)
-    (run.path / "truth.csv").write_text("x\n1\n")
-    tick(run)
-    at = booted("runs")
-    assert "truth.csv is damaged" in error(at)
-    give(at, run, b"parent,child\nx1,x2\n")
-    assert not at.error and len(run.truth()) == 1
 
 
 # Several -------------------------------------------------------------------------------------------------------------
@@ -321,48 +302,41 @@ def test_a_run_that_cannot_be_deleted_is_named_and_the_others_go(tick, monkeypat
 
 
 def test_two_runs_are_compared(tick, drawn, monkeypatch):
+    def changes():
+        return next(found.value for found in at.dataframe if "change" in found.value)
+
     first, second = finished_run(6, "first", Settings.of("paper", seed=1)), finished_run(HOSTILE + ["x1", "x2"], "2")
     third = finished_run(6, "third", Settings.of("paper", seed=2))
-    refine_by_hand(third, ["x2", "x1", "x3", "x4", "x5", "x6"])
+    refine_by_hand(third, ["x2", "x1", "x3", "x4", "x5", "x6"], choice=Choice(bootstrap=5, redone=True))
     written = written_when_asked(monkeypatch)
     tick(first, third)
     at = booted("runs")
     labels = ["In both", "Only first", "Only second", "Reversed"]
     assert not at.exception and [found.label for found in at.metric][:4] == labels
-    (table,) = [found.value for found in at.dataframe if "change" in found.value]
-    assert set(table["change"]) == {"In both"} and len(drawn) == 2
+    assert set(changes()["change"]) == {"In both"} and len(drawn) == 2
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
     assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
     assert ["Seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)
     at.button_group(key=f"compare_Second_{third.id}").set_value("refinement").run()
-    (table,) = [found.value for found in at.dataframe if "change" in found.value]
-    assert {"Reversed", "Only second"} <= set(table["change"]) and "gain_nats_second" in table
-    tick(first, second)
+    assert {"Reversed", "Only second"} <= set(changes()["change"]) and "gain_nats_second" in changes()
+    refine_by_hand(first)
+    (first.path / "edges.csv").unlink()
+    (third.path / "edges.csv").unlink()
+    (settings,) = [found.value for found in booted("runs").dataframe if "setting" in found.value]
+    assert settings.to_numpy().tolist()[1:] == [
+        ["Refinement: bootstrap tables", "50", "5"],
+        ["Refinement: search every bootstrap table from scratch", "Off", "On"],
+    ]
+    tick(finished_run(6), second)
     at = booted("runs")
     assert not at.exception and "6 columns only in `2`" in texts(at) and "2 columns" in texts(at)
 
 
-def test_settings_that_differ_are_named_as_on_the_pages(tick):
-    first, second = (finished_run(4, name) for name in ("first", "second"))
-    for run, choice in ((first, Choice()), (second, Choice(bootstrap=5, redone=True))):
-        refine_by_hand(run, choice=choice)
-    (first.path / "edges.csv").unlink()
-    tick(first, second)
-    (settings,) = [found.value for found in booted("runs").dataframe if "setting" in found.value]
-    assert settings.to_numpy().tolist() == [
-        ["Refinement: bootstrap tables", "50", "5"],
-        ["Refinement: search every bootstrap table from scratch", "Off", "On"],
-    ]
-
-
-def test_a_run_without_a_result_cannot_be_compared(tick):
-    tick(finished_run(4), runs.create_run(poisson(), Settings(), name="never fitted"))
-    assert "`never fitted` has no finished fit or refinement to compare" in texts(booted("runs"))
-
-
-def test_damaged_results_are_one_sentence(tick):
+def test_damaged_results_and_none_cannot_be_compared(tick):
     first, second = finished_run(4), finished_run(4, "damaged")
     Path(second.path / "order.csv").write_text("x\n")
     tick(first, second)
     assert "order.csv is damaged" in error(booted("runs"))
+    tick(first, runs.create_run(poisson(), Settings(), name="never fitted"))
+    assert "`never fitted` has no finished fit or refinement" in texts(booted("runs"))

@@ -58,13 +58,18 @@ def no_jobs():
 def test_ocs_is_shown_at_first_and_the_others_are_offered(run):
     app = opened(run, PAGE)
     assert app.segmented_control(key=f"selector_{run.id}").value == "ocs" and app.slider
-    part(app, "Two selectors")
-    assert "Evidence has not been computed along this order yet." in texts(app)
     shown(app, run, "cam")
     assert not app.exception and not app.slider and "CAM has not been computed" in texts(app)
-    assert "normal errors" in texts(app)
     keys = [button.key for button in app.button if button.key and button.key.startswith("selecting_")]
     assert keys == ["selecting_shown_cam"]
+    shown(app, run, "ocs").switch_page("pages/graph/page.py").run()
+    assert app.slider and "as this run was fitted" not in texts(app)
+    app.switch_page(PAGE)
+    shown(app.run(), run, "cam").switch_page("pages/graph/page.py")
+    assert "Shown: the edges by OCS, as this run was fitted." in texts(app.run()) and app.slider
+    app.switch_page(PAGE)
+    app = compute(part(shown(app.run(), run, "ocs"), "Two selectors"), "evidence", "beside")
+    assert read_candidates(run, "evidence") is not None and numbers(app)["Both"].isdigit() and SAME_ROWS in texts(app)
 
 
 @pytest.mark.parametrize("selector", ["cam", "evidence"])
@@ -114,18 +119,10 @@ def test_two_selectors_are_counted_and_scored(run):
     assert int(numbers(app)["Both"]) + int(numbers(app)["Only CAM"]) == strict
 
 
-def test_a_selector_can_be_computed_from_side_by_side(run):
-    app = compute(part(opened(run, PAGE), "Two selectors"), "evidence", "beside")
-    assert read_candidates(run, "evidence") is not None and numbers(app)["Both"].isdigit() and SAME_ROWS in texts(app)
-
-
-def test_what_a_selector_refuses_is_a_sentence():
+def test_what_a_selector_refuses_is_a_sentence_and_hostile_names_are_data():
     run = finished_run(30, truth=None)  # 60 rows
     app = compute(shown(opened(run, PAGE), run, "pcm"), "pcm")
     assert not app.exception and "too many for 30 rows" in app.error[0].value
-
-
-def test_hostile_names_are_data():
     run = finished_run(HOSTILE)
     compute_candidates(run, "cam")
     app = shown(opened(run, PAGE), run, "cam")
@@ -175,11 +172,3 @@ def test_graph_shows_the_selector_that_the_run_was_fitted_with():
     app = opened(run, page)
     app.segmented_control(key=f"variant_{run.id}").set_value("constant-clipped").run()
     assert not app.exception and app.slider and "CAM has not been computed along this order" in texts(app)
-
-
-def test_graph_says_that_it_shows_the_ocs_where_parents_shows_another(run):
-    app = opened(run, "pages/graph/page.py")
-    assert app.slider and "as this run was fitted" not in texts(app)
-    app.switch_page(PAGE)
-    shown(app.run(), run, "cam").switch_page("pages/graph/page.py")
-    assert "Shown: the edges by OCS, as this run was fitted." in texts(app.run()) and app.slider

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from app_world import APP, HOSTILE, booted, button, frame_with, texts
+from app_world import APP, HOSTILE, button, frame_with, texts
 from streamlit.testing.v1 import AppTest
 
 from disco.errors import InputError
@@ -52,20 +52,21 @@ def test_the_table_is_that_of_the_design():
     expected = simulate(Design(nodes=6, rows=60, k=2.0, seed=3))
     pd.testing.assert_frame_equal(table_of(at), expected.table)
     shown = frame_with(at, "variance").set_index("column")
-    assert shown.loc["x4", "mean"] == pytest.approx(expected.table["x4"].mean())
-    assert shown.loc["x4", "variance"] == pytest.approx(expected.table["x4"].var())
-    assert shown.loc["x4", "zeros"] == pytest.approx((expected.table["x4"] == 0).mean())
-    assert list(shown["parents"]) == [sum(expected.truth["child"] == name) for name in shown.index]
-    assert f"60 rows × 6 columns, {len(expected.truth)} true edges" in texts(at)
-    assert {one.label for one in at.metric} == {"By mean", "By variance", "By variance − mean"}
+    for name, column in expected.table.items():
+        numbers = [column.mean(), column.var(), (column == 0).mean(), sum(expected.truth["child"] == name)]
+        assert shown.loc[name, ["mean", "variance", "zeros", "parents"]].tolist() == pytest.approx(numbers)
+    assert f"60 rows × 6 columns, {len(expected.truth)} true edges" in texts(at) and len(at.metric) == 3
+    keys = [key for one in at.main if (key := getattr(one, "key", None))]
+    assert keys.index("sim_use") < keys.index("sim_rows")
+    button(at, "New seed").click().run()
+    assert at.number_input(key="sim_seed").value != 3 and not table_of(at).equals(expected.table)
 
 
-@pytest.mark.parametrize("graph", ["er-exact", "sf", "chain", "fork", "collider", "own"])
-def test_every_kind_of_graph(graph):
-    at = opened(k=2.0, graph=graph)
-    nodes = 4 if graph == "own" else 6
-    expected = {"er-exact": 12, "sf": 8, "chain": 5, "fork": 5, "collider": 5, "own": 4}[graph]
-    assert f"60 rows × {nodes} columns, {expected} true edges" in texts(at)
+def test_every_kind_of_graph():
+    at = opened(k=2.0)
+    for graph, edges in {"er-exact": 12, "sf": 8, "chain": 5, "fork": 5, "collider": 5, "own": 4}.items():
+        set_to(at, graph=graph)
+        assert f"60 rows × {4 if graph == 'own' else 6} columns, {edges} true edges" in texts(at)
 
 
 def test_families_in_groups_and_by_node():
@@ -85,18 +86,6 @@ def test_parameters_are_those_of_the_chosen_families():
     assert at.number_input(key="sim_parameter_size").value == 0.5
     at.number_input(key="sim_parameter_size").set_value(None).run()
     assert at.session_state["simulate_last"].design.parameters == {}
-
-
-def test_the_dice_has_words_and_draws_another_table():
-    at = opened(seed=3)
-    before = table_of(at)
-    button(at, "New seed").click().run()
-    assert at.number_input(key="sim_seed").value != 3 and not table_of(at).equals(before)
-
-
-def test_the_way_on_stands_before_the_form():
-    keys = [key for one in opened().main if (key := getattr(one, "key", None))]
-    assert keys.index("sim_use") < keys.index("sim_rows")
 
 
 def test_unsortable_sets_its_parts():
@@ -135,8 +124,7 @@ def test_what_is_impossible_is_said_where_it_was_asked(values, section, words):
 
 
 def test_what_was_impossible_can_be_mended():
-    at = opened(nodes=1, family="nb-softplus", parameters={"size": -1.0})
-    set_to(at, nodes=5)
+    at = set_to(opened(nodes=1, family="nb-softplus", parameters={"size": -1.0}), nodes=5)
     assert "size" in said(at)[0]
     set_to(at, parameter_size=2.0)
     assert not at.error and table_of(at).shape == (60, 5)
@@ -176,9 +164,7 @@ def test_hostile_names_are_shown_not_read():
 
 
 def test_two_and_three_hundred_nodes():
-    at = opened(nodes=2, k=1.0)
-    assert table_of(at).shape == (60, 2)
-    set_to(at, nodes=300)
+    at = set_to(opened(nodes=2, k=1.0), nodes=300)
     assert table_of(at).shape == (60, 300)
     at = opened(DrawnGraph({f"x{k}": (0.0, 0.0) for k in range(300)}, (("x0", "x1"),)), graph="own")
     assert table_of(at).shape == (60, 300) and "cannot be drawn by hand" in texts(at)
@@ -189,36 +175,22 @@ def test_a_large_design_waits_for_the_button(monkeypatch):
     at = opened(nodes=5, rows=50)
     assert "simulate_last" not in at.session_state
     button(at, "Simulate").click().run()
-    assert table_of(at).shape == (50, 5)
     at.switch_page("pages/data/page.py").run()
     at_simulate(at)
     assert table_of(at).shape == (50, 5) and "50 rows × 5 columns" in texts(at)
 
 
-def test_the_table_goes_on_with_its_truth():
-    at = opened(k=2.0)
-    made = at.session_state["simulate_last"]
-    button(at, "Use this table").click().run()
-    assert at.title[0].value == "Preprocess"
-    draft = at.session_state["shared_draft"]
-    pd.testing.assert_frame_equal(draft.table, made.table)
-    pd.testing.assert_frame_equal(draft.truth, made.truth)
-    assert not draft.teaching and "seed 0" in draft.source
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
+def test_an_example_fills_the_form_and_the_page_says_what_can_be_known():
+    at = opened()
+    for name, words in (
         ("Complete binary model: cannot be known", "No direction can be known."),
         ("Trimodal source, softplus: can be known", "Every direction can be known"),
         ("Tree, partly known", "Unknown directions: `a` → `b`, `a` → `e`."),
-    ],
-)
-def test_an_example_fills_the_form_and_the_page_says_what_can_be_known(name, words):
-    at = set_to(opened(), example=name)
-    pd.testing.assert_frame_equal(table_of(at), simulate(EXAMPLES[name]).table)
-    assert words in texts(at)
-    assert next(box for box in at.selectbox if box.key == "sim_example").value is None, "ready for the next"
+    ):
+        set_to(at, example=name)
+        pd.testing.assert_frame_equal(table_of(at), simulate(EXAMPLES[name]).table)
+        assert words in texts(at)
+        assert next(box for box in at.selectbox if box.key == "sim_example").value is None, "ready for the next"
     assert words not in texts(set_to(at, teaching=True))
 
 
@@ -232,19 +204,19 @@ def test_shapes_and_spreads_reach_the_table_and_survive_a_design_file():
 
 
 def test_columns_beside_the_counts_come_with_the_table_and_their_roles():
-    at = set_to(opened(), batches=3, batch_effect=1.0, depth=0.4, age_and_sex=True, groups=10)
-    design = Design(nodes=6, rows=60, k=2.0, batches=3, batch_effect=1.0, depth=0.4, age_and_sex=True, groups=10)
+    def has_roles():
+        return "roles.json" in {one.label for one in at.get("download_button")}
+
+    beside = {"batches": 3, "batch_effect": 1.0, "depth": 0.4, "age_and_sex": True, "groups": 10}
+    at = set_to(opened(), **beside)
     made = at.session_state["simulate_last"]
-    pd.testing.assert_frame_equal(made.whole, simulate(design).whole)
-    assert "60 rows × 6 columns + batch + age + sex + depth + group" in texts(at)
-    assert "Beside the counts: 3 batches, age and sex, depth 0.4, 10 groups." in texts(at)
-    assert "is an exposure" in texts(at) and "Without the roles of batch, age, sex, depth and group" in texts(at)
-    assert "roles.json" in {one.label for one in at.get("download_button")}
+    pd.testing.assert_frame_equal(made.whole, simulate(Design(nodes=6, rows=60, k=2.0, **beside)).whole)
+    assert "60 rows × 6 columns + batch + age + sex + depth + group" in texts(at) and has_roles()
+    assert "is an exposure" in texts(at)
     set_to(at, depth_causes="counts")
     assert "a covariate" in texts(at) and at.session_state["simulate_last"].beside["depth"].equals(made.beside["depth"])
     set_to(at, batches=0, depth=0.0, age_and_sex=False, groups=0)
-    assert "Beside the counts:" not in texts(at)
-    assert "roles.json" not in {one.label for one in at.get("download_button")}
+    assert "Beside the counts:" not in texts(at) and not has_roles()
 
 
 def test_contexts_come_with_the_table_and_what_they_act_on():
@@ -257,7 +229,7 @@ def test_contexts_come_with_the_table_and_what_they_act_on():
     assert "`context2` acts on nothing." in texts(at)
 
 
-def test_teaching_hides_the_truth():
+def test_the_table_goes_on_with_its_truth_unless_teaching_hides_it():
     at = opened(k=2.0, graph="own", teaching=True)
     assert not at.metric and "true edge" not in texts(at)
     assert not {"position", "parents", "family"} & set(frame_with(at, "variance"))
@@ -265,12 +237,12 @@ def test_teaching_hides_the_truth():
     disabled = [files[name].disabled for name in ("counts.csv", "truth.csv", "order.csv", "design.json")]
     assert disabled == [False, True, True, True] and not any("parent" in frame.value for frame in at.dataframe)
     button(at, "Use this table").click().run()
-    assert at.session_state["shared_draft"].teaching and "seed" not in at.session_state["shared_draft"].source
-
-
-def test_data_leads_here():
-    at = booted()
-    assert any("Design your own" in str(link.proto) for link in at.get("page_link"))
+    draft, made = at.session_state["shared_draft"], at.session_state["simulate_last"]
+    assert at.title[0].value == "Preprocess" and draft.teaching and "seed" not in draft.source
+    pd.testing.assert_frame_equal(draft.table, made.table)
+    pd.testing.assert_frame_equal(draft.truth, made.truth)
+    button(set_to(at_simulate(at), teaching=False), "Use this table").click().run()
+    assert not at.session_state["shared_draft"].teaching and "seed 0" in at.session_state["shared_draft"].source
 
 
 def test_continuous_tables_go_to_data():
@@ -301,13 +273,21 @@ DESIGNS = [
 ]
 
 
-@pytest.mark.parametrize("design", DESIGNS)
-def test_a_saved_design_gives_the_same_table_again(design):
+def test_a_saved_design_gives_the_same_table_again_and_a_bad_one_is_refused():
     at = opened()
-    content = json.dumps(design.to_dict()).encode()
+    for design in DESIGNS:
+        give(at, json.dumps(design.to_dict()).encode())
+        assert not at.error
+        pd.testing.assert_frame_equal(table_of(at), simulate(design).table)
+    form = at.session_state["simulate_form"]
+    give(at, b"{")
+    assert "is kept" in said(at)[0] and at.session_state["simulate_form"] == form
+
+
+def give(at, content):
+    """Open a design file."""
     at.file_uploader(key="sim_design_file").set_value(("design.json", content, "application/json")).run()
-    assert not at.exception and not at.error
-    pd.testing.assert_frame_equal(table_of(at), simulate(design).table)
+    assert not at.exception, at.exception
 
 
 @pytest.mark.parametrize(
@@ -322,12 +302,6 @@ def test_a_saved_design_gives_the_same_table_again(design):
 def test_bad_design_files_are_refused_in_words(content, words):
     with pytest.raises(InputError, match=words):
         design_file.parsed(content)
-
-
-def test_a_bad_design_file_keeps_the_design_before():
-    at = opened(seed=5)
-    at.file_uploader(key="sim_design_file").set_value(("d.json", b"{", "application/json")).run()
-    assert "is kept" in said(at)[0] and at.session_state["simulate_form"].seed == 5
 
 
 def sent(nodes, edges=()):

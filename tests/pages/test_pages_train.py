@@ -22,6 +22,7 @@ from disco.work import jobs, where
 from pages.shared.widgets.names import plain
 from pages.shared.work import fit_options
 
+KINDS = ("tiers", "required", "forbidden")
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
 
@@ -35,54 +36,36 @@ def on_train(table=None):
     return at
 
 
-def test_a_name_that_was_typed_is_there_on_the_way_back():
-    def name(at):
-        return next(box for box in at.text_input if box.label == "Name of the run")
-
-    at = on_train()
-    name(at).set_value("mine").run()
-    at.switch_page("pages/preprocess/page.py").run()
-    at.switch_page("pages/train/page.py").run()
-    assert not at.exception and name(at).value == "mine"
-
-
-def test_estimate_before_the_start():
-    at = on_train()
-    assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]
-    assert "The preset *paper* would take about" in texts(at)
-
-
 def test_a_preset_changes_its_numbers_and_keeps_own_choices():
     at = on_train()
+    at.number_input(key="set_pi_min").set_value(3.0).run()  # refused
+    assert any("pi" in found.value for found in at.error) and draft_of(at).settings.pi_min == 1.0
+    assert at.number_input(key="set_pi_min").value == 1.0
     at.number_input(key="set_seed").set_value(7).run()
     at.button_group(key="set_boundary").set_value("admissible").run()
     assert draft_of(at).settings.preset == "tuned" and "are our reading" not in texts(at)
     at.button_group(key="set_preset").set_value("paper").run()
     assert (draft_of(at).settings.seed, draft_of(at).settings.boundary) == (7, "admissible")
     assert draft_of(at).settings.joint_epochs == 800 and "are our reading" in texts(at)
+    at.button_group(key="set_joint_schedule").set_value("epochs").run()  # the paper at its letter
+    assert draft_of(at).settings == Settings.of("paper", seed=7, boundary="admissible", joint_schedule="epochs")
+    button(at, "Back to the preset").click().run()
+    assert draft_of(at).settings.joint_schedule == Settings.of("paper").joint_schedule
     at.button_group(key="set_preset").set_value("tuned").run()
     assert draft_of(at).settings == Settings.of("tuned", seed=7, boundary="admissible")
 
 
-def test_the_paper_can_be_taken_at_its_letter():
+def test_every_number_of_the_method_can_be_set_in_the_order_of_its_rows():
     at = on_train()
-    at.button_group(key="set_preset").set_value("paper").run()
-    at.button_group(key="set_joint_schedule").set_value("epochs").run()
-    assert draft_of(at).settings == Settings.of("paper", joint_schedule="epochs") and "1 setting differs" in texts(at)
-
-
-def test_every_number_of_the_method_can_be_set():
-    at = on_train()
-    assert not any(found.key == "set_projection_epochs" for found in at.number_input)  # without that network
+    assert [found.label for found in at.metric] == ["Time, about", "Memory, about"]
+    shown = [found.key for found in at.number_input]
+    expected = ["set_joint_epochs", "set_joint_steps", "set_joint_decay", "set_joint_learning_rate"]
+    assert sorted(expected, key=shown.index) == expected  # as a phone shows them
+    assert "set_projection_epochs" not in shown  # without that network
     at.button_group(key="set_projection").set_value("network").run()
     named = {found.key.removeprefix("set_") for found in [*at.number_input, *at.button_group, *at.toggle] if found.key}
     left_to_preprocess = {"transform", "levels", "min_level_rows"}
     assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
-
-
-def test_the_epochs_that_a_small_table_gets_are_said_below_those_asked_for():
-    at = on_train()
-    at.button_group(key="set_projection").set_value("network").run()
     plan = Plan.of(len(poisson()), draft_of(at).settings)
     assert plan.projection.epochs > 40
     assert f"40 asked; {plan.projection.epochs:,} will be made here, for 1,000 steps." in texts(at)
@@ -91,27 +74,21 @@ def test_the_epochs_that_a_small_table_gets_are_said_below_those_asked_for():
     assert "for 1,000 steps" not in texts(at) and "for 500 steps" in texts(at)
 
 
-def test_closed_boxes_draw_no_widget_and_a_choice_made_in_them_stays():
+def test_closed_boxes_draw_no_widget_and_what_was_chosen_or_typed_stays():
+    def name():
+        return next(box for box in at.text_input if box.label == "Name of the run")
+
     at = drafted("train", poisson())
     assert not any((found.key or "") in ("set_width", "set_tau_z") for found in at.number_input)
+    name().set_value("mine").run()
     at = unfold(at, "expert")
     at.number_input(key="set_width").set_value(64).run()
     assert not any(found.key == "set_tau_z" for found in at.number_input)
     at.session_state["expert"] = False
     assert draft_of(at.run()).settings.width == 64 and "1 setting differs" in texts(at)
-
-
-def test_a_finished_run_shows_settings_of_another_fit_when_asked():
-    at = booted("train", run=written_run(poisson()).id)
-    assert not any(found.key == "start_fit" for found in at.button)
-    assert button(unfold(at, "another_fit"), "Start the fit")
-
-
-def test_a_refused_value_is_said_and_changes_nothing():
-    at = on_train()
-    at.number_input(key="set_pi_min").set_value(3.0).run()
-    assert any("pi" in found.value for found in at.error) and draft_of(at).settings.pi_min == 1.0
-    assert at.number_input(key="set_pi_min").value == 1.0
+    at.switch_page("pages/preprocess/page.py").run()
+    at.switch_page("pages/train/page.py").run()
+    assert not at.exception and name().value == "mine" and draft_of(at).settings.width == 64
 
 
 def test_folds_by_counts_are_two():
@@ -125,14 +102,6 @@ def test_folds_by_counts_are_two():
     assert draft_of(at).settings.folds_by == "counts"
     at.button_group(key="set_folds_by").set_value("rows").run()
     assert draft_of(at).settings.folds_by == "rows" and not at.number_input(key="set_folds").disabled
-
-
-def test_back_to_the_preset():
-    at = on_train()
-    at.number_input(key="set_width").set_value(64).run()
-    assert "1 setting differs" in texts(at)
-    button(at, "Back to the preset").click().run()
-    assert draft_of(at).settings.width == 256
 
 
 def test_start_makes_a_run_and_opens_it(started):
@@ -163,9 +132,12 @@ def test_done_run_shows_its_account_and_leads_on():
     run = written_run(poisson(), rows_used=90, seconds_off=1.1, estimate={"seconds": 75, "low": 60, "high": 150})
     at = booted("train", run=run.id)
     said = texts(at)
-    assert "finished in 1 min 23 s" in said and "90 rows used" in said
-    assert "estimated 1 to 2.5 min ·" in said or "estimated 1 to 2.5 min." in said and "No sign of overfitting" in said
-    assert button(at, "See the causal order")
+    assert "1 min 23 s" in said and "90 rows used" in said and "estimated 1 to 2.5 min" in said
+    assert "No sign of overfitting" in said and button(at, "See the causal order")
+    at.slider(key="smoothing").set_value(0.6).run()
+    at.button_group(key="losses_shown").set_value("each").run()
+    assert not at.exception and not any(found.key == "start_fit" for found in at.button)
+    assert button(unfold(at, "another_fit"), "Start the fit")
 
 
 def test_overfitting_is_said_in_words():
@@ -201,23 +173,15 @@ def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     assert started == [(run, FIT)]
 
 
-@pytest.mark.parametrize(("state", "words"), [("cancelled", "was cancelled"), ("failed", "failed")])
-def test_ended_runs_say_why_and_can_be_started_again(state, words):
-    run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if state == "failed" else None)
+@pytest.mark.parametrize("state", ["cancelled", "failed"])
+def test_ended_runs_say_why_and_can_be_started_again(state):
+    failed = state == "failed"
+    run = written_run(poisson(), state=state, progress=0.0, error="Column <b> is odd." if failed else None)
     at = booted("train", run=run.id)
-    assert words in texts(at)
-    again = button(at, "Try the same fit again" if state == "failed" else "Start again")
-    assert ("primary" in str(again.proto.type)) is (state != "failed")
-    assert any(found.key == "start_fit" for found in at.button) is (state == "failed")  # other settings, at once
-    if state == "failed":
-        assert any("Column \\<b\\> is odd" in found.value for found in at.error)
-
-
-def test_folds_and_smoothing_can_be_changed():
-    at = booted("train", run=written_run(poisson()).id)
-    at.slider(key="smoothing").set_value(0.6).run()
-    at.button_group(key="losses_shown").set_value("each").run()
-    assert not at.exception
+    again = button(at, "Try the same fit again" if failed else "Start again")
+    assert state in texts(at) and ("primary" in str(again.proto.type)) is not failed
+    assert any(found.key == "start_fit" for found in at.button) is failed  # other settings, at once
+    assert any("Column \\<b\\> is odd" in found.value for found in at.error) is failed
 
 
 def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
@@ -248,11 +212,6 @@ def test_a_run_says_its_settings_in_the_words_of_the_page():
     assert named == []
 
 
-def test_a_run_that_is_gone_is_said():
-    at = booted("train", run="gone")
-    assert "There is no run gone on this machine" in texts(at)
-
-
 def test_the_sidebar_sends_work_to_a_cluster(monkeypatch):
     """An address that cannot be used is a sentence, and changes nothing."""
     monkeypatch.setattr(cluster, "workers", lambda address: 2)
@@ -272,22 +231,17 @@ def test_the_sidebar_sends_work_to_a_cluster(monkeypatch):
     assert where.address() == ""
 
 
-def test_the_sidebar_opens_runs():
-    first, _ = written_run(poisson(), "first"), written_run(poisson(), "second")
+def test_the_sidebar_opens_runs_and_tells_one_that_waits_from_one_that_is_fitted():
+    first, second, third = (written_run(poisson(), name) for name in ("first", "second", "third"))
+    second.update(FIT, state="queued")
+    third.update(state="running", stage="joint")
+    locks = [second.take(), third.take()]
     at = booted("train")
     picker = box(at, "run_picker")
-    assert any(option.endswith("first · paper, seed 0") for option in picker.options)
+    assert {"Queued · second · paper, seed 0", "Fitting · third · paper, seed 0"} <= set(picker.options)
     picker.set_value(first.id).run()
     assert at.query_params["run"] == first.id
-
-
-@pytest.mark.parametrize(("state", "word"), [("queued", "Queued"), ("running", "Fitting")])
-def test_the_sidebar_tells_a_run_that_waits_from_one_that_is_fitted(state, word):
-    run = written_run(poisson(), "first", state=state, stage="joint" if state == "running" else "")
-    lock = run.take()
-    try:
-        assert box(booted("runs"), "run_picker").options == [f"{word} · first · paper, seed 0"]
-    finally:
+    for lock in locks:
         lock.release()
 
 
@@ -319,7 +273,7 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
 
 def typed(at, tiers="", required="", forbidden=""):
     """Type knowledge into the boxes, and apply it."""
-    for kind, text in (("tiers", tiers), ("required", required), ("forbidden", forbidden)):
+    for kind, text in zip(KINDS, (tiers, required, forbidden), strict=True):
         at.text_area(key=f"knowledge_{kind}").set_value(text)
     at.run()
     return at.button(key="knowledge_apply").click().run()
@@ -333,7 +287,7 @@ def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
     typed(at, "a,\n\nb, c", "a->b", "a -> c")
     rules = Knowledge([["a"], ["b", "c"]], ["a → b"], ["a → c"], [2])
     assert not at.exception and not at.error and draft_of(at).knowledge == rules
-    texts = [at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden")]
+    texts = [at.text_area(key=f"knowledge_{kind}").value for kind in KINDS]
     assert texts == ["a\nb, c", "a → b", "a → c"] and at.multiselect(key="knowledge_closed").value == [2]
     at.switch_page("pages/data/page.py").run()
     at.switch_page("pages/train/page.py").run()
@@ -348,21 +302,18 @@ def test_typed_knowledge_is_applied_shown_again_removed_and_restored():
     assert at.text_area(key="knowledge_forbidden").value == "b → c"
 
 
-@pytest.mark.parametrize(
-    ("texts", "words"),
-    [
+def test_typed_knowledge_that_is_wrong_is_said_and_stays_typed():
+    at = on_train()
+    for lines, words in (
         (("", "a -> z", ""), '"z", which is not a column of the table'),
         (("", "a -> b\nb -> a", ""), "which closes the cycle a → b → a"),
         (("", "a", ""), "Line 1 of the required edges must be one parent → child"),
         (('a, "b', "", ""), "Line 1 of the tiers has a double quote"),
-    ],
-)
-def test_typed_knowledge_that_is_wrong_is_said_and_stays_typed(texts, words):
-    at = typed(on_train(), *texts)
-    assert not at.exception and draft_of(at).knowledge is None
-    (error,) = at.error
-    assert plain(words) in error.value
-    assert texts == tuple(at.text_area(key=f"knowledge_{kind}").value for kind in ("tiers", "required", "forbidden"))
+    ):
+        typed(at, *lines)
+        (error,) = at.error
+        assert not at.exception and draft_of(at).knowledge is None and plain(words) in error.value
+        assert lines == tuple(at.text_area(key=f"knowledge_{kind}").value for kind in KINDS)
 
 
 def test_knowledge_is_saved_as_files_if_their_form_can_hold_it():
@@ -372,9 +323,3 @@ def test_knowledge_is_saved_as_files_if_their_form_can_hold_it():
     assert draft_of(at).knowledge == Knowledge(forbidden=[("a", "b, c")])
     assert "knowledge_tetrad" not in {found.key for found in at.get("download_button")}
     assert any(plain('cannot hold "b, c", because it has a space') in found.value for found in at.caption)
-
-
-def test_settings_come_row_by_row_so_that_a_phone_shows_them_in_order():
-    shown = [found.key for found in on_train().number_input]
-    expected = ["set_joint_epochs", "set_joint_steps", "set_joint_decay", "set_joint_learning_rate"]
-    assert sorted(expected, key=shown.index) == expected
