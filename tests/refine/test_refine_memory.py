@@ -11,6 +11,13 @@ from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of,
 from disco.errors import FitStopped
 from disco.refine import Choice, refine
 from disco.refine.node_scores import Scores
+from disco.simulate import Design, simulate
+
+
+@pytest.fixture(scope="module")
+def known():
+    """As few rows as give several searches and edges."""
+    return simulate(Design(nodes=8, rows=800, k=2, family="nb-softplus", seed=1))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +73,7 @@ def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
 def test_memory_of_another_table_is_left_alone(known, tmp_path):
     memory = tmp_path / "refining.json"
     refine(known.table, QUICK, memory=memory)
-    other = refine(known.table.head(700), QUICK, memory=memory)
+    other = refine(known.table.head(500), QUICK, memory=memory)
     assert other.score > refine(known.table, QUICK).score  # fewer rows, fewer nats to lose
 
 
