@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,8 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv(limits.VARIABLE, "{}")  # `disco serve` sets it for its process
     monkeypatch.setattr(os, "fsync", lambda _: None)
+    if "QUICK" in os.environ:
+        monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("make quick starts no process"))
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     random.seed(0)
@@ -245,7 +248,7 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the likelihood once, or each test process would."""
-    if not hasattr(session.config, "workerinput"):
+    if not hasattr(session.config, "workerinput") and "QUICK" not in os.environ:
         compiled_world.compile_beside()
 
 

@@ -1,47 +1,46 @@
 """Searches for hidden artefacts, made once per table and test process: every fit and refinement begins with them."""
 
-from collections.abc import Callable
-from typing import Any
+from functools import wraps
 
 import joblib
 import pytest
 
 from disco.hidden import common, readings
-from disco.progress import SILENT, Reporter
+from disco.progress import SILENT
 
 
-class _Noting:
-    """A reporter that notes what is reported."""
+class Noting:
+    """A reporter that notes its calls."""
 
-    def __init__(self, reporter: Reporter) -> None:
+    def __init__(self, reporter):
         self.reporter, self.calls = reporter, []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self.reporter, name)
 
-    def step(self, *arguments: Any, **fields: Any) -> None:
+    def step(self, *arguments, **fields):
         self.calls.append(("step", arguments, fields))
         self.reporter.step(*arguments, **fields)
 
-    def check(self, *arguments: Any) -> None:
+    def check(self, *arguments):
         self.calls.append(("check", arguments, {}))
         self.reporter.check(*arguments)
 
 
-def once(search: Callable) -> Callable:
-    """The search with its results and reports remembered by table, adjustment and stage."""
-    results: dict[str, tuple[Any, list]] = {}
+def once(search):
+    """The search, whose results and reports are remembered by table, adjustment and stage."""
+    results = {}
 
-    def searched(values: Any, adjustment: Any = None, reporter: Reporter = SILENT, *stage: str) -> Any:
+    @wraps(search)
+    def searched(values, adjustment=None, reporter=SILENT, *stage):
         key = joblib.hash((values, adjustment, stage))
-        if key not in results:
-            noting = _Noting(reporter)
+        if key in results:
+            for name, arguments, fields in results[key][1]:
+                getattr(reporter, name)(*arguments, **fields)
+        else:
+            noting = Noting(reporter)
             results[key] = search(values, adjustment, noting, *stage), noting.calls
-            return results[key][0]
-        result, calls = results[key]
-        for name, arguments, fields in calls:
-            getattr(reporter, name)(*arguments, **fields)
-        return result
+        return results[key][0]
 
     return searched
 
