@@ -1,6 +1,6 @@
 # make app    set up once, then open the app in the browser
 # make test   set up once, then run all tests
-# make quick  set up once, then run the tests that start no process and compile nothing, in less than a minute
+# make quick  set up once, then run the folders of tests that start no process, in about a minute
 # make test-rivals   also install the packages of other methods, then run the tests of the methods
 # make env    only set up: a virtual environment in .venv with everything installed
 # make lint   check the style and the types
