@@ -1,5 +1,6 @@
 # make app    set up once, then open the app in the browser
 # make test   set up once, then run all tests
+# make quick  set up once, then run the folders of tests that start no process, in about a minute
 # make test-rivals   also install the packages of other methods, then run the tests of the methods
 # make env    only set up: a virtual environment in .venv with everything installed
 # make lint   check the style and the types
@@ -15,7 +16,7 @@ STAMP := $(VENV)/.installed
 PYTHON ?=
 PYTEST_ARGS ?=
 
-.PHONY: help env app test test-rivals lint audit browser clean
+.PHONY: help env app test quick test-rivals lint audit browser clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -58,6 +59,11 @@ app: env
 # Bytecode is kept, or every process that a test starts would compile the engine's sources anew.
 test: env browser
 	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=PASSIVE $(PY) -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+
+# In these folders a test that starts a process fails (`tests/conftest.py`).
+QUICK := $(addprefix tests/,knowledge graph metrics simulate linear figures studies)
+quick: env
+	@QUICK=1 OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist loadfile $(QUICK) $(PYTEST_ARGS)
 
 # They are large and old, so `make test` goes without and skips their tests.
 test-rivals: env

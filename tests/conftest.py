@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import repetition
+import searched_once
 import torch
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
@@ -55,6 +57,8 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv(limits.VARIABLE, "{}")  # `disco serve` sets it for its process
     monkeypatch.setattr(os, "fsync", lambda _: None)
+    if "QUICK" in os.environ:
+        monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("make quick starts no process"))
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     random.seed(0)
@@ -85,6 +89,14 @@ def streamlit_prepared_once() -> Iterator[None]:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         patch.setattr(ScriptCache, "get_bytecode", lambda _, path: bytecode(compiled, path))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def artefacts_searched_once() -> Iterator[None]:
+    """A table's hidden artefacts take longer to find than a small refinement of it; tests share their tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        searched_once.install(patch)
         yield
 
 
@@ -236,7 +248,7 @@ def address(server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the likelihood once, or each test process would."""
-    if not hasattr(session.config, "workerinput"):
+    if not hasattr(session.config, "workerinput") and "QUICK" not in os.environ:
         compiled_world.compile_beside()
 
 

@@ -269,12 +269,12 @@ def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
 
 @pytest.mark.parametrize(("reading", "select"), [("cam", cam.edges), ("pcm", pcm.edges), ("evidence", evidence.edges)])
 def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, reading, select):
-    row = Row(("by",), DESIGN.replace(rows=1200), reading, tables=(), order="true")
+    row = Row(("by",), DESIGN.replace(rows=600), reading, tables=(), order="true")
     assert run_rows([(6, row)], {"tiny": TINY}, bench) == []
     (line,) = report.read(bench.results, "toy").values()
     known = row.data(TINY, 0)
-    assert len(known.table) == 1200
-    found = select(known.table.iloc[600:], known.order)
+    assert len(known.table) == 600
+    found = select(known.table.iloc[300:], known.order)
     assert line["metrics"]["edges"] == found["selected"].sum() > 0 and line["metrics"]["a_top"] == 1.0
 
 

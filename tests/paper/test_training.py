@@ -49,8 +49,9 @@ PLAN = Plan.of(100, SETTINGS)
 CPU = torch.device("cpu")
 
 
-@pytest.fixture
-def folds(rng):
+@pytest.fixture(scope="module")
+def folds():
+    rng = np.random.default_rng(0)
     counts = np.column_stack([rng.poisson(2, 100), rng.poisson(4, 100), rng.integers(0, 3, 100)])
     return fold_ranks(counts, fold_of_rows(100, 3, 0), SETTINGS)  # folds of 67, 67 and 66 training rows
 
@@ -168,16 +169,23 @@ def test_the_parts_of_a_batch_add_up_to_its_losses(folds):
         assert torch.allclose(sum(loss(part, whole) for part in parts), loss(whole, whole), rtol=1e-5)
 
 
-@pytest.mark.parametrize("failing", [{1}, {3, 5, 6}, {1, 2, 3, 4}])
-def test_a_gpu_without_memory_goes_on_in_parts(folds, failing, monkeypatch):
-    """The same updates up to rounding, whichever passes through the networks fail."""
+def trained(folds):
+    """All epochs of both stages, and the best networks."""
+    joint, projection, rows = start(folds)
+    epochs = [*train_joint(joint, rows, PLAN)]
+    served = new_networks(folds, SETTINGS)[0]
+    served.load_state_dict({**served.state_dict(), **joint.best})
+    return [*epochs, *train_projection(projection, served, rows, PLAN)], [joint.best, projection.best]
 
-    def trained():
-        joint, projection, rows = start(folds)
-        epochs = [*train_joint(joint, rows, PLAN)]
-        served = new_networks(folds, SETTINGS)[0]
-        served.load_state_dict({**served.state_dict(), **joint.best})
-        return [*epochs, *train_projection(projection, served, rows, PLAN)], [joint.best, projection.best]
+
+@pytest.fixture(scope="module")
+def undivided(folds):
+    return trained(folds)
+
+
+@pytest.mark.parametrize("failing", [{1}, {3, 5, 6}, {1, 2, 3, 4}])
+def test_a_gpu_without_memory_goes_on_in_parts(folds, undivided, failing, monkeypatch):
+    """The same updates up to rounding, whichever passes through the networks fail."""
 
     def failing_some(losses, sizes):
         def found(network, batch, *others):
@@ -188,12 +196,11 @@ def test_a_gpu_without_memory_goes_on_in_parts(folds, failing, monkeypatch):
 
         return found
 
-    epochs, networks = trained()
-    seen = {}
+    (epochs, networks), seen = undivided, {}
     for losses in (joint_losses, projection_losses):
         seen[losses] = []
         monkeypatch.setattr(f"disco.paper.training.{losses.__name__}", failing_some(losses, seen[losses]))
-    again, there = trained()
+    again, there = trained(folds)
     assert all(max(sizes[-8:]) == 16 // 2 ** len(failing) for sizes in seen.values())
     for one, other in zip(epochs, again, strict=True):
         assert one.train == pytest.approx(other.train, rel=1e-4) and one.best == other.best

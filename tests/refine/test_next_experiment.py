@@ -46,6 +46,16 @@ def above(graph):
     return {node: nx.ancestors(graph, node) for node in graph}
 
 
+@cache
+def below(graph):
+    return {node: nx.descendants(graph, node) for node in graph}
+
+
+@cache
+def edges_of(graph):
+    return frozenset(graph.edges)
+
+
 def separations(graph, pairs):
     """All separations of pairs of nodes by the others."""
     found = set()
@@ -72,7 +82,7 @@ def signatures():
 
 def common(graphs):
     """The directions that all graphs have."""
-    return set.intersection(*(set(graph.edges) for graph in graphs))
+    return frozenset.intersection(*map(edges_of, graphs))
 
 
 @cache
@@ -85,9 +95,11 @@ def classes():
 
 def follows(graph, directions):
     """The edges of a graph that lie along the order of some directions."""
-    order = nx.DiGraph(directions)
-    order.add_nodes_from(FOUR)
-    return {(a, b) for a, b in graph.edges if nx.has_path(order, a, b)}
+    reached = {node: {node} for node in FOUR}
+    for _ in FOUR:
+        for parent, child in directions:
+            reached[parent] |= reached[child]
+    return {(a, b) for a, b in edges_of(graph) if b in reached[a]}
 
 
 def expected(members, node, settled):
@@ -95,9 +107,9 @@ def expected(members, node, settled):
     known, total, if_hidden = common([graph for graph, _ in members]), 0, 0
     for graph, of_node in members:
         before = follows(graph, settled)
-        placed = follows(graph, [*settled, *((node, below) for below in nx.descendants(graph, node))]) - before
+        placed = follows(graph, [*settled, *((node, child) for child in below(graph)[node])]) - before
         after = common([other for other, of_other in members if of_other[node] == of_node[node]])
-        total += len((after - known) | placed | {edge for edge in graph.edges if node in edge} - before)
+        total += len((after - known) | placed | {edge for edge in edges_of(graph) if node in edge} - before)
         if_hidden += len(placed)
     return total / len(members), if_hidden / len(members)
 

@@ -11,6 +11,13 @@ from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of,
 from disco.errors import FitStopped
 from disco.refine import Choice, refine
 from disco.refine.node_scores import Scores
+from disco.simulate import Design, simulate
+
+
+@pytest.fixture(scope="module")
+def known():
+    """As few rows as give several searches and edges."""
+    return simulate(Design(nodes=8, rows=800, k=2, family="nb-softplus", seed=1))
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +73,11 @@ def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
 def test_memory_of_another_table_is_left_alone(known, tmp_path):
     memory = tmp_path / "refining.json"
     refine(known.table, QUICK, memory=memory)
-    other = refine(known.table.head(700), QUICK, memory=memory)
+    other = refine(known.table.head(500), QUICK, memory=memory)
     assert other.score > refine(known.table, QUICK).score  # fewer rows, fewer nats to lose
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.8, 0.97])  # in the screen, searches, evidence and draws
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.8, 0.99])  # in the screen, searches, evidence and draws
 def test_an_interruption_changes_nothing_to_the_last_bit(known, whole_choice, uninterrupted, steps, tmp_path, share):
     memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(share * steps)))
 
@@ -140,13 +147,13 @@ def _goes_on_from(text, known, tmp_path) -> float:
 
 def test_a_file_of_an_older_version_is_gone_on_from(known, tmp_path, steps, whole_choice, uninterrupted):
     """It kept the searches under a wider screen, and how many fits the evidence took."""
-    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(0.97 * steps)))
+    memory, order, left = tmp_path / "refining.json", list(known.table.columns), iter(range(int(0.99 * steps)))
     goes_on = lambda step: next(left, None) is not None  # noqa: E731
     with pytest.raises(FitStopped):
         refine(known.table, whole_choice, order=order, memory=memory, callback=goes_on)
     kept = json.loads(memory.read_text())
     names, first = ("first", "starts", "drawn", "made"), kept["starts"][0]
-    assert set(kept) == {"key", *names} and set(kept["drawn"]) < set(kept["made"])
+    assert set(kept) == {"key", *names} and set() < set(kept["drawn"]) < set(kept["made"])
     kept["starts"].append({**first, "start": "wider screen 1", "score": first["score"] + 100})
     kept["made"] = {name: count for name, count in kept["made"].items() if count} | {"wider screen 1": 9, "evidence": 9}
     memory.write_text(json.dumps(kept))

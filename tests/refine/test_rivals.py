@@ -140,12 +140,12 @@ def test_a_reversible_pair_stays_open_however_many_rows():
 
 def test_what_was_decided_stays_decided_with_more_rows():
     sure = []
-    for rows in (2500, 12_000, 40_000):
+    for rows in (2500, 15_000):
         drawn = simulate(Design(nodes=8, k=2, rows=rows, family="nb-softplus", seed=6))
         edges = refine(drawn.table, QUICK).edges
         sure.append({(row.parent, row.child) for row in edges[edges["decided"]].itertuples()})
         assert sure[-1] <= {*zip(drawn.truth["parent"], drawn.truth["child"], strict=True)}
-    assert 3 < len(sure[0]) and sure[0] <= sure[1] <= sure[2]
+    assert 3 < len(sure[0]) and sure[0] <= sure[1]
 
 
 def test_a_part_and_its_total_have_no_direction():
