@@ -1,30 +1,11 @@
 """What tests of pages share."""
 
-import pickle
-from typing import Any
-
 import pytest
 
-from disco.hidden.all_artefacts import Artefacts, looked_for
-from disco.runs import Run, Work, making
+from disco.runs import Run, Work
 from disco.work import jobs
 from pages.shared.compute import machine
 from pages.shared.work import search_time
-
-_searched: dict[bytes, Artefacts] = {}
-
-
-@pytest.fixture(autouse=True)
-def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of which many tests make runs is searched for artefacts once per process."""
-
-    def search(*arguments: Any, **options: Any) -> Artefacts:
-        key = pickle.dumps((arguments, options))
-        if key not in _searched:
-            _searched[key] = looked_for(*arguments, **options)
-        return _searched[key]
-
-    monkeypatch.setattr(making, "looked_for", search)
 
 
 @pytest.fixture

@@ -41,8 +41,8 @@ def rules(at):
 @pytest.mark.parametrize(
     ("page", "key", "required", "forbidden"),
     [
-        (REFINE, "require", [EDGE], []),
-        (REFINE, "forbid", [], [EDGE]),
+        (REFINE_PAGE, "require", [EDGE], []),
+        (REFINE_PAGE, "forbid", [], [EDGE]),
         (GRAPH, "apart", [], [EDGE, EDGE[::-1]]),
         (GRAPH, "reverse", [EDGE[::-1]], [EDGE]),
     ],
