@@ -24,10 +24,13 @@ from user_world import Server
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from disco import space
 from disco.apart import collect_rarely
 from disco.runs import list_runs
 from disco.runs.locks import note
-from disco.users import limits, roots
+from disco.server import users
+from disco.server.many_users import ManyUsers
+from disco.server.user_limits import UserLimits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -53,7 +56,6 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     Nothing waits for the disk, since no test cuts the power; what other processes write is not spared.
     """
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setenv(limits.VARIABLE, "{}")  # `disco serve` sets it for its process
     monkeypatch.setattr(os, "fsync", lambda _: None)
     states = random.getstate(), np.random.get_state(), torch.random.get_rng_state()
     threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
@@ -92,7 +94,8 @@ def streamlit_prepared_once() -> Iterator[None]:
 def lab(monkeypatch: pytest.MonkeyPatch) -> Server:
     """This process as a server of many users, of whom nobody asks yet."""
     found = Server()
-    monkeypatch.setattr(roots, "_asks", found.who)
+    monkeypatch.setattr(users, "_identify", found.who)
+    monkeypatch.setattr(space, "_current", ManyUsers(UserLimits()))
     return found
 
 

@@ -206,27 +206,6 @@ def _app(command: argparse.ArgumentParser) -> None:
 
 
 def _serve(command: argparse.ArgumentParser) -> None:
-    from disco.users.limits import UserLimits
+    from disco.cli import serve
 
-    command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
-    command.add_argument("--port", type=int, help="default: 8501, or the next free one")
-    command.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a name by which browsers know the server; repeat it",
-    )
-    command.add_argument("--https", action="store_true", help="browsers reach it by https")
-    users = command.add_argument_group("how users are told apart")
-    users.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
-    users.add_argument("--new-links", action="store_true", help="with --invite: the former links let in nobody else")
-    users.add_argument("--users", type=int, default=200, metavar="N", help="with --invite: most spaces (%(default)s)")
-    users.add_argument("--user-header", metavar="NAME", help="by a header of a proxy, as X-Forwarded-User")
-    users.add_argument(
-        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="the proxy, as 127.0.0.1; repeat it"
-    )
-    users.add_argument("--openid", action="store_true", help="by OpenID Connect, set up in .streamlit/secrets.toml")
-    users.add_argument("--allow", action="append", default=[], metavar="WHO", help="a name, or @lab.org; repeat it")
-    users.add_argument("--admin", action="append", default=[], metavar="NAME", help="an admin; repeat it")
-    options.add(command.add_argument_group("what one user may use"), UserLimits)
+    serve.add_arguments(command)

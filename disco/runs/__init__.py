@@ -8,10 +8,10 @@ remedy; so does a file that cannot be written.
 from disco.runs import artefacts
 from disco.runs.bundled import example
 from disco.runs.folder import Run
-from disco.runs.listing import Unreadable, find_examples, find_runs, is_kept, list_runs, open_run
+from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
 from disco.runs.status import COMPARE, FIT, REFINE, Status, Work
-from disco.users.roots import runs_root
+from disco.space import runs_root
 
 __all__ = [
     "COMPARE",
@@ -24,7 +24,6 @@ __all__ = [
     "artefacts",
     "create_run",
     "example",
-    "find_examples",
     "find_runs",
     "is_kept",
     "list_runs",

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from disco import space
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
 from disco.methods import FORMER, METHODS
@@ -31,7 +32,6 @@ from disco.runs.making import id_of, make
 from disco.runs.refined import FRAMES, read_check, read_refined
 from disco.runs.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS
 from disco.runs.status import COMPARE, FIT, REFINE, unasked
-from disco.users import limits
 
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
 MOST_UNPACKED = 1_000_000_000
@@ -258,7 +258,7 @@ def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 def _check(folder: Path) -> None:
     """Read everything in an unpacked folder; unreadable files that a run treats as absent are deleted."""
     run = Run(folder)
-    limits.check_cells(*run.table().shape)
+    space.current().limits().check_table(*run.table().shape)
     run.adjustment, run.knowledge(), run.truth()
     for work in (FIT, REFINE, COMPARE):
         state = run.written_status(work).state
