@@ -24,13 +24,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
     command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
-    command.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a name by which browsers know the server; repeat it",
-    )
+    name_help = "a name by which browsers know the server; repeat it"
+    command.add_argument("--name", action="append", default=[], metavar="HOST", help=name_help)
     command.add_argument("--https", action="store_true", help="browsers reach it by https")
     users = command.add_argument_group("how users are told apart")
     users.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
@@ -61,7 +56,12 @@ def run(arguments: argparse.Namespace) -> None:
     from disco.server.user_limits import UserLimits
     from disco.work import ENGINE
 
-    _check_host(arguments.host)
+    try:
+        ip_address(arguments.host)
+    except ValueError:
+        raise InputError(
+            f"--host needs an address of this machine, as 0.0.0.0 for all; got {arguments.host}."
+        ) from None
     sign_in = _sign_in(arguments)
     limits = UserLimits(**options.specified(arguments, UserLimits))
     script, port = find_app(), free_port(arguments.port, arguments.host)
@@ -97,13 +97,6 @@ def run(arguments: argparse.Namespace) -> None:
         "server_allowedHosts": _names(arguments),
     }
     serve(script, arguments.host, port, announce, health.add, authenticate, **configuration)
-
-
-def _check_host(host: str) -> None:
-    try:
-        ip_address(host)
-    except ValueError:
-        raise InputError(f"--host needs an address of this machine, as 0.0.0.0 for all; got {host}.") from None
 
 
 def _compile() -> None:
@@ -161,10 +154,9 @@ def _names(arguments: argparse.Namespace) -> list[str]:
     if arguments.name:
         return [*arguments.name, "127.0.0.1", "localhost"]
     kinds = (socket.AF_INET, socket.AF_INET6)
-    every = [
-        address for addresses in psutil.net_if_addrs().values() for address in addresses if address.family in kinds
-    ]
-    return ["localhost", socket.gethostname(), *(address.address.partition("%")[0] for address in every)]
+    interfaces = [address for addresses in psutil.net_if_addrs().values() for address in addresses]
+    addresses = [address.address.partition("%")[0] for address in interfaces if address.family in kinds]
+    return ["localhost", socket.gethostname(), *addresses]
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
@@ -172,7 +164,8 @@ def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
     from disco.server import sign_in
     from disco.server.users import INVITE
 
-    name = next(iter(arguments.name), _own_name(arguments.host))
+    is_everywhere = arguments.host in ("0.0.0.0", "::")  # noqa: S104 - asked for
+    name = next(iter(arguments.name), socket.gethostname() if is_everywhere else arguments.host)
     is_behind_a_proxy = bool(arguments.name) and ip_address(arguments.host).is_loopback
     where = f"{'https' if arguments.https else 'http'}://{name}" + ("" if is_behind_a_proxy else f":{port}")
     if not arguments.invite:
@@ -183,7 +176,3 @@ def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
         f"For the admin: {where}/?{INVITE}={tokens[sign_in.ADMIN]}",
         "Whoever opens a link gets a private space by a click there. Press Ctrl-C to stop the server.",
     ]
-
-
-def _own_name(host: str) -> str:
-    return socket.gethostname() if host in ("0.0.0.0", "::") else host  # noqa: S104 - asked for

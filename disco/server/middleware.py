@@ -25,9 +25,21 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="view
 <title>DISCO</title><style>body{{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}}
 button{{font:inherit;padding:.3rem 1rem}}</style><h1>DISCO</h1><p>{text}</p>{button}</html>"""
 _BUTTON = '<form method="post"><button>{}</button></form>'
+_POLICY = (
+    "default-src 'self'; script-src 'self' blob: {hashes}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+    "frame-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 Headers = list[tuple[bytes, bytes]]
+
+_SECURITY: Headers = [
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
 
 
 class SignIn(Protocol):
@@ -112,14 +124,7 @@ class SecurityHeaders:
     policy: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        security = {
-            "content-security-policy": self.policy,
-            "referrer-policy": "no-referrer",
-            "x-content-type-options": "nosniff",
-            "x-frame-options": "DENY",
-            "cross-origin-opener-policy": "same-origin",
-        }
-        pairs = [(name.encode(), value.encode()) for name, value in security.items()]
+        pairs = [(b"content-security-policy", self.policy.encode()), *_SECURITY]
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -136,18 +141,4 @@ def policy(index: str) -> str:
     loads as `blob:`; Streamlit and Plotly write styles inline.
     """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in _SCRIPT.findall(index)]
-    allowed = {
-        "default-src": ["'self'"],
-        "script-src": ["'self'", "blob:", *(f"'sha256-{digest}'" for digest in hashes)],
-        "style-src": ["'self'", "'unsafe-inline'"],
-        "img-src": ["'self'", "data:", "blob:"],
-        "font-src": ["'self'", "data:"],
-        "connect-src": ["'self'"],
-        "worker-src": ["'self'", "blob:"],
-        "frame-src": ["'self'", "blob:"],
-        "object-src": ["'none'"],
-        "base-uri": ["'self'"],
-        "form-action": ["'self'"],
-        "frame-ancestors": ["'none'"],
-    }
-    return "; ".join(" ".join([name, *values]) for name, values in allowed.items())
+    return _POLICY.format(hashes=" ".join(f"'sha256-{digest}'" for digest in hashes))

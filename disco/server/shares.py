@@ -61,10 +61,9 @@ def shares_of(run_path: Path) -> list[Share]:
     owner = users.current()
     if owner is None or owner_of(run_path) != owner.id or not _folder().is_dir():
         return []
-    every = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
-    return sorted(
-        (link for link in every if (link.owner, link.run) == (owner.id, run_path.name)), key=lambda link: link.created
-    )
+    links = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
+    of_run = [link for link in links if (link.owner, link.run) == (owner.id, run_path.name)]
+    return sorted(of_run, key=lambda link: link.created)
 
 
 def revoke(run_path: Path) -> None:

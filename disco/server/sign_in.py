@@ -110,7 +110,8 @@ class Invitation:
         answer = RedirectResponse(_without_token(request), 303, {"Cache-Control": "no-store"})
         if user is not None and (user.is_admin or role != ADMIN):
             return answer
-        self._check_room(role)
+        if role != ADMIN and len(users.everybody()) >= self.most:
+            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
         if request.scope["method"] != "POST":  # a preview of a link gets no space
             return page(_INVITED, 200, _OPEN)
         self._let_in(answer, role)
@@ -122,11 +123,6 @@ class Invitation:
             if secret and users.has_visited(user_id):
                 return User(user_id, role == ADMIN)
         return None
-
-    def _check_room(self, role: str) -> None:
-        """Refuse another guest if there are too many; an admin always has room."""
-        if role != ADMIN and len(users.everybody()) >= self.most:
-            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
 
     def _let_in(self, answer: Response, role: str) -> None:
         secret = secrets.token_urlsafe(32)
