@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import platformdirs
 
@@ -19,7 +20,7 @@ USER_ID = re.compile(r"[0-9a-f]{32}")
 class Limits:
     """Limits of the current user, here none. A check raises an InputError if the limit is exceeded."""
 
-    may_skip_queue = True
+    may_skip_queue: ClassVar[bool] = True
 
     def check_new_run(self) -> None:
         """Check the number of runs and their disk space."""

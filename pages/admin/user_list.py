@@ -18,21 +18,21 @@ def section() -> None:
     room = {user: folder_bytes(user.folder) for user in users.everybody()}
     by_room = sorted(room, key=room.__getitem__, reverse=True)
     st.caption(f"{how_many(len(by_room), 'user')}, {size(sum(room.values()))}.")
-    names = dict(zip(by_room, distinct(shown(user.name) for user in by_room), strict=True))
+    names = dict(zip((user.id for user in by_room), distinct(shown(user.name) for user in by_room), strict=True))
     rows = {
         "user": list(names.values()),
         "runs": [len(find_runs(user.folder)[0]) for user in by_room],
         "megabytes": [room[user] / 1e6 for user in by_room],
-        "folder": [user.id for user in by_room],
+        "folder": list(names),
     }
     room_column = st.column_config.NumberColumn("MB", format="%.1f")
     columns = {"user": "User", "runs": "Runs", "megabytes": room_column, "folder": "Folder"}
     tables.show(pd.DataFrame(rows), "Users, their runs and the room these take", columns, max_height=480)
-    user = st.selectbox(
-        "User", by_room, format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
+    user_id = st.selectbox(
+        "User", list(names), format_func=names.__getitem__, index=None, placeholder="See runs", key="admin_user"
     )
-    if user is not None:
-        _runs(user)
+    if user_id is not None:
+        _runs(User(user_id))
 
 
 def _runs(user: User) -> None:
