@@ -11,7 +11,7 @@ if str(HOME) not in sys.path:
     sys.path.insert(0, str(HOME))
 
 from disco.errors import InputError  # noqa: E402
-from disco.server.start import refuse_other_origins  # noqa: E402 - after the path is set
+from disco.server.streamlit_internals import refuse_other_origins  # noqa: E402 - after the path is set
 from pages.shared import session  # noqa: E402
 from pages.shared.compute import machine  # noqa: E402
 from pages.shared.frame import gate, intro, sidebar  # noqa: E402

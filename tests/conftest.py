@@ -26,10 +26,13 @@ from user_world import Server
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from disco import space
 from disco.apart import collect_rarely
 from disco.runs import list_runs
 from disco.runs.locks import note
-from disco.users import limits, roots
+from disco.server import users
+from disco.server.many_users import ManyUsers
+from disco.server.user_limits import UserLimits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -55,7 +58,6 @@ def strict_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[No
     Nothing waits for the disk, since no test cuts the power; what other processes write is not spared.
     """
     monkeypatch.setenv("DISCO_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setenv(limits.VARIABLE, "{}")  # `disco serve` sets it for its process
     monkeypatch.setattr(os, "fsync", lambda _: None)
     if "QUICK" in os.environ:
         monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("make quick starts no process"))
@@ -104,7 +106,8 @@ def artefacts_searched_once() -> Iterator[None]:
 def lab(monkeypatch: pytest.MonkeyPatch) -> Server:
     """This process as a server of many users, of whom nobody asks yet."""
     found = Server()
-    monkeypatch.setattr(roots, "_asks", found.who)
+    monkeypatch.setattr(users, "_identify", found.who)
+    monkeypatch.setattr(space, "_current", ManyUsers(UserLimits()))
     return found
 
 

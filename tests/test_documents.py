@@ -14,9 +14,9 @@ from disco.commands import COMMANDS, parse
 from disco.fields import options
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
+from disco.server.user_limits import UserLimits
 from disco.simulate import Design
 from disco.subjects.studies import portal
-from disco.users.limits import UserLimits
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "

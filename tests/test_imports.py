@@ -10,12 +10,15 @@ from pathlib import Path
 import networkx as nx
 
 ROOT = Path(__file__).resolve().parents[1]
-STARTS_THE_APP = "disco.server"  # the one folder of the engine that may import Streamlit
+STARTS_THE_APP = "disco.server.streamlit_internals"  # the one module of the engine that may import Streamlit
+# Who may know the server; all others know the space of the current user (`disco.space`).
+KNOW_THE_SERVER = {"pages.runs.examples", "pages.shared.frame.gate"}
+DOCUMENTED = {"", ".delta_generator", ".runtime.scriptrunner", ".runtime.uploaded_file_manager"}  # of Streamlit
 # The folders and single files of the engine, each of which imports only itself and what stands before it.
 LAYERS = (
-    "errors", "words", "bitsets", "fields", "system", "files", "columns", "apart", "progress", "devices",
+    "errors", "words", "bitsets", "fields", "system", "files", "columns", "space", "apart", "progress", "devices",
     "cluster", "table", "schema", "graph", "knowledge", "experiments", "paper", "likelihood", "linear", "hidden",
-    "metrics", "effects", "refine", "selectors", "fitting", "verdicts", "estimator", "methods", "simulate", "users",
+    "metrics", "effects", "refine", "selectors", "fitting", "verdicts", "estimator", "methods", "simulate",
     "runs", "work", "figures", "cli", "subjects", "reports", "server", "commands", "__main__",
 )  # fmt: skip # a list to read as one
 
@@ -85,7 +88,7 @@ def test_the_engine_imports_neither_streamlit_nor_pages():
     for name, others in found.items():
         roots = {other.split(".")[0] for other in others}
         assert not roots & {"pages", "app"}, name
-        assert "streamlit" not in roots or folder(name) == STARTS_THE_APP, name
+        assert "streamlit" not in roots or name == STARTS_THE_APP, name
 
 
 def test_a_folder_of_the_engine_imports_only_what_stands_below_it():
@@ -100,6 +103,17 @@ def test_a_folder_of_the_engine_imports_only_what_stands_below_it():
         if other.startswith("disco.") and place[folder(other)] > place[folder(name)]
     ]
     assert upward == []
+
+
+def test_only_the_commands_and_the_pages_of_a_server_know_it():
+    found = arrows("disco") | arrows("pages")
+    users = {name for name, others in found.items() if any(folder(other) == "disco.server" for other in others)}
+    assert {name for name in users if folder(name) not in ("disco.server", "pages.admin")} == KNOW_THE_SERVER
+
+
+def test_pages_import_only_what_streamlit_documents():
+    used = {other for others in arrows("pages").values() for other in others if other.split(".")[0] == "streamlit"}
+    assert used <= {f"streamlit{name}" for name in DOCUMENTED}
 
 
 def test_a_page_imports_its_own_folder_and_the_shared_one():

@@ -1,4 +1,4 @@
-"""A server of several users, in one process: who is asking is said by the test."""
+"""A server of several users, in one process: the test says who the current user is."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from disco.errors import InputError
-from disco.users import roots
-from disco.users.roots import User
+from disco.server import users
+from disco.server.users import User
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ class Server:
 
     def user(self, name: str, is_admin: bool = False) -> User:
         """A user, known to the server from now on."""
-        self.ids[name] = roots.enter("test", name, name)
+        self.ids[name] = users.enter("test", name, name)
         return User(self.ids[name], is_admin)
 
     @contextmanager
@@ -36,7 +36,7 @@ class Server:
             self.asking = before
 
     def who(self) -> User:
-        """As `disco.server.sessions.asking`."""
+        """As `disco.server.sessions.session_user`."""
         if self.asking is None:
             raise InputError("Nobody is logged in here: load the page again.")
         return self.asking

@@ -22,9 +22,10 @@ from disco import runs
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import Run
+from disco.server import users
 from disco.simulate import Design, simulate
+from disco.space import USERS
 from disco.subjects import FIT, REFINE
-from disco.users import roots
 from disco.work import jobs
 
 HOME = Path(__file__).resolve().parents[2]
@@ -61,10 +62,10 @@ class Server:
 
     def guest(self) -> Guest:
         """A new user."""
-        token = json.loads((self.folder / roots.FOLDER / "invitations.json").read_text())["user"]
+        token = json.loads((self.folder / USERS / "invitations.json").read_text())["user"]
         cookie = guest_cookie(self.address, token)
         secret = dict(pair.split("=", 1) for pair in cookie.split("; "))["disco_space"]
-        return Guest(cookie, self.folder / roots.FOLDER / roots.known_as("invite-user", secret))
+        return Guest(cookie, self.folder / USERS / users.user_id("invite-user", secret))
 
     def copy(self, run: Run, guest: Guest) -> str:
         """Copy a run to a guest; its id."""

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from disco import space
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
 from disco.methods import FORMER, METHODS
@@ -34,7 +35,6 @@ from disco.subjects.comparison import compared
 from disco.subjects.fit import results
 from disco.subjects.fit.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS, StoredFit
 from disco.subjects.refinement.refined import FRAMES, read_check, read_refined
-from disco.users import limits
 
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
 MOST_UNPACKED = 1_000_000_000
@@ -261,7 +261,7 @@ def _check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 def _check(folder: Path) -> None:
     """Read everything in an unpacked folder; unreadable files that a run treats as absent are deleted."""
     run = Run(folder)
-    limits.check_cells(*run.table().shape)
+    space.current().limits().check_table(*run.table().shape)
     run.adjustment, run.knowledge(), run.truth()
     for work in WORKS:
         state = run.written_status(work).state

@@ -7,10 +7,10 @@ remedy; so does a file that cannot be written.
 
 from disco.runs import artefacts
 from disco.runs.folder import Run
-from disco.runs.listing import Unreadable, find_examples, find_runs, is_kept, list_runs, open_run
+from disco.runs.listing import Unreadable, find_runs, is_kept, list_runs, open_run
 from disco.runs.making import create_run
 from disco.runs.status import Status, Work
-from disco.users.roots import runs_root
+from disco.space import runs_root
 
 __all__ = [
     "Run",
@@ -19,7 +19,6 @@ __all__ = [
     "Work",
     "artefacts",
     "create_run",
-    "find_examples",
     "find_runs",
     "is_kept",
     "list_runs",

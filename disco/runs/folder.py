@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from disco import columns, schema
+from disco import columns, schema, space
 from disco.errors import InputError
 from disco.files import unwritten, write_frame
 from disco.metrics.edges import known
@@ -20,10 +20,10 @@ from disco.runs.head import read_head, read_name, write_name
 from disco.runs.locks import Lock, held, note
 from disco.runs.status import FIRST_WORK, Status, Work, read_status, write_status
 from disco.schema import damaged
+from disco.space import runs_root
 from disco.table.adjustment import Adjustment
 from disco.table.prepared import Prepared, prepare
 from disco.table.roles import Roles
-from disco.users.roots import runs_root, user
 
 if TYPE_CHECKING:
     from disco.knowledge import Knowledge
@@ -61,10 +61,7 @@ class Run:
     @property
     def is_read_only(self) -> bool:
         """Whether the current user may not change it: only its user and an admin who did not follow a link may."""
-        reader = user()
-        if reader is None or runs_root() in self.path.parents:
-            return False
-        return self._is_shown or not reader.is_admin
+        return not space.current().may_write(self.path, self._is_shown)
 
     @property
     def key(self) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from disco import space
 from disco.errors import InputError, printable
 from disco.runs.folder import Run
 from disco.runs.locks import held
-from disco.users import shares
-from disco.users.roots import FOLDER, common_root, is_served, runs_root
+from disco.space import USERS, common_root, runs_root
 
 _TRACES = ("settings.json", "status.json", "table.parquet")  # a folder with one of these was a run
 _LONGEST_ID = 120
@@ -51,10 +51,10 @@ class Unreadable:
 def open_run(path_or_id: str | Path) -> Run:
     """A run by its id in a URL, or by its folder. On a server, an id may also be a link to another user's run."""
     if isinstance(path_or_id, str) and is_kept(path_or_id):
-        folder = _shared_folder(path_or_id)
+        folder = space.current().linked(path_or_id)
         return _run(runs_root() / path_or_id) if folder is None else _run(folder, path_or_id)
     path = Path(path_or_id)
-    if is_served():  # a path could lead to another user's run
+    if space.current().is_shared:  # a path could lead to another user's run
         raise InputError(f"There is no run {printable(str(path_or_id), _LONGEST_ID)}.")
     try:
         is_there = path.is_dir()
@@ -69,12 +69,7 @@ def is_kept(run_id: str) -> bool:
     """Whether the folder of runs has a folder or link with that name, which must not be a path; or it is a link."""
     if len(run_id) > _LONGEST_ID or _NO_ID.search(run_id):
         return False
-    return os.path.lexists(_shared_folder(run_id) or runs_root() / run_id)
-
-
-def _shared_folder(run_id: str) -> Path | None:
-    """The folder of another user's run that is shown under an id; None if the id is of an own run."""
-    return shares.shown_to_all(run_id) if is_served() else None
+    return os.path.lexists(space.current().linked(run_id) or runs_root() / run_id)
 
 
 def list_runs(root: Path | None = None) -> list[Run]:
@@ -98,20 +93,9 @@ def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:
     return runs, sorted(unreadable, key=lambda entry: entry.name)
 
 
-def find_examples() -> list[Run]:
-    """The runs that an admin of this server shows to all, by name."""
-    if not is_served() or not shares.examples().is_dir():
-        return []
-    runs = []
-    for path in _folders(shares.examples()):
-        with contextlib.suppress(InputError):
-            runs.append(_run(path, shares.EXAMPLE + path.name))
-    return sorted(runs, key=lambda run: run.name)
-
-
 def _folders(where: Path) -> Iterator[Path]:
     """The folders and links there, except users' folders and hidden ones: runs being created, or the queue."""
-    users = common_root() / FOLDER
+    users = common_root() / USERS
     try:
         with os.scandir(where) as entries:
             for entry in entries:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disco import space
 from disco.columns import TRUTH
 from disco.errors import InputError
 from disco.files import unwritten, write_frame, write_json
@@ -33,13 +34,12 @@ from disco.runs.head import FORMAT
 from disco.runs.locks import Lock, held
 from disco.runs.origin import Origin
 from disco.schema import check_kept
+from disco.space import runs_root
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
-from disco.users import limits
-from disco.users.roots import runs_root
 
 if TYPE_CHECKING:
     from disco.knowledge import Knowledge
@@ -86,7 +86,7 @@ def create_run(
             not match, or the folder is not empty or cannot be written.
     """
     check_kept(settings.to_dict())
-    limits.check_cells(*table.shape)
+    space.current().limits().check_table(*table.shape)
     prepared = _checked(table if prepared is None else prepared, settings, knowledge, roles)
     counts = prepared.counts
     request = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
@@ -158,7 +158,7 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
     It is in the folder of runs, or in `folder`, which must be empty, with a link in the folder of runs. `fill` returns
     the content of settings.json, whose id changes if another run has it.
     """
-    limits.check_room()
+    space.current().limits().check_new_run()
     where = runs_root() if folder is None else _place_for(Path(folder))
     try:
         path = _filled(where, None if folder is None else Path(folder).resolve(), fill)

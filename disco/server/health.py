@@ -13,8 +13,9 @@ from starlette.routing import Route
 
 from disco import __version__
 from disco.errors import InputError
-from disco.server.door import HEALTH
-from disco.users.roots import common_root
+from disco.server import streamlit_internals
+from disco.server.middleware import HEALTH
+from disco.space import common_root
 from disco.work import ahead, turns
 
 _LEAST_FREE = 200 << 20  # bytes of disk and of memory below which work fails
@@ -43,12 +44,6 @@ def state() -> dict[str, Any]:
         return {"ok": False, "version": __version__, "wrong": [str(error)]}
     memory = psutil.virtual_memory().available
     wrong += [f"{name} is nearly full" for name, free in (("disk", disk), ("memory", memory)) if free < _LEAST_FREE]
-    facts = {"sessions": _sessions(), "queued": waiting, "compiled": ahead.is_done()}
+    facts = {"sessions": streamlit_internals.active_sessions(), "queued": waiting, "compiled": ahead.is_done()}
     facts |= {"disk_free": disk, "memory_free": memory}
     return {"ok": not wrong, "version": __version__, "wrong": wrong, **facts}
-
-
-def _sessions() -> int:
-    from streamlit.runtime import Runtime
-
-    return Runtime.instance()._session_mgr.num_active_sessions()

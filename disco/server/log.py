@@ -8,7 +8,7 @@ import time
 from typing import Any, TextIO
 
 from disco.errors import printable
-from disco.users import roots
+from disco.server import streamlit_internals, users
 
 MOST = 100  # lines per minute of the same kind
 _MINUTE = 60.0  # seconds
@@ -66,10 +66,9 @@ def begin() -> None:
     root.handlers[:] = [_writes(sys.stderr)]
     root.setLevel(logging.INFO)
     import uvicorn.config
-    from streamlit import logger
 
     uvicorn.config.LOGGING_CONFIG.update(handlers={}, loggers={})
-    for library_logger in (*logger._loggers.values(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
+    for library_logger in (*streamlit_internals.loggers(), *map(logging.getLogger, ("uvicorn", "uvicorn.error"))):
         library_logger.handlers.clear()
         library_logger.propagate = True
 
@@ -82,5 +81,6 @@ def event(name: str, **facts: Any) -> None:
 
 def act(name: str, **facts: Any) -> None:
     """Log an admin's action, with the admin."""
-    admin = roots.user()
-    event(name, admin="" if admin is None else admin.id, admin_name="" if admin is None else admin.name, **facts)
+    admin = users.current()
+    who = {} if admin is None else {"admin": admin.id, "admin_name": admin.name}
+    event(name, **who, **facts)

@@ -7,19 +7,14 @@ did.
 
 import threading
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from disco import apart, system
+from disco.server import streamlit_internals
 
-TOGETHER = 0.02  # seconds
 LEASE = 0.5  # seconds after which a page that still runs or waits no longer blocks other pages
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Turns:
@@ -67,43 +62,7 @@ class Turns:
 
 def take() -> None:
     """Make Streamlit run pages, and fragments, in turns."""
-    from streamlit.runtime.scriptrunner import script_runner
-
     turns = Turns()
     apart.when_waiting(turns.leave)
-
-    def in_turn(run: Callable[P, T]) -> Callable[P, T]:
-        @wraps(run)
-        def waits(*args: P.args, **kwargs: P.kwargs) -> T:
-            with turns.turn():
-                return run(*args, **kwargs)
-
-        return waits
-
-    script_runner.exec_func_with_error_handling = in_turn(script_runner.exec_func_with_error_handling)
-    _send_together()
-
-
-def _send_together() -> None:
-    """Send what a page draws within a moment to the server's event loop at once, instead of element by element."""
-    from streamlit.runtime.app_session import AppSession
-
-    waiting: defaultdict[AppSession, list[Callable[[], None]]] = defaultdict(list)
-    lock = threading.Lock()
-
-    def call_soon(session: AppSession, callback: Callable[[], None]) -> None:
-        with lock:
-            waiting[session].append(callback)
-            if len(waiting[session]) > 1:
-                return
-        loop = session._event_loop
-        with suppress(RuntimeError):  # the server ends
-            loop.call_soon_threadsafe(loop.call_later, TOGETHER, call, session)
-
-    def call(session: AppSession) -> None:
-        with lock:
-            callbacks = waiting.pop(session)
-        for callback in callbacks:
-            session._event_loop.call_soon(callback)
-
-    AppSession._call_soon_on_event_loop = call_soon  # type: ignore[assignment, method-assign]
+    streamlit_internals.run_pages_in(turns.turn)
+    streamlit_internals.send_together()

@@ -11,25 +11,20 @@ from typing import TYPE_CHECKING
 from disco.cli import options
 from disco.cli.saying import say
 from disco.errors import InputError
-from disco.users.limits import UserLimits
+from disco.server.user_limits import UserLimits
 
 if TYPE_CHECKING:
-    from disco.server.door import Way
+    from disco.server.middleware import SignIn
 
-_WAYS = "--invite, --user-header or --openid"
+_SIGN_IN = "--invite, --user-header or --openid"
 
 
 def add(command: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     command.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (%(default)s)")
     command.add_argument("--port", type=int, help="default: 8501, or the next free one")
-    command.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a name by which browsers know the server; repeat it",
-    )
+    name_help = "a name by which browsers know the server; repeat it"
+    command.add_argument("--name", action="append", default=[], metavar="HOST", help=name_help)
     command.add_argument("--https", action="store_true", help="browsers reach it by https")
     users = command.add_argument_group("how users are told apart")
     users.add_argument("--invite", action="store_true", help="by a link: whoever opens it gets a private space")
@@ -54,55 +49,53 @@ def run(arguments: argparse.Namespace) -> None:
     from starlette.applications import Starlette
 
     from disco import system
-    from disco.server import health, log, page_lock, sessions
-    from disco.server.door import Door
-    from disco.server.start import ENGINE, find_app, free_port, serve
-    from disco.users import limits, roots
-    from disco.work import everyone
+    from disco.server import all_jobs, health, log, many_users, page_lock, sessions
+    from disco.server.middleware import Authentication
+    from disco.server.start import find_app, free_port, serve
+    from disco.server.user_limits import UserLimits
+    from disco.work import ENGINE
 
-    _check_host(arguments.host)
-    authentication = _authentication(arguments)
-    limits.announce(limits.UserLimits(**options.specified(arguments, limits.UserLimits)))
+    try:
+        ip_address(arguments.host)
+    except ValueError:
+        raise InputError(
+            f"--host needs an address of this machine, as 0.0.0.0 for all; got {arguments.host}."
+        ) from None
+    sign_in = _sign_in(arguments)
+    limits = UserLimits(**options.specified(arguments, UserLimits))
     script, port = find_app(), free_port(arguments.port, arguments.host)
     # uvicorn would report the address of a proxy's client as the peer; authentication needs the proxy's address.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
-    roots.serve(sessions.asking)
+    many_users.serve(sessions.session_user, limits)
     for name in ENGINE:  # before the first page, which would share the interpreter with these imports
         import_module(name)
     page_lock.take()
     system.share_one_core()
-    restarted = everyone.go_on()  # before the first page, which would not look again at interrupted work
+    restarted = all_jobs.restart()  # before the first page, which would not look again at interrupted work
     downloads = sessions.Downloads()
     downloads.watch()
 
     def refused(why: str, request: object) -> None:
         log.event("refused", why=why, path=getattr(request, "scope", {}).get("path", ""))
 
-    def behind_the_door(app: Starlette) -> None:
-        app.add_middleware(Door, way=authentication, may_read=downloads.may_read, refused=refused)
+    def authenticate(app: Starlette) -> None:
+        app.add_middleware(Authentication, sign_in=sign_in, may_read=downloads.may_read, refused=refused)
 
     def announce() -> None:
         log.begin()
         for line in _lines(arguments, port):
             say(line)
         for job in restarted:
-            log.event("goes on", user=job.user, run=job.run.id, work=job.work.name)
+            log.event("goes on", user=job.user.id, run=job.run.id, work=job.work.name)
         threading.Thread(target=_compile, name="disco-compiler", daemon=True).start()
-        log.event("started", host=arguments.host, port=port, way=type(authentication).__name__)
+        log.event("started", host=arguments.host, port=port, sign_in=type(sign_in).__name__)
 
     configuration = {
         "server_headless": True,
         "server_trustedUserHeaders": sessions.HEADERS,
         "server_allowedHosts": _names(arguments),
     }
-    serve(script, arguments.host, port, announce, health.add, behind_the_door, **configuration)
-
-
-def _check_host(host: str) -> None:
-    try:
-        ip_address(host)
-    except ValueError:
-        raise InputError(f"--host needs an address of this machine, as 0.0.0.0 for all; got {host}.") from None
+    serve(script, arguments.host, port, announce, health.add, authenticate, **configuration)
 
 
 def _compile() -> None:
@@ -116,41 +109,41 @@ def _compile() -> None:
         log.event("compiled")
 
 
-def _authentication(arguments: argparse.Namespace) -> "Way":
+def _sign_in(arguments: argparse.Namespace) -> "SignIn":
     """How users are authenticated; InputError unless exactly one method is chosen."""
-    from disco.server import ways
+    from disco.server import sign_in
 
     chosen = [arguments.invite, arguments.user_header is not None, arguments.openid]
     if sum(chosen) != 1:
         problem = "Users must be told apart by one way" if any(chosen) else "Say how users are told apart"
-        raise InputError(f"{problem}: {_WAYS}. For yourself alone, use disco app.")
+        raise InputError(f"{problem}: {_SIGN_IN}. For yourself alone, use disco app.")
     admins, allowed = frozenset(arguments.admin), frozenset(arguments.allow)
     if arguments.invite:
         if admins or allowed:
             raise InputError("With --invite nobody has a name: leave out --admin and --allow.")
-        return ways.ByInvitation(ways.invitations(arguments.new_links), arguments.users, arguments.https)
+        return sign_in.Invitation(sign_in.invitations(arguments.new_links), arguments.users, arguments.https)
     if arguments.user_header is not None:
         if not arguments.trusted_proxy:
             raise InputError("--user-header needs --trusted-proxy, the address of the proxy that sends it.")
-        return ways.ByHeader(arguments.user_header, ways.networks(arguments.trusted_proxy), admins, allowed)
+        return sign_in.ProxyHeader(arguments.user_header, sign_in.networks(arguments.trusted_proxy), admins, allowed)
     return _openid(admins, allowed)
 
 
-def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "Way":
-    from disco.server import ways
+def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "SignIn":
+    from disco.server import sign_in
     from disco.server.start import find_app
 
     try:
         import authlib  # noqa: F401
     except ImportError:
         raise InputError("--openid needs Authlib: pip install .[openid].") from None
-    if ways.secrets_file(find_app().parent) is None:
+    if sign_in.secrets_file(find_app().parent) is None:
         raise InputError("--openid needs .streamlit/secrets.toml with the section [auth] of your provider.")
     if not allowed:
         raise InputError(
             "--openid needs --allow: addresses, as ada@lab.org or @lab.org, or '*' for all at the provider."
         )
-    return ways.ByOpenID(admins, allowed)
+    return sign_in.OpenID(admins, allowed)
 
 
 def _names(arguments: argparse.Namespace) -> list[str]:
@@ -160,29 +153,25 @@ def _names(arguments: argparse.Namespace) -> list[str]:
     if arguments.name:
         return [*arguments.name, "127.0.0.1", "localhost"]
     kinds = (socket.AF_INET, socket.AF_INET6)
-    every = [
-        address for addresses in psutil.net_if_addrs().values() for address in addresses if address.family in kinds
-    ]
-    return ["localhost", socket.gethostname(), *(address.address.partition("%")[0] for address in every)]
+    interfaces = [address for addresses in psutil.net_if_addrs().values() for address in addresses]
+    addresses = [address.address.partition("%")[0] for address in interfaces if address.family in kinds]
+    return ["localhost", socket.gethostname(), *addresses]
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
     """The addresses to print for the admin."""
-    from disco.server import ways
-    from disco.users.roots import INVITE
+    from disco.server import sign_in
+    from disco.server.users import INVITE
 
-    name = next(iter(arguments.name), _own_name(arguments.host))
+    is_everywhere = arguments.host in ("0.0.0.0", "::")  # noqa: S104 - asked for
+    name = next(iter(arguments.name), socket.gethostname() if is_everywhere else arguments.host)
     is_behind_a_proxy = bool(arguments.name) and ip_address(arguments.host).is_loopback
     where = f"{'https' if arguments.https else 'http'}://{name}" + ("" if is_behind_a_proxy else f":{port}")
     if not arguments.invite:
         return [f"DISCO serves at {where}. Press Ctrl-C to stop it."]
-    tokens = ways.invitations()
+    tokens = sign_in.invitations()
     return [
         f"For all:       {where}/?{INVITE}={tokens['user']}",
-        f"For the admin: {where}/?{INVITE}={tokens[ways.ADMIN]}",
+        f"For the admin: {where}/?{INVITE}={tokens[sign_in.ADMIN]}",
         "Whoever opens a link gets a private space by a click there. Press Ctrl-C to stop the server.",
     ]
-
-
-def _own_name(host: str) -> str:
-    return socket.gethostname() if host in ("0.0.0.0", "::") else host  # noqa: S104 - asked for

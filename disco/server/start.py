@@ -1,7 +1,6 @@
 """Start Streamlit with the app's pages; only pages of the app itself may connect."""
 
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
@@ -10,20 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from disco.errors import InputError
 from disco.files import HOMES
-from disco.server.sessions import bound_uploads
+from disco.server import streamlit_internals
+from disco.server.streamlit_internals import Change
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
-# Slow to import: the engine, and what the first visit of Data needs besides.
-ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again")
 FIRST_PORT, PORTS = 8501, 50
 _GRACE = 5  # seconds to finish sending when the server stops
 # All pages lie in one folder, from which index.html also takes its scripts.
 HEAD = '<head><script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
-
-Change = Callable[["Starlette"], None]
 
 
 def serve(
@@ -37,18 +33,10 @@ def serve(
         changes: of the web application, made when it is created.
         options: of Streamlit, with `_` for the dot.
     """
-    from streamlit import config
-    from streamlit.runtime.pages_manager import PagesManager
-    from streamlit.web import bootstrap
-
-    # Otherwise a deep link opened first shows "Page not found": Streamlit takes the folder pages/ for its
-    # old automatic menu until st.navigation has run once.
-    PagesManager.uses_pages_directory = False
-    refuse_other_origins()
-    bound_uploads()
+    streamlit_internals.refuse_other_origins()
+    streamlit_internals.bound_uploads()
     _bound_connections()
-    _change_the_app(_tells_the_root(script), *changes, _tells_its_headers)
-    config._main_script_path = str(script)  # reads .streamlit/config.toml in its folder, not in the current one
+    streamlit_internals.change_app([_page_routes(script), *changes, _add_headers])
     settings = {
         "server.address": address,
         "server.port": port,
@@ -60,25 +48,13 @@ def serve(
         "runner.postScriptGC": False,
         **{name.replace("_", ".", 1): value for name, value in options.items()},
     }
-    bootstrap.load_config_options(settings)
-    announce()
-    sys.stdout.flush()
-    # The browser takes a second to open; meanwhile the imports of the first page are read.
-    threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
-    bootstrap.run(str(script), False, [], settings)
 
+    def announce_and_load() -> None:
+        announce()
+        # The browser takes a second to open; meanwhile the imports of the first page are read.
+        threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
 
-def refuse_other_origins() -> None:
-    """Accept a connection only from pages of the app itself, or those in `server.corsAllowedOrigins`.
-
-    Any page that the user visits can try to connect. Streamlit would accept pages from other ports of this machine, and
-    at every attempt it would ask a server on the internet for this machine's addresses.
-    """
-    from streamlit.web.server import server_util
-    from streamlit.web.server.starlette import starlette_websocket
-
-    # Only the name of the argument differs.
-    starlette_websocket.is_url_from_allowed_origins = server_util.is_allowed_origin  # type: ignore[assignment]
+    streamlit_internals.run(script, settings, announce_and_load)
 
 
 def _bound_connections() -> None:
@@ -86,36 +62,18 @@ def _bound_connections() -> None:
 
     A sleeping laptop no longer reads its answer, and must not keep the server from stopping.
     """
-    from streamlit.web.server.starlette import starlette_server
-
     from disco.server.slow_clients import InTime
 
-    plain, bounds = starlette_server._get_uvicorn_config_kwargs, {"timeout_graceful_shutdown": _GRACE, "http": InTime}
-    starlette_server._get_uvicorn_config_kwargs = lambda: {**plain(), **bounds}
+    streamlit_internals.configure_uvicorn(timeout_graceful_shutdown=_GRACE, http=InTime)
 
 
-def _tells_its_headers(app: "Starlette") -> None:
-    from disco.server import headers
+def _add_headers(app: "Starlette") -> None:
+    from disco.server import middleware
 
-    app.add_middleware(headers.SecurityHeaders, policy=headers.policy(headers.index_of_the_app()))
-
-
-def _change_the_app(*changes: Change) -> None:
-    from streamlit.runtime import Runtime
-    from streamlit.web.server.starlette import starlette_server
-
-    plain = starlette_server.create_starlette_app
-
-    def create(runtime: Runtime) -> "Starlette":
-        app = plain(runtime)
-        for change in changes:
-            change(app)
-        return app
-
-    starlette_server.create_starlette_app = create
+    app.add_middleware(middleware.SecurityHeaders, policy=middleware.policy(HEAD + streamlit_internals.index()))
 
 
-def _tells_the_root(script: Path) -> Change:
+def _page_routes(script: Path) -> Change:
     """Serve each page's address with the address of the app's root in it.
 
     Otherwise the browser does not know whether /graph is a page or an app mounted there: it asks for
@@ -124,9 +82,8 @@ def _tells_the_root(script: Path) -> Change:
     from starlette.requests import Request
     from starlette.responses import HTMLResponse
     from starlette.routing import Route
-    from streamlit import file_util
 
-    index = Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8").replace("<head>", HEAD, 1)
+    index = streamlit_internals.index().replace("<head>", HEAD, 1)
 
     # A new response for every request: compression changes the headers of the one that it sends.
     async def answer(_: Request) -> HTMLResponse:

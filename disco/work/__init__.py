@@ -1,1 +1,4 @@
 """Long work: queued, started, recorded, cancelled, resumed."""
+
+# Slow to import: the engine, and what the first visit of the page Data needs besides.
+ENGINE = ("disco.estimator", "disco.table.quality", "disco.refine.again")

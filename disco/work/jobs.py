@@ -20,16 +20,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from disco import apart, cluster, system
+from disco import apart, cluster, space, system
 from disco.devices import choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable, printable
 from disco.files import open_to_append
 from disco.progress import Event
-from disco.runs import Run, Status, Work, list_runs
+from disco.runs import Run, Status, Work
 from disco.runs.locks import Lock, note
 from disco.runs.status import WORKS, host
-from disco.users import limits, roots
-from disco.users.roots import is_served
 from disco.work import ahead, turns, where
 from disco.work.recording import ending
 
@@ -40,7 +38,6 @@ _GRACE_SECONDS = 1.4  # time for a worker to write its checkpoint before it is k
 _KILL_SECONDS = 5.0  # until a killed process is gone; on a busy machine it takes its turn to end
 _BUSY = 0.5  # number of processors in use by other programs above which a worker's threads yield
 _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
-_WORKER = "disco.subjects"  # run as a module: it knows every kind of work, and calls `main`
 
 
 @dataclass(frozen=True)
@@ -104,8 +101,7 @@ def enqueue(run: Run, work: Work, *request: Any, pid: int | None = None, accepte
         request, accepted: as for `start`.
         pid: the process that will do the work and stops on SIGTERM; None while unknown.
     """
-    limits.check_disk()
-    limits.check_jobs(sum(queued_run.alive for queued_run in list_runs()) if is_served() and not accepted else 0)
+    space.current().limits().check_new_job(is_counted=not accepted)
     device = _device_of(run, work)
     lock = run.take(_note(pid, work))
     try:
@@ -164,7 +160,7 @@ def wait_of(run: Run, work: Work) -> turns.Wait | None:
 def start_at_once(run: Run, work: Work) -> None:
     """Let queued work begin beside the work that it waits for; an `InputError` if this server does not allow it."""
     run.check_own()
-    if limits.own() is not None:
+    if not space.current().limits().may_skip_queue:
         raise InputError("On this server, all work waits for its turn.")
     status = run.status(work)
     turns.start_at_once(run, status.device, status.queued_at)
@@ -233,10 +229,10 @@ def _note(pid: int | None, *kinds: Work) -> dict[str, Any]:
 def _spawn(run: Run, kinds: tuple[Work, ...], lock: Lock) -> subprocess.Popen:
     inherited = lock.handle if system.INHERITS_LOCKS else -1
     arguments = [*(kind.name for kind in kinds), "--run", str(run.path), "--lock", str(inherited)]
-    environment = {**waiting(), **roots.told(roots.user()), cluster.VARIABLE: where.address()}
+    environment = {**waiting(), **space.current().environment(), cluster.VARIABLE: where.address()}
     with _log(run) as log:
         streams = {"stdout": log, "stderr": log}
-        return apart.start(_WORKER, *arguments, environment=environment, locks=(lock.handle,), **streams)
+        return apart.start(space.current().worker, *arguments, environment=environment, locks=(lock.handle,), **streams)
 
 
 def waiting() -> dict[str, str]:
@@ -304,8 +300,8 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
 
     `handle` is the run's lock, if this process has inherited it; otherwise −1.
     """
-    stopping, patience = threading.Event(), limits.Patience()
-    limits.watch(patience, lambda words: _give_up(path, words))
+    stopping = threading.Event()
+    reason_to_end = space.current().limits().watch(lambda reason: _give_up(path, reason))
     system.when_asked_to_stop(stopping.set)
     kinds, exits = [WORKS[name] for name in names], 0
     lock = _taken_over(path, handle, kinds)
@@ -315,10 +311,10 @@ def _worker(names: list[str], path: Path, handle: int) -> int:
             try:
                 if index > 0:
                     _enter(run, kind, _device_of(run, kind))
-                _in_turn(run, kind, lock, lambda event: not stopping.is_set() and patience.lasts(event.stage), True)
+                _in_turn(run, kind, lock, lambda event: not (stopping.is_set() or reason_to_end(event.stage)), True)
             except FitStopped:
-                if patience.words and not stopping.is_set():
-                    _fail(run, patience.words, kind)
+                if (reason := reason_to_end(kind.name)) and not stopping.is_set():
+                    _fail(run, reason, kind)
                 return 1
             except (InputError, ScoreUnavailable) as error:  # the following work does not need it
                 print(printable(str(error)), file=sys.stderr)
@@ -346,7 +342,7 @@ def _taken_over(path: Path, handle: int, kinds: list[Work]) -> Lock:
 def main() -> int:
     """The worker's command line."""
     apart.collect_rarely()
-    parser = argparse.ArgumentParser(prog=f"python -m {_WORKER}")
+    parser = argparse.ArgumentParser(prog=f"python -m {space.current().worker}")
     parser.add_argument("work", nargs="+", choices=[*WORKS])
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--lock", type=int, required=True)

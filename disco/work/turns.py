@@ -21,14 +21,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from disco import space
 from disco.errors import FitStopped, InputError
 from disco.files import read_record, unwritten, write_json
 from disco.runs.folder import Run
 from disco.runs.locks import Lock, held
 from disco.runs.status import FIRST_WORK, WORKS, Work, host, read_status
 from disco.schema import record
-from disco.users import roots
-from disco.users.roots import common_root
+from disco.space import common_root, owner_of
 from disco.words import place, roughly
 
 if TYPE_CHECKING:
@@ -64,22 +64,17 @@ class Ticket:
     def noun(self) -> str:
         """Its kind of work and its run, in words."""
         kind = WORKS[self.work].noun if self.work in WORKS else "work"
-        if not self._is_own():
+        if not space.current().may_write(Path(self.run)):
             return f"another user's {kind}"
         try:
             return f"the {kind} of {Run(Path(self.run)).name}"
         except (InputError, OSError):  # deleted meanwhile
             return f"another {kind}"
 
-    def _is_own(self) -> bool:
-        """Whether the current user may know whose it is."""
-        user = roots.user()
-        return user is None or user.is_admin or self.owner == user.id
-
     @property
     def owner(self) -> str | None:
         """The id of its user; None where there is one user only."""
-        return roots.owner_of(Path(self.run))
+        return owner_of(Path(self.run))
 
     def remaining(self) -> float | None:
         """Seconds until it ends, if it runs; None while unknown, or if it takes longer than expected."""

@@ -5,7 +5,7 @@ import os
 from disco import cluster
 from disco.errors import printable
 from disco.files import read_json, unwritten, write_json
-from disco.users.roots import common_root
+from disco.space import common_root
 
 _FILE, _MOST_BYTES, _LONGEST = ".cluster.json", 1 << 12, 200
 

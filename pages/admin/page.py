@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from disco.users import roots
-from pages.admin import queue, users
+from disco.server import users
+from pages.admin import queue, user_list
 from pages.shared.frame import intro
 
-user = roots.user()
+user = users.current()
 if user is None or not user.is_admin:  # whoever types the address
     st.error("This page is for an admin of the server.", icon=":material/lock:")
     st.stop()
 intro.page_intro("Server", "All users, their work and what they use. What you do here is written to the server's log.")
 queue.section()
-users.section(user)
+user_list.section()

@@ -3,11 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from disco.server import log
-from disco.users import roots
+from disco.server import all_jobs, log
+from disco.server.all_jobs import Job
 from disco.words import ago, how_many, roughly
-from disco.work import everyone, jobs
-from disco.work.everyone import Job
+from disco.work import jobs
 from pages.shared.widgets import errors, tables
 from pages.shared.widgets.names import shown
 
@@ -21,7 +20,7 @@ def section() -> None:
 
 
 def _live() -> None:
-    listed = everyone.going_on()
+    listed = all_jobs.active()
     if not listed:
         st.caption("Nothing is running or queued.")
         return
@@ -48,7 +47,7 @@ _CONFIG = {
 def _frame(listed: list[Job]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "user": [shown(roots.name_of(job.user)) for job in listed],
+            "user": [shown(job.user.name) for job in listed],
             "run": [shown(job.run.name) for job in listed],
             "work": [job.work.noun for job in listed],
             "state": [job.status.state for job in listed],
@@ -60,11 +59,11 @@ def _frame(listed: list[Job]) -> pd.DataFrame:
 
 
 def _label(job: Job) -> str:
-    return shown(f"{roots.name_of(job.user)}: {job.work.noun} of {job.run.name}", 100)
+    return shown(f"{job.user.name}: {job.work.noun} of {job.run.name}", 100)
 
 
 def _cancel(job: Job) -> None:
     with errors.caught(), st.spinner("Stopping"):
         jobs.cancel(job.run, job.work)
-        log.act("cancelled", user=job.user, run=job.run.id, work=job.work.name)
+        log.act("cancelled", user=job.user.id, run=job.run.id, work=job.work.name)
         errors.redraw()

@@ -2,30 +2,28 @@
 
 import streamlit as st
 
-from disco import runs
 from disco.runs import Run
-from disco.server import log
+from disco.server import log, shares
 from disco.subjects import stamps
-from disco.users import roots, shares
 from pages.shared import session
+from pages.shared.frame import gate
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
 
 
 def section() -> None:
     """Nothing without examples."""
-    examples = runs.find_examples()
+    examples = shares.examples()
     if not examples:
         return
     st.subheader("Examples", anchor=False)
     st.caption("Everybody on this server can read them. A copy is yours to change.")
-    user = roots.user()
     for run in examples:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button(plain(run.name), key=f"example_{run.id}", type="tertiary", icon=":material/hub:"):
                 session.run.select(run)
                 session.address.go("graph" if stamps.fit(run) or stamps.refinement(run) else "train")
-            if user is not None and user.is_admin:
+            if gate.is_admin():
                 st.button("Withdraw", key=f"withdraw_{run.id}", on_click=_withdraw, args=(run,))
 
 

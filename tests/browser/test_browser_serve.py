@@ -19,9 +19,12 @@ from made_up import finished_run, refine_by_hand
 from openid_world import CLIENT, SECRET, provider
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from disco import space
 from disco.runs import Run
-from disco.users import roots
-from disco.users.roots import User
+from disco.server import users
+from disco.server.many_users import ManyUsers
+from disco.server.user_limits import UserLimits
+from disco.server.users import User
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +51,7 @@ def come(chromium: Browser, log: Callable[[], str]):
         expect(page.get_by_role("heading", name="What drives what?")).to_be_visible()
         (secret,) = [one["value"] for one in context.cookies() if one["name"] == "disco_space"]
         role = "admin" if who == "admin" else "user"
-        return page, User(roots.known_as(f"invite-{role}", secret), role == "admin")
+        return page, User(users.user_id(f"invite-{role}", secret), role == "admin")
 
     yield enter
     for context in contexts:
@@ -86,9 +89,15 @@ def refusing(tmp_path):
     assert not told.exists(), told.read_text()
 
 
+def work_for(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process work for a user of the server."""
+    monkeypatch.setattr(users, "_identify", lambda: user)
+    monkeypatch.setattr(space, "_current", ManyUsers(UserLimits()))
+
+
 def made(user: User, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run of a user."""
-    monkeypatch.setenv(roots.VARIABLE, user.id)
+    work_for(user, monkeypatch)
     run = refine_by_hand(finished_run(6))
     run.rename("unheard-of")
     return run
@@ -145,7 +154,7 @@ def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_
         (server,) = [one for one in children if "serve" in one.cmdline()]
         for process in [*server.children(recursive=True), server]:
             os.kill(process.pid, signal.SIGKILL)
-    monkeypatch.setenv(roots.VARIABLE, user.id)
+    work_for(user, monkeypatch)
     with served(root, "serve", "--invite", port=int(address.rpartition(":")[2]), **refusing) as again:
         assert again == address
         until(page, lambda: '"goes on"' in log(), "The job does not go on.")

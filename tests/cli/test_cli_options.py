@@ -12,8 +12,8 @@ from disco.fields import Option, options
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports.script.shell import _flags as words
+from disco.server.user_limits import UserLimits
 from disco.simulate import Design
-from disco.users.limits import UserLimits
 
 COMMANDS = {
     Settings: ["fit", "counts.csv", "--out", "run"],

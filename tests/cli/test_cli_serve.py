@@ -4,17 +4,16 @@ import threading
 
 import pytest
 
-from disco import system
+from disco import space, system
 from disco.__main__ import main
 from disco.cli.options import specified
 from disco.commands import parse
 from disco.errors import InputError
-from disco.server import log, page_lock, start
+from disco.server import log, page_lock, start, users
 from disco.server import serve_command as serve
 from disco.server.sessions import Downloads
-from disco.server.ways import ByHeader, ByInvitation, ByOpenID
-from disco.users import roots
-from disco.users.limits import UserLimits
+from disco.server.sign_in import Invitation, OpenID, ProxyHeader
+from disco.server.user_limits import UserLimits
 from disco.work import ahead
 
 PROXY = ("--user-header", "X-User", "--trusted-proxy", "10.0.0.2")
@@ -47,16 +46,16 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(words, sentence, capsys,
 
 
 def test_the_options_make_the_way_and_the_limits(tmp_path, monkeypatch):
-    found = serve._authentication(parse(["serve", *PROXY, "--admin", "ada", "--allow", "@lab.org"]))
-    assert isinstance(found, ByHeader) and found.admins == {"ada"} and found.allowed == {"@lab.org"}
-    found = serve._authentication(parse(["serve", "--invite", "--users", "7", "--https"]))
-    assert isinstance(found, ByInvitation) and (found.most, found.is_secure) == (7, True)
+    found = serve._sign_in(parse(["serve", *PROXY, "--admin", "ada", "--allow", "@lab.org"]))
+    assert isinstance(found, ProxyHeader) and found.admins == {"ada"} and found.allowed == {"@lab.org"}
+    found = serve._sign_in(parse(["serve", "--invite", "--users", "7", "--https"]))
+    assert isinstance(found, Invitation) and (found.most, found.is_secure) == (7, True)
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text("[auth]\n")
     monkeypatch.chdir(tmp_path)
-    assert isinstance(serve._authentication(parse(["serve", "--openid", "--allow", "*"])), ByOpenID)
+    assert isinstance(serve._sign_in(parse(["serve", "--openid", "--allow", "*"])), OpenID)
     with pytest.raises(InputError, match="needs --allow"):
-        serve._authentication(parse(["serve", "--openid"]))
+        serve._sign_in(parse(["serve", "--openid"]))
     words = ["--most-runs", "5", "--disk", "0.5", "--most-cells", "99", "--most-jobs", "2", "--minutes", "1.5"]
     limits = specified(parse(["serve", "--invite", *words, "--memory", "3"]), UserLimits)
     assert UserLimits(**limits) == UserLimits(5, 0.5, 99, 2, 1.5, 3.0)
@@ -66,7 +65,8 @@ def test_a_server_compiles_before_anybody_asks(monkeypatch):
     begun = threading.Event()
     for where, name in ((page_lock, "take"), (system, "share_one_core"), (log, "begin"), (Downloads, "watch")):
         monkeypatch.setattr(where, name, lambda *_: None)  # they change the whole process
-    monkeypatch.setattr(roots, "_asks", None)
+    monkeypatch.setattr(users, "_identify", None)
+    monkeypatch.setattr(space, "_current", space.current())
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "")
     monkeypatch.setattr(ahead, "is_done", begun.is_set)
     monkeypatch.setattr(ahead, "ensure", begun.set)

@@ -8,8 +8,8 @@ from app_world import booted, button, press, texts
 from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
-from disco.runs import Run, find_examples, list_runs, open_run
-from disco.users import roots, shares
+from disco.runs import Run, list_runs, open_run
+from disco.server import shares, users
 from pages.shared.result import fit, refinement
 from pages.shared.table import drafts
 from pages.shared.table.drafts import Draft, DraftStore
@@ -94,7 +94,7 @@ def test_whoever_is_not_logged_in_is_asked_to(lab):
     at = booted("graph")
     assert [one.label for one in at.button] == ["Log in"] and len(at.sidebar) == 0
     with pytest.raises(InputError):
-        roots.user()
+        users.current()
 
 
 def test_only_an_admin_says_where_work_runs(lab):
@@ -119,7 +119,7 @@ def test_everybody_finds_an_example_and_only_an_admin_withdraws_it(lab):
         assert at.query_params["run"] == f"example~{run.id}" and "is an example" in texts(at)
     with lab.asked_by("root", is_admin=True):
         press(booted("runs"), "Withdraw")
-        assert find_examples() == []
+        assert shares.examples() == []
 
 
 def test_the_page_of_the_server_is_for_admins(lab, adas):

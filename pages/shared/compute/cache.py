@@ -20,7 +20,7 @@ import pandas as pd
 import psutil
 import streamlit as st
 
-from disco.users import roots
+from disco import space
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -146,7 +146,7 @@ def _limit() -> int:
     return min(max(psutil.virtual_memory().total // _SHARE, _LOWEST), _HIGHEST)
 
 
-results = Cache(_limit(), idle=lambda: _IDLE if roots.is_served() else math.inf)  # of all sessions
+results = Cache(_limit(), idle=lambda: _IDLE if space.current().is_shared else math.inf)  # of all sessions
 
 
 def cached(key: Callable[P, Hashable], words: str = "") -> Callable[[Callable[P, T]], Callable[P, T]]:

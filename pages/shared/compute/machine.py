@@ -14,7 +14,7 @@ import streamlit as st
 
 from disco.errors import FitStopped
 from disco.progress import Callback, Event
-from disco.server.start import ENGINE
+from disco.work import ENGINE
 from pages.shared.widgets import errors
 
 _PATIENCE = 0.05  # seconds a page waits for an answer that may be almost ready

@@ -5,12 +5,13 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from disco import space
 from disco.errors import InputError
 from disco.reports.packing import pack, unpack
 from disco.runs import Run
-from disco.server import log
+from disco.server import log, shares, users
+from disco.server.users import User
 from disco.subjects import stamps
-from disco.users import roots, shares
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.widgets import errors
@@ -23,7 +24,7 @@ _OWN = "Nobody but you and the admins sees your runs, unless you share one."
 def is_open() -> bool:
     """Whether pages can be drawn; if nobody is logged in, a page with a button to do so is drawn instead."""
     try:
-        roots.user()
+        users.current()
     except InputError:
         st.title("DISCO")
         st.write("What drives what, in a table of counts. Log in to work with runs of your own.")
@@ -34,14 +35,16 @@ def is_open() -> bool:
 
 def is_admin() -> bool:
     """Whether an admin of a server uses the app."""
-    user = roots.user()
+    user = users.current()
     return user is not None and user.is_admin
 
 
-def who(user: roots.User) -> None:
-    """The name of the user, and the link to log out if they logged in."""
+def user() -> None:
+    """The name of the user of a server, and the link to log out if they logged in."""
+    if (user := users.current()) is None:
+        return
     words = plain(user.name) + (" · admin" if user.is_admin else "")
-    if roots.is_guest(user.id):
+    if user.is_guest:
         with st.popover(words, icon=":material/person:", type="tertiary", help=_OWN):
             st.text_input("Your name", key=_NAME, max_chars=40, placeholder="such as Ada", on_change=_renamed)
             st.caption("Admins see it, and those to whom you show a run.")
@@ -53,10 +56,10 @@ def who(user: roots.User) -> None:
 
 
 def _renamed() -> None:
-    user, name = roots.user(), st.session_state[_NAME]
+    user, name = users.current(), st.session_state[_NAME]
     if user is not None and name:
         with errors.deferred(_PROBLEM):
-            roots.rename(user, name)
+            user.rename(name)
 
 
 def shown_run() -> None:
@@ -64,8 +67,8 @@ def shown_run() -> None:
     run = session.run.current()
     if run is None or not run.is_read_only:
         return
-    owner = roots.owner_of(run.path)
-    whose = "an example" if owner is None else f"shown to you by {plain(roots.name_of(owner))}"
+    owner = space.owner_of(run.path)
+    whose = "an example" if owner is None else f"shown to you by {plain(User(owner).name)}"
     words, button = st.columns([4, 1], vertical_alignment="center")
     words.info(f"**{plain(run.name)}** is {whose}: you can read it, and change a copy.", icon=":material/visibility:")
     if button.button("Copy to my runs", key="gate_copy", width="stretch", icon=":material/content_copy:"):
@@ -79,7 +82,7 @@ _LINK_KEY = "shared_link_{}"
 
 def share_button(run: Run) -> None:
     """The links to an own run."""
-    if not roots.is_served() or run.is_read_only:
+    if not space.current().is_shared or run.is_read_only:
         return
     with st.popover("Share", icon=":material/share:"):
         st.markdown("Whoever uses this server and has the link can read this run, not change it.")
@@ -98,8 +101,7 @@ def share_button(run: Run) -> None:
                 shares.revoke(run.path)
                 st.session_state.pop(key, None)
                 st.rerun()
-        reader = roots.user()
-        if reader is not None and reader.is_admin and st.button("Show to all as an example", key=f"publish_{run.id}"):
+        if is_admin() and st.button("Show to all as an example", key=f"publish_{run.id}"):
             with errors.caught():
                 log.act("published", run=shares.publish(run.path))
                 st.toast("Everybody finds it on Runs, below Examples.")

@@ -4,11 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from disco import runs
+from disco import runs, space
 from disco.errors import InputError
 from disco.subjects import FIT
 from disco.subjects.fit import network_cache
-from disco.users import roots
 from disco.words import clock, how_many, size
 from disco.work import where
 from pages.shared import session
@@ -29,11 +28,11 @@ def draw() -> None:
         # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
         # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
         st.fragment(_device, parallel=True)()
-        user = roots.user()
-        if user is None or user.is_admin:  # where work runs is one choice for all
+        is_shared = space.current().is_shared
+        if not is_shared or gate.is_admin():  # where work runs is one choice for all
             st.fragment(_cluster)()
-        if user is not None:
-            gate.who(user)
+        if is_shared:
+            gate.user()
 
 
 def _device() -> None:
@@ -57,11 +56,8 @@ def _messages() -> None:
     )
     share = min(max(status.used / status.total, 0.0), 1.0) if status.total else 0.0
     st.progress(share, text=f"Memory {size(status.used)} of {size(status.total)}")
-    cached = [
-        networks
-        for networks in network_cache.cached()
-        if not roots.is_served() or networks.path.parent == roots.runs_root()
-    ]
+    is_shared = space.current().is_shared
+    cached = [item for item in network_cache.cached() if not is_shared or item.path.parent == space.runs_root()]
     if not cached:
         st.caption("No networks loaded.", help="The networks of an opened run stay loaded, so pages respond at once.")
         return

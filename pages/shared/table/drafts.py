@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from disco import space
 from disco.fields import options
 from disco.knowledge import Knowledge
 from disco.paper.settings import Settings
@@ -28,7 +29,6 @@ from disco.table.edits import Edit, choice
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
-from disco.users import roots
 
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
@@ -194,7 +194,7 @@ class DraftStore:
 
     def put(self, token: str, draft: Draft) -> None:
         """Store a draft, replacing the token's former one."""
-        user, key = _user(), (_user(), token)
+        user, key = space.current().user_id(), (space.current().user_id(), token)
         with self._lock:
             self._drafts[key] = draft
             self._drafts.move_to_end(key)
@@ -205,19 +205,13 @@ class DraftStore:
 
     def get(self, token: str) -> Draft | None:
         """The draft of a token, or None if it is unknown or gone."""
-        key = _user(), token
+        key = space.current().user_id(), token
         with self._lock:
             return self._drafts.get(key)
 
     def _bytes(self) -> int:
         used = {identity: size for draft in self._drafts.values() for identity, size in draft.sizes.items()}
         return sum(used.values())
-
-
-def _user() -> str:
-    """The user's id; empty where there is one user only."""
-    user = roots.user()
-    return "" if user is None else user.id
 
 
 @st.cache_resource(show_spinner=False)

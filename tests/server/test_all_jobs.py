@@ -7,10 +7,10 @@ from disco.files import write_json
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import Run
+from disco.server import all_jobs, users
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import ASKED, MethodsRequest
-from disco.users import roots
-from disco.work import everyone, jobs, turns
+from disco.work import jobs, turns
 
 SETTINGS = Settings.of("paper", **TINY)
 
@@ -27,7 +27,7 @@ def begun(lab, small_table, monkeypatch):
 
     def start(run, work, *asked, then=None, accepted=False):
         assert accepted  # more may have been interrupted than a user may begin
-        make.calls.append((roots.user().id, run, work, asked, then))
+        make.calls.append((users.current().id, run, work, asked, then))
 
     make.calls = []
     monkeypatch.setattr(jobs, "start", start)
@@ -44,7 +44,7 @@ def test_what_was_interrupted_goes_on_for_its_user_in_its_order(lab, begun):
     write_json(compared.path / ASKED, {"methods": {"boss": {}}, "limit": 60.0})
     for state in ("done", "cancelled", "failed"):
         begun("bob", FIT, 4.0, state)
-    found = everyone.go_on()
+    found = all_jobs.restart()
     assert [(job.run, job.work) for job in found] == [(early, REFINE), (both, REFINE), (compared, COMPARE), (late, FIT)]
     ada, bob, eve = (lab.ids[name] for name in ("ada", "bob", "eve"))
     assert begun.calls == [
@@ -58,21 +58,21 @@ def test_what_was_interrupted_goes_on_for_its_user_in_its_order(lab, begun):
 def test_reading_for_others_leaves_nobody_acting_for_them(lab, begun, monkeypatch):
     begun("ada", FIT, 1.0, "running")
     begun("bob", FIT, 2.0, "running")
-    found = everyone.go_on()
-    assert len(found) == 2 and roots._acting_for.get() is None
+    found = all_jobs.restart()
+    assert len(found) == 2 and users._acting_for.get() is None
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        everyone.go_on()
-    assert roots._acting_for.get() is None
+        all_jobs.restart()
+    assert users._acting_for.get() is None
 
 
 def test_work_that_lives_is_left_alone(lab, begun):
     run = begun("ada", FIT, 1.0, "running")
     with lab.asked_by("ada"):
         lock = run.take({"work": "fit"})
-    assert everyone.go_on() == [] and begun.calls == []
+    assert all_jobs.restart() == [] and begun.calls == []
     lock.release()
-    assert [job.run for job in everyone.go_on()] == [run]
+    assert [job.run for job in all_jobs.restart()] == [run]
 
 
 def test_an_admin_sees_what_runs_and_what_waits_for_what(lab, begun):
@@ -85,9 +85,9 @@ def test_an_admin_sees_what_runs_and_what_waits_for_what(lab, begun):
             turns.add_ticket(run, "cpu", float(number), FIT, None)
         runs.append(run)
     with lab.asked_by("root", is_admin=True):
-        found = everyone.going_on()
+        found = all_jobs.active()
         assert found[2].wait.position == 2 and "fit of ada" in found[2].wait.behind
-    assert [(job.user, job.run, job.status.state) for job in found] == [
+    assert [(job.user.id, job.run, job.status.state) for job in found] == [
         (lab.ids["ada"], runs[0], "running"),
         (lab.ids["ada"], runs[1], "queued"),
         (lab.ids["bob"], runs[2], "queued"),

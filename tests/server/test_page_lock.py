@@ -1,30 +1,17 @@
-"""Pages in turns: first come, first served, nobody waits for a page that waits, and what is drawn keeps its order."""
+"""Pages in turns: first come, first served, and nobody waits for a page that waits."""
 
-import asyncio
 import os
 import subprocess
 import sys
 import threading
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 import psutil
 import pytest
-from streamlit.runtime.app_session import AppSession
-from user_world import apart as in_a_thread
 
 from disco import apart, system
-from disco.server import page_lock
 from disco.server.page_lock import Turns
-
-
-@dataclass(eq=False)
-class Session:
-    """What of a session of Streamlit's is used."""
-
-    _event_loop: asyncio.AbstractEventLoop
-    name: str
 
 
 def begun(work) -> threading.Thread:
@@ -110,36 +97,6 @@ def test_a_page_that_fails_gives_its_turn_back():
         raise ZeroDivisionError
     with given.turn():
         pass
-
-
-def test_what_a_page_draws_arrives_together_and_in_order(monkeypatch):
-    monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", AppSession._call_soon_on_event_loop)
-    page_lock._send_together()
-    wakes, heard = [], []
-
-    async def serve() -> None:
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
-        waked = loop.call_soon_threadsafe
-        loop.call_soon_threadsafe = lambda *given: (wakes.append(given), waked(*given))  # type: ignore[assignment]
-        sessions = [Session(loop, name) for name in ("one", "two")]
-
-        def draw() -> None:
-            for number in range(200):
-                for session in sessions:
-                    AppSession._call_soon_on_event_loop(
-                        session, lambda session=session, number=number: heard.append((session.name, number))
-                    )
-            waked(loop.call_later, 5 * page_lock.TOGETHER, done.set)
-
-        thread = threading.Thread(target=draw)
-        thread.start()
-        await done.wait()
-        thread.join()
-
-    in_a_thread(serve())
-    for name in ("one", "two"):
-        assert [number for own, number in heard if own == name] == list(range(200))
-    assert len(wakes) < 100
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads cannot choose their cores here")

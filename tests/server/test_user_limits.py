@@ -7,13 +7,16 @@ import pytest
 from job_world import TINY
 from made_up import finished_run
 
+from disco import space
 from disco.errors import InputError
+from disco.files import folder_bytes
 from disco.paper.settings import Settings
 from disco.reports.packing import pack, unpack
 from disco.runs import create_run, list_runs
+from disco.server.many_users import ManyUsers
+from disco.server.user_limits import UserLimits
+from disco.space import Limits, Space, runs_root
 from disco.subjects import FIT
-from disco.users import limits, roots
-from disco.users.limits import UserLimits
 from disco.work import jobs
 from pages.shared.work import fit_start
 
@@ -23,16 +26,15 @@ SETTINGS = Settings.of("paper", **TINY)
 @pytest.fixture
 def allow(lab, monkeypatch):
     """Sets limits, for Ada."""
-    monkeypatch.setenv(limits.VARIABLE, "{}")
     with lab.asked_by("ada"):
-        yield lambda **given: limits.announce(UserLimits(**given))
+        yield lambda **limits: monkeypatch.setattr(space, "_current", ManyUsers(UserLimits(**limits)))
 
 
 def test_runs_disk_and_cells_are_counted_before_a_run_is_made(allow, small_table):
     finished_run(3)
     rows, columns = small_table.shape
-    used = limits.used_bytes()
-    assert used == sum(path.stat().st_size for path in roots.runs_root().rglob("*") if path.is_file())
+    used = folder_bytes(runs_root())
+    assert used == sum(path.stat().st_size for path in runs_root().rglob("*") if path.is_file())
     for given, words in (
         ({"runs": 1}, "You have 1 run, the most on this server: delete one"),
         ({"disk": (used - 1) / 1e9}, "this server gives each user"),
@@ -95,17 +97,12 @@ def test_a_job_ends_after_its_minutes_which_begin_with_its_turn(allow, monkeypat
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     allow(minutes=2)
-    patience = limits.Patience()
-    for seconds, stage, lasts in (
-        (0, "queue", True),
-        (900, "queue", True),
-        (1000, "joint", True),
-        (1119, "joint", True),
-    ):
+    reason = space.current().limits().watch(lambda words: None)
+    for seconds, stage in ((0, "queue"), (900, "queue"), (1000, "joint"), (1119, "joint")):
         now[0] = seconds
-        assert patience.lasts(stage) == lasts and not patience.words
+        assert reason(stage) == ""
     now[0] = 1121
-    assert not patience.lasts("joint") and "stopped after 2 minutes" in patience.words
+    assert "stopped after 2 minutes" in reason("joint") and reason("queue") == reason("joint")
 
 
 def test_a_job_that_takes_too_much_memory_ends_with_a_sentence(allow, small_table):
@@ -121,8 +118,9 @@ def test_a_job_that_takes_too_much_memory_ends_with_a_sentence(allow, small_tabl
 
 def test_there_are_no_limits_without_a_server_nor_for_an_admin(lab, monkeypatch):
     with lab.asked_by("root", is_admin=True):
-        assert limits.own() is None
+        assert type(space.current().limits()) is Limits
     with lab.asked_by("ada"):
-        assert limits.own() == UserLimits()
-    monkeypatch.setattr(roots, "_asks", None)
-    assert limits.own() is None and limits.Patience().lasts("joint")
+        assert space.current().limits() == UserLimits()
+    monkeypatch.setattr(space, "_current", Space())
+    limits = space.current().limits()
+    assert type(limits) is Limits and limits.watch(print)("joint") == "" and limits.may_skip_queue

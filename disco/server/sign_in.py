@@ -2,7 +2,6 @@
 
 import hmac
 import ipaddress
-import json
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,18 +12,19 @@ from starlette.responses import RedirectResponse, Response
 
 from disco.errors import InputError, printable
 from disco.files import read_json, unwritten, write_json
-from disco.server.door import ADMIN, page
-from disco.users.roots import FOLDER, INVITE, User, common_root, enter, everyone, is_known, known_as
+from disco.server import streamlit_internals, users
+from disco.server.middleware import ADMIN, page
+from disco.server.users import INVITE, User
 
 _LONGEST = 200  # characters of an identity
 _YEAR = 365 * 24 * 3600
 COOKIE = "disco_space"
 _INVITED = "You are invited to this server. A cookie in this browser finds your space again."
 _OPEN = "Open my space"
-_KEPT, _MOST_BYTES = "invitations.json", 1 << 12
+_LINKS, _MOST_BYTES = "invitations.json", 1 << 12
 
 
-def may_come(name: str, allowed: Collection[str]) -> bool:
+def is_allowed(name: str, allowed: Collection[str]) -> bool:
     """Whether a name is in a list of names, of endings as `@lab.org`, or of `*` for everybody; an empty list is `*`."""
     low = name.casefold()
     entries = [entry.casefold() for entry in allowed]
@@ -34,7 +34,7 @@ def may_come(name: str, allowed: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class ByHeader:
+class ProxyHeader:
     """A proxy authenticates the user, whom it names in a header.
 
     Attributes:
@@ -48,7 +48,7 @@ class ByHeader:
     allowed: frozenset[str] = frozenset()
     may_enter_unknown = False
 
-    def who(self, request: HTTPConnection) -> User:
+    def identify(self, request: HTTPConnection) -> User:
         """The user named in the header.
 
         Raises:
@@ -62,9 +62,9 @@ class ByHeader:
         name = values[0].strip() if len(values) == 1 else ""
         if not name or len(name) > _LONGEST or not name.isprintable():
             raise InputError(f"The proxy did not say who you are: it must send {self.header} once, with your name.")
-        if not may_come(name, self.allowed):
+        if not is_allowed(name, self.allowed):
             raise InputError(f"{name} may not use this server: ask its admin.")
-        return User(enter("header", name, name), name in self.admins)
+        return User(users.enter("header", name, name), name in self.admins)
 
     def _is_proxy(self, peer: str) -> bool:
         try:
@@ -75,7 +75,7 @@ class ByHeader:
 
 
 @dataclass(frozen=True)
-class ByInvitation:
+class Invitation:
     """Everybody who opens the link and clicks gets a private space, which a cookie finds again.
 
     Attributes:
@@ -89,7 +89,7 @@ class ByInvitation:
     is_secure: bool = False
     may_enter_unknown = False
 
-    def who(self, request: HTTPConnection) -> User | Response:
+    def identify(self, request: HTTPConnection) -> User | Response:
         """The owner of the cookie; for a link, a page with a button that makes a space.
 
         Raises:
@@ -110,7 +110,8 @@ class ByInvitation:
         answer = RedirectResponse(_without_token(request), 303, {"Cache-Control": "no-store"})
         if user is not None and (user.is_admin or role != ADMIN):
             return answer
-        self._check_room(role)
+        if role != ADMIN and len(users.everybody()) >= self.most:
+            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
         if request.scope["method"] != "POST":  # a preview of a link gets no space
             return page(_INVITED, 200, _OPEN)
         self._let_in(answer, role)
@@ -118,20 +119,15 @@ class ByInvitation:
 
     def _of_cookie(self, secret: str) -> User | None:
         for role in self.tokens:
-            user_id = known_as(_method(role), secret)
-            if secret and is_known(user_id):
+            user_id = users.user_id(_method(role), secret)
+            if secret and users.has_visited(user_id):
                 return User(user_id, role == ADMIN)
         return None
 
-    def _check_room(self, role: str) -> None:
-        """Refuse another guest if there are too many; an admin always has room."""
-        if role != ADMIN and len(everyone()) >= self.most:
-            raise InputError(f"This server has {self.most} users, the most that it takes: ask its admin.")
-
     def _let_in(self, answer: Response, role: str) -> None:
         secret = secrets.token_urlsafe(32)
-        user_id = known_as(_method(role), secret)
-        enter(_method(role), secret, f"Guest {user_id[:4]}" if role != ADMIN else f"Admin {user_id[:4]}")
+        short_id = users.user_id(_method(role), secret)[:4]
+        users.enter(_method(role), secret, f"{'Admin' if role == ADMIN else 'Guest'} {short_id}")
         attributes = {"max_age": _YEAR, "secure": self.is_secure, "httponly": True, "samesite": "lax"}
         answer.set_cookie(COOKIE, secret, **attributes)  # type: ignore[arg-type]
 
@@ -151,7 +147,7 @@ def invitations(are_new: bool = False) -> dict[str, str]:
     Raises:
         InputError: they cannot be stored.
     """
-    path = common_root() / FOLDER / _KEPT
+    path = users.users_root() / _LINKS
     roles = ("user", ADMIN)
     try:
         tokens = {} if are_new else read_json(path, _MOST_BYTES)
@@ -173,41 +169,28 @@ def _method(role: str) -> str:
 
 
 @dataclass(frozen=True)
-class ByOpenID:
+class OpenID:
     """Users log in with an OpenID provider, by Streamlit's own pages; admins and allowed users are e-mail addresses."""
 
     admins: frozenset[str]
     allowed: frozenset[str]
     may_enter_unknown = True
 
-    def who(self, request: HTTPConnection) -> User | None:
+    def identify(self, request: HTTPConnection) -> User | None:
         """The user in the signed cookie; None if nobody is logged in; InputError if the user is not allowed."""
-        claims = _logged_in(request)
+        claims = streamlit_internals.openid_claims(request.cookies)
         if not claims:
             return None
         issuer, subject = str(claims.get("iss", "")), str(claims.get("sub", ""))
         mail = printable(str(claims.get("email", "")), _LONGEST)
-        is_sure = claims.get("email_verified") in (True, "true", None)  # not every provider says so
-        if not issuer or not subject or not is_sure or not may_come(mail, self.allowed):
+        is_verified = claims.get("email_verified") in (True, "true", None)  # not every provider says so
+        if not issuer or not subject or not is_verified or not is_allowed(mail, self.allowed):
             if request.scope["path"].startswith("/auth/"):  # to log out
                 return None
             raise InputError(
                 f"{mail or 'This account'} may not use this server: log out at /auth/logout, or ask its admin."
             )
-        return User(enter("openid", f"{issuer}\n{subject}", mail or subject[:20]), mail in self.admins)
-
-
-def _logged_in(request: HTTPConnection) -> dict[str, object]:
-    """The claims in Streamlit's signed cookie; empty if nobody is logged in."""
-    from streamlit.web.server.starlette import starlette_websocket
-    from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-
-    signed = starlette_websocket._get_signed_cookie_with_chunks(request.cookies, USER_COOKIE_NAME)
-    try:
-        claims = json.loads(signed or b"{}")
-    except ValueError:
-        return {}
-    return claims if isinstance(claims, dict) and claims.get("is_logged_in") is True else {}
+        return User(users.enter("openid", f"{issuer}\n{subject}", mail or subject[:20]), mail in self.admins)
 
 
 def networks(addresses: Collection[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:

@@ -1,48 +1,52 @@
 """Every user has runs of their own, which nobody else reaches by any name."""
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 from made_up import finished_run
 
+from disco import space
 from disco.errors import InputError
 from disco.runs import find_runs, is_kept, list_runs, open_run, runs_root
-from disco.users import roots
-from disco.users.roots import User, common_root
+from disco.server import many_users, users
+from disco.server.user_limits import UserLimits
+from disco.server.users import User, users_root
+from disco.space import Space
 
 NAMES = ("ada@lab.org", "../../etc", "", "users", "a\n/b", "ADA@lab.org", "shares", "examples", "é" * 300)
 
 
 def test_a_folder_is_made_safely_of_any_identity(lab):
-    ids = {roots.enter(way, name, name) for name in NAMES for way in ("header", "openid")}
+    ids = {users.enter(way, name, name) for name in NAMES for way in ("header", "openid")}
     assert len(ids) == 2 * len(NAMES)  # the same name by another way is somebody else
     assert all(len(one) == 32 and set(one) <= set("0123456789abcdef") for one in ids)
-    assert sorted(ids) == roots.everyone()
-    assert {path.parent for path in common_root().rglob("user.json")} == {common_root() / "users" / one for one in ids}
+    assert sorted(ids) == [user.id for user in users.everybody()]
+    assert {path.parent for path in users_root().rglob("user.json")} == {users_root() / one for one in ids}
 
 
 def test_a_user_returns_to_the_same_folder_under_the_first_name(lab):
-    first = roots.enter("header", "ada", "Ada")
-    assert roots.enter("header", "ada", "Eve\x1b[2J") == first and roots.name_of(first) == "Ada"
-    assert roots.name_of(roots.enter("header", "eve", "Eve\x1b[2J")) == "Eve\N{REPLACEMENT CHARACTER}[2J"
-    (common_root() / "users" / first / "user.json").write_text("[")
-    assert roots.name_of(first) == f"user {first[:6]}"
+    first = users.enter("header", "ada", "Ada")
+    assert users.enter("header", "ada", "Eve\x1b[2J") == first and User(first).name == "Ada"
+    assert User(users.enter("header", "eve", "Eve\x1b[2J")).name == "Eve\N{REPLACEMENT CHARACTER}[2J"
+    (users_root() / first / "user.json").write_text("[")
+    assert User(first).name == f"user {first[:6]}"
 
 
 def test_a_guest_chooses_a_name_that_is_not_somebody_elses(lab):
-    one, two = (User(roots.enter("invite-user", secret, "Guest")) for secret in "ab")
-    for own in (one, two):
-        roots.rename(own, "  Ada\x1b \n Lovelace ")
+    one, two = (User(users.enter("invite-user", secret, "Guest")) for secret in "ab")
+    for guest in (one, two):
+        guest.rename("  Ada\x1b \n Lovelace ")
     assert one.name != two.name and one.name == f"Ada\N{REPLACEMENT CHARACTER} Lovelace ({one.id[:4]})"
-    roots.rename(one, "x" * 1000)
-    assert len(one.name) < 60 and roots.is_guest(one.id)
+    one.rename("x" * 1000)
+    assert len(one.name) < 60 and one.is_guest
     with pytest.raises(InputError, match="at least one letter"):
-        roots.rename(one, " \n")
-    ada = User(roots.enter("header", "ada", "Ada"))
+        one.rename(" \n")
+    ada = User(users.enter("header", "ada", "Ada"))
     with pytest.raises(InputError, match="where you logged in"):
-        roots.rename(ada, "Eve")
-    assert ada.name == "Ada" and not roots.is_guest(ada.id)
+        ada.rename("Eve")
+    assert ada.name == "Ada" and not ada.is_guest
 
 
 def test_nobody_reaches_the_runs_of_another_user_by_any_name(lab):
@@ -78,36 +82,47 @@ def test_a_thread_that_works_for_nobody_reaches_no_runs(lab):
         thread = threading.Thread(target=lambda: found.append(runs_root()))
         thread.start()
         thread.join()
-    assert found == [common_root() / "users" / lab.ids["ada"]]
+    assert found == [users_root() / lab.ids["ada"]]
 
 
-def test_a_process_works_for_the_user_in_its_environment(monkeypatch):
-    assert roots.user() is None and not roots.is_served() and runs_root() == common_root()
+@pytest.fixture
+def alone(monkeypatch):
+    """This process without users, whatever a test installs."""
+    monkeypatch.setattr(users, "_identify", None)
+    monkeypatch.setattr(space, "_current", Space())
+
+
+def test_a_process_works_for_the_user_in_its_environment(alone, monkeypatch):
+    assert users.current() is None and not space.current().is_shared and runs_root() == space.common_root()
+    assert space.current().environment() == {"DISCO_RUNS": str(space.common_root())}
+    limits = UserLimits(runs=5, disk=0.5)
     for user in (User("a" * 32), User("b" * 32, is_admin=True)):
-        for name, value in roots.told(user).items():
+        many_users.serve(lambda user=user: user, limits)
+        for name, value in space.current().environment().items():
             monkeypatch.setenv(name, value)
-        assert roots.user() == user and roots.is_served()
-        assert runs_root() == common_root() / "users" / user.id
-    for bad in ("..", "../x", "A" * 32, "a" * 31, "a" * 32 + "/x"):
-        monkeypatch.setenv(roots.VARIABLE, bad)
+        users.identify_by(lambda: 1 / 0)
+        many_users.work_for_one()
+        assert users.current() == user and runs_root() == users_root() / user.id
+        assert space.current().limits().may_skip_queue == user.is_admin and space.current().user_limits == limits
+    for wrong in ("..", "../x", "A" * 32, "a" * 31, "a" * 32 + "/x", "a" * 32 + "\n"):
+        monkeypatch.setenv(many_users.VARIABLE, json.dumps({"id": wrong, "is_admin": False, "limits": {}}))
         with pytest.raises(InputError, match="no such user"):
-            runs_root()
+            many_users.work_for_one()
 
 
 def test_the_users_are_no_runs_of_whoever_works_without_a_server(lab, monkeypatch):
     with lab.asked_by("ada"):
         finished_run(3)
-    monkeypatch.setattr(roots, "_asks", None)
+    monkeypatch.setattr(space, "_current", Space())
     run = finished_run(3)
     assert find_runs() == ([run], [])
 
 
-def test_the_folder_of_users_is_closed_to_other_accounts(monkeypatch):
-    monkeypatch.setattr(roots, "_asks", None)
-    (common_root() / "users").mkdir(mode=0o755)  # made before, as with the invitations
-    roots.serve(lambda: User("a" * 32))
-    assert (common_root() / "users").stat().st_mode & 0o077 == 0
-    assert runs_root() == common_root() / "users" / ("a" * 32)
+def test_the_folder_of_users_is_closed_to_other_accounts(alone):
+    users_root().mkdir(parents=True, mode=0o755)  # made before, as with the invitations
+    many_users.serve(lambda: User("a" * 32), UserLimits())
+    assert users_root().stat().st_mode & 0o077 == 0
+    assert runs_root() == users_root() / ("a" * 32)
 
 
 def test_an_admin_may_change_the_run_of_another_user_but_not_by_a_link(lab):

@@ -13,7 +13,10 @@ from pathlib import Path
 
 from disco.errors import InputError
 from disco.files import read_json, unwritten, write_json
-from disco.users.roots import FOLDER, common_root, owner_of, root_of, user
+from disco.runs import Run, open_run
+from disco.server import users
+from disco.server.users import User
+from disco.space import USER_ID, owner_of
 
 SHARED, EXAMPLE = "shared~", "example~"  # before the secret of a link, and before the name of an example
 _SECRET = re.compile(r"[\w-]{20,40}")
@@ -40,7 +43,7 @@ def share(run_path: Path) -> str:
     """
     from datetime import datetime
 
-    owner = user()
+    owner = users.current()
     if owner is None or owner_of(run_path) != owner.id:
         raise InputError("Only your own runs can be shared.")
     secret = secrets.token_urlsafe(18)
@@ -55,13 +58,12 @@ def share(run_path: Path) -> str:
 
 def shares_of(run_path: Path) -> list[Share]:
     """The links to a run of the current user, oldest first."""
-    owner = user()
+    owner = users.current()
     if owner is None or owner_of(run_path) != owner.id or not _folder().is_dir():
         return []
-    every = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
-    return sorted(
-        (link for link in every if (link.owner, link.run) == (owner.id, run_path.name)), key=lambda link: link.created
-    )
+    links = [link for path in _folder().glob("*.json") if (link := _read(path)) is not None]
+    of_run = [link for link in links if (link.owner, link.run) == (owner.id, run_path.name)]
+    return sorted(of_run, key=lambda link: link.created)
 
 
 def revoke(run_path: Path) -> None:
@@ -71,19 +73,28 @@ def revoke(run_path: Path) -> None:
             link.file.unlink()
 
 
-def shown_to_all(name: str) -> Path | None:
+def linked(run_id: str) -> Path | None:
     """The folder of a link `shared~SECRET` or an example `example~NAME`; None if there is none."""
-    if name.startswith(SHARED) and _SECRET.fullmatch(secret := name.removeprefix(SHARED)):
+    if run_id.startswith(SHARED) and _SECRET.fullmatch(secret := run_id.removeprefix(SHARED)):
         link = _read(_file(secret))
-        return None if link is None else root_of(link.owner) / link.run
-    if name.startswith(EXAMPLE) and _NAME.fullmatch(example := name.removeprefix(EXAMPLE)):
-        return examples() / example
+        return None if link is None else User(link.owner).folder / link.run
+    if run_id.startswith(EXAMPLE) and _NAME.fullmatch(example := run_id.removeprefix(EXAMPLE)):
+        return examples_root() / example
     return None
 
 
-def examples() -> Path:
+def examples_root() -> Path:
     """The folder of examples."""
-    return common_root() / FOLDER / "examples"
+    return users.users_root() / "examples"
+
+
+def examples() -> list[Run]:
+    """The runs that an admin shows to all, by name."""
+    runs = []
+    for path in examples_root().iterdir() if examples_root().is_dir() else ():
+        with contextlib.suppress(InputError):
+            runs.append(open_run(EXAMPLE + path.name))
+    return sorted(runs, key=lambda run: run.name)
 
 
 def publish(run_path: Path) -> str:
@@ -94,11 +105,11 @@ def publish(run_path: Path) -> str:
     """
     _check_admin()
     name = run_path.name.lower()
-    target, staging = examples() / name, examples() / f".making-{secrets.token_hex(8)}"
+    target, staging = examples_root() / name, examples_root() / f".making-{secrets.token_hex(8)}"
     if not _NAME.fullmatch(name) or target.exists():
         raise InputError("There is an example of this name: withdraw it first.")
     try:
-        examples().mkdir(parents=True, exist_ok=True)
+        examples_root().mkdir(parents=True, exist_ok=True)
         shutil.copytree(run_path, staging, ignore=shutil.ignore_patterns(*_UNFINISHED), symlinks=True)
         staging.rename(target)
     except (OSError, shutil.Error) as error:
@@ -110,8 +121,8 @@ def publish(run_path: Path) -> str:
 def withdraw(example_id: str) -> None:
     """Delete an example; InputError if the current user is not an admin, or it cannot be removed."""
     _check_admin()
-    folder = shown_to_all(example_id)
-    if folder is None or folder.parent != examples():
+    folder = linked(example_id)
+    if folder is None or folder.parent != examples_root():
         raise InputError("There is no such example.")
     try:
         shutil.rmtree(folder)
@@ -120,13 +131,13 @@ def withdraw(example_id: str) -> None:
 
 
 def _check_admin() -> None:
-    admin = user()
+    admin = users.current()
     if admin is None or not admin.is_admin:
         raise InputError("Only an admin shows examples to all.")
 
 
 def _folder() -> Path:
-    return common_root() / FOLDER / "shares"
+    return users.users_root() / "shares"
 
 
 def _file(secret: str) -> Path:
@@ -142,10 +153,6 @@ def _read(path: Path) -> Share | None:
         return None
     if not all(isinstance(text, str) for text in (owner, run, created)):
         return None
-    if not run or Path(run).name != run or run.startswith("."):
-        return None
-    try:
-        root_of(owner)
-    except InputError:
+    if not run or Path(run).name != run or run.startswith(".") or not USER_ID.fullmatch(owner):
         return None
     return Share(owner, run, created, path)

@@ -10,12 +10,12 @@ from made_up import finished_run, refine_by_hand
 from disco.errors import InputError
 from disco.refine import Choice
 from disco.reports.packing import pack, unpack
-from disco.runs import Run, find_examples, find_runs, is_kept, open_run
+from disco.runs import Run, find_runs, is_kept, open_run
+from disco.server import shares, users
+from disco.server.users import User
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refined, refining
-from disco.users import shares
-from disco.users.roots import common_root, root_of
 from disco.work import jobs
 
 
@@ -68,7 +68,7 @@ def test_a_copy_is_the_readers_own(lab, shared):
     _, link = shared
     with lab.asked_by("bob"):
         copy = unpack(io.BytesIO(pack(open_run(link))))
-        assert not copy.is_read_only and copy.path.parent == root_of(lab.ids["bob"])
+        assert not copy.is_read_only and copy.path.parent == User(lab.ids["bob"]).folder
         copy.rename("mine")
         assert StoredFit(copy).order == StoredFit(open_run(link)).order
 
@@ -90,7 +90,7 @@ def test_a_link_ends_when_its_owner_says_so_or_the_run_is_gone(lab, shared):
 def test_the_folder_of_links_does_not_give_them_away(lab, shared):
     _, link = shared
     secret = link.removeprefix(shares.SHARED)
-    files = list((common_root() / "users" / "shares").iterdir())
+    files = list((users.users_root() / "shares").iterdir())
     assert len(files) == 1 and secret not in files[0].name and secret not in files[0].read_text()
     with lab.asked_by("bob"):
         assert not is_kept(shares.SHARED + files[0].stem)
@@ -102,7 +102,7 @@ def test_a_damaged_link_leads_nowhere(lab, shared, run, is_owner_damaged):
     import json
 
     _, link = shared
-    (file,) = (common_root() / "users" / "shares").iterdir()
+    (file,) = (users.users_root() / "shares").iterdir()
     owner = "../.." if is_owner_damaged else lab.ids["ada"]
     file.write_text(json.dumps({"owner": owner, "run": run, "created": "now"}))
     with lab.asked_by("bob"):
@@ -111,7 +111,7 @@ def test_a_damaged_link_leads_nowhere(lab, shared, run, is_owner_damaged):
 
 def test_examples_are_shown_to_all_and_changed_by_nobody(lab, shared):
     run, _ = shared
-    place = shares.examples() / run.id
+    place = shares.examples_root() / run.id
     place.parent.mkdir(parents=True)
     run.path.rename(place)
     with lab.asked_by("bob"):
@@ -135,7 +135,7 @@ def test_an_admin_shows_a_copy_to_all_and_withdraws_it(lab, shared):
             shares.publish(own.path)
         own.delete()
     with lab.asked_by("bob"):
-        (seen,) = find_examples()
+        (seen,) = shares.examples()
         assert seen.id == name and seen.is_read_only and len(StoredFit(seen).order) == 4 and is_kept(name)
         assert not (seen.path / "worker.log").exists() and not (seen.path / "lock").exists()
     with lab.asked_by("root", is_admin=True):
@@ -143,4 +143,4 @@ def test_an_admin_shows_a_copy_to_all_and_withdraws_it(lab, shared):
             with pytest.raises(InputError, match="no such example"):
                 shares.withdraw(wrong)
         shares.withdraw(name)
-        assert find_examples() == [] and not is_kept(name)
+        assert shares.examples() == [] and not is_kept(name)

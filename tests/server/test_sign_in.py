@@ -6,10 +6,10 @@ import pytest
 from user_world import Answer, ask
 
 from disco.errors import InputError
-from disco.server import ways
-from disco.server.door import ROLE_HEADER, USER_HEADER, Door
-from disco.server.ways import ByHeader, ByInvitation, ByOpenID, may_come, networks
-from disco.users import roots
+from disco.server import sign_in, streamlit_internals, users
+from disco.server.middleware import ROLE_HEADER, USER_HEADER, Authentication
+from disco.server.sign_in import Invitation, OpenID, ProxyHeader, is_allowed, networks
+from disco.server.users import User
 
 PROXY = "10.0.0.2"
 
@@ -33,13 +33,13 @@ def behind() -> Behind:
     return Behind()
 
 
-def door(way, behind, files=()) -> Door:
+def door(way, behind, files=()) -> Authentication:
     """A door; `files` are pairs of a user's id and a file."""
-    return Door(behind, way, lambda user, file: (user.id, file) in files, lambda why, asked: None)
+    return Authentication(behind, way, lambda user, file: (user.id, file) in files, lambda why, asked: None)
 
 
-def by_header(**more) -> ByHeader:
-    return ByHeader("X-Forwarded-User", networks([PROXY, "fd00::/8"]), **more)
+def by_header(**more) -> ProxyHeader:
+    return ProxyHeader("X-Forwarded-User", networks([PROXY, "fd00::/8"]), **more)
 
 
 # A proxy's header ------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def test_the_header_of_the_proxy_names_the_user(behind):
     for name, role in (("ada", None), ("root", "admin")):
         assert ask(entry, "/graph", PROXY, x_forwarded_user=name).body == "in"
         assert behind.seen[-1].get(ROLE_HEADER) == role
-        assert roots.name_of(behind.seen[-1][USER_HEADER]) == name
+        assert User(behind.seen[-1][USER_HEADER]).name == name
     assert ask(entry, "/_stcore/stream", "fd00::7", "websocket", x_forwarded_user="ada").status == 200
     assert len({seen[USER_HEADER] for seen in behind.seen}) == 2
 
@@ -82,14 +82,14 @@ def test_the_headers_of_the_door_are_never_taken_from_outside(behind):
     entry = door(by_header(), behind)
     ask(entry, "/", PROXY, x_forwarded_user="ada", x_disco_user="f" * 32, x_disco_role="admin")
     assert ROLE_HEADER not in behind.seen[0]
-    assert behind.seen[0][USER_HEADER] == roots.known_as("header", "ada")
+    assert behind.seen[0][USER_HEADER] == users.user_id("header", "ada")
 
 
 def test_whoever_is_not_allowed_is_told_so(behind):
     entry = door(by_header(allowed=frozenset({"@lab.org", "eve@web.org"})), behind)
     for name, status in (("ada@lab.org", 200), ("Eve@web.org", 200), ("mal@evil-lab.org.uk", 403), ("xlab.org", 403)):
         assert ask(entry, "/", PROXY, x_forwarded_user=name).status == status, name
-    assert may_come("anybody", ["*"]) and may_come("anybody", []) and not may_come("", ["@lab.org"])
+    assert is_allowed("anybody", ["*"]) and is_allowed("anybody", []) and not is_allowed("", ["@lab.org"])
 
 
 @pytest.mark.parametrize("bad", ["", "proxy", "10.0.0.300", "10.0.0.1/99", "http://10.0.0.1"])
@@ -102,11 +102,11 @@ def test_a_proxy_is_an_address_or_a_network(bad):
 
 
 @pytest.fixture
-def invited(behind) -> Door:
-    return door(ByInvitation({"user": "u" * 24, "admin": "a" * 24}, most=3), behind)
+def invited(behind) -> Authentication:
+    return door(Invitation({"user": "u" * 24, "admin": "a" * 24}, most=3), behind)
 
 
-def click(door: Door, path: str, **given: str) -> Answer:
+def click(door: Authentication, path: str, **given: str) -> Answer:
     """Whoever has opened a link clicks on the button there."""
     return ask(door, path, method="POST", **given)
 
@@ -126,7 +126,7 @@ def test_the_link_gives_a_space_that_the_cookie_finds_again(invited, behind):
     ask(invited, "/", cookie=cookie(other))
     assert behind.seen[0][USER_HEADER] != behind.seen[1][USER_HEADER] and ROLE_HEADER not in behind.seen[0]
     secret = cookie(first).partition("=")[2]
-    kept = [path.read_text() + str(path) for path in roots.common_root().rglob("user.json")]
+    kept = [path.read_text() + str(path) for path in users.users_root().rglob("user.json")]
     assert len(kept) == 2 and not any(secret in text for text in kept)
 
 
@@ -154,7 +154,7 @@ def test_without_an_invitation_nobody_comes_in(invited, behind):
         for method in ("GET", "POST"):
             assert ask(invited, "/", query=f"invite={token}", method=method).status == 403
     assert ask(invited, "/_stcore/stream", kind="websocket", query=f"invite={'u' * 24}").status == 1008
-    assert behind.seen == [] and roots.everyone() == []
+    assert behind.seen == [] and users.everybody() == []
 
 
 def test_a_server_takes_only_so_many_guests_and_always_the_admin(invited, behind):
@@ -174,29 +174,29 @@ def test_a_look_at_a_link_makes_no_space(invited, behind, method):
             assert found.status == 200 and "set-cookie" not in found.headers
             assert '<form method="post"><button>Open my space</button></form>' in found.body
             assert found.headers["cache-control"] == "no-store"
-    assert behind.seen == [] and roots.everyone() == []
+    assert behind.seen == [] and users.everybody() == []
 
 
 def test_links_stay_the_same_until_new_ones_are_wanted():
-    first = ways.invitations()
-    assert ways.invitations() == first and len(set(first.values())) == 2
-    path = roots.common_root() / "users" / "invitations.json"
+    first = sign_in.invitations()
+    assert sign_in.invitations() == first and len(set(first.values())) == 2
+    path = users.users_root() / "invitations.json"
     assert path.stat().st_mode & 0o077 == 0
-    second = ways.invitations(are_new=True)
-    assert not set(second.values()) & set(first.values()) and ways.invitations() == second
+    second = sign_in.invitations(are_new=True)
+    assert not set(second.values()) & set(first.values()) and sign_in.invitations() == second
     for damaged in ("[", json.dumps({"user": 5, "admin": "x" * 30}), json.dumps({"user": "", "admin": ""})):
         path.write_text(damaged)
-        assert all(len(token) > 20 for token in ways.invitations().values())
+        assert all(len(token) > 20 for token in sign_in.invitations().values())
 
 
 # OpenID ----------------------------------------------------------------------------------------------------------
 
 
 def test_openid_lets_the_allowed_in_and_others_only_to_the_pages_to_log_in(behind, monkeypatch):
-    entry = door(ByOpenID(frozenset({"root@lab.org"}), frozenset({"@lab.org"})), behind)
+    entry = door(OpenID(frozenset({"root@lab.org"}), frozenset({"@lab.org"})), behind)
     claims = {"is_logged_in": True, "iss": "https://id.org", "sub": "1", "email": "ada@lab.org", "email_verified": True}
     said: dict = {}
-    monkeypatch.setattr(ways, "_logged_in", lambda asked: said)
+    monkeypatch.setattr(streamlit_internals, "openid_claims", lambda cookies: said)
     assert ask(entry, "/").body == "in" and USER_HEADER not in behind.seen[-1]
     assert ask(entry, "/media/a.csv").status == 403
     for changes, status, role in (
@@ -214,14 +214,14 @@ def test_openid_lets_the_allowed_in_and_others_only_to_the_pages_to_log_in(behin
             assert behind.seen[-1].get(ROLE_HEADER) == role and behind.seen[-1][USER_HEADER]
         else:
             assert ask(entry, "/auth/logout").body == "in"
-    assert len(roots.everyone()) == 2
+    assert len(users.everybody()) == 2
 
 
 # All ways --------------------------------------------------------------------------------------------------------
 
 
 def test_a_download_is_for_those_for_whom_it_was_made(behind):
-    ada, eve = (roots.known_as("header", name) for name in ("ada", "eve"))
+    ada, eve = (users.user_id("header", name) for name in ("ada", "eve"))
     entry = door(by_header(), behind, {(ada, "f00.csv")})
     for name, path, status in (("ada", "f00.csv", 200), ("eve", "f00.csv", 404), ("ada", "f01.csv", 404)):
         assert ask(entry, f"/media/{path}", PROXY, x_forwarded_user=name).status == status
