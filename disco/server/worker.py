@@ -1,10 +1,10 @@
-"""python -m disco.server.worker: the process that works on a run of a server's user, as `disco.subjects`."""
+"""python -m disco.server.worker: the process that works on a run of a server's user, as `python -m disco.subjects`."""
 
 import sys
 
 from disco.server import many_users
-from disco.work import jobs
+from disco.subjects.__main__ import main
 
 if __name__ == "__main__":
     many_users.work_for_one()
-    sys.exit(jobs.main())
+    sys.exit(main())
