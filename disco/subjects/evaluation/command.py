@@ -9,7 +9,6 @@ import pandas as pd
 
 from disco.cli import options
 from disco.cli.saying import say_json
-from disco.cli.table_options import chosen_graph
 from disco.errors import InputError
 from disco.files import plain
 from disco.graph.dag import CONTEXT, between_nodes
@@ -18,6 +17,7 @@ from disco.runs import open_run
 from disco.simulate.edge_files import LARGEST_TEXT
 from disco.simulate.identifiable import check as check_direction
 from disco.simulate.random_graphs import LARGEST_GRAPH
+from disco.subjects.graph.chosen_graph import chosen_graph
 from disco.table.read import read_table, read_words
 
 
