@@ -36,7 +36,7 @@ from disco.methods.likelihoods import (
 )
 from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, likeliest, order
 from disco.methods.skeleton import SKELETONS, joined
-from disco.methods.sorting import check_rows
+from disco.methods.sorting import check_rows, of_tests
 from disco.progress import Callback, Reporter
 from disco.selectors import cam
 from disco.table.prepared import Prepared, Table
@@ -134,14 +134,9 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     index = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(index), tests["child"].map(index)]]
-    selected = tests if options.parents == "skeleton" else tests[tests["selected"]]
-    return GraphResult.of(
-        list(counts.columns),
-        selected[["parent", "child"]].itertuples(index=False, name=None),
-        order=names,
-        scores=tests.drop(columns="selected").reset_index(drop=True),
-        notes=tuple(_notes(options, ratios, int(candidates.sum()) // 2)),
-    )
+    if options.parents == "skeleton":
+        tests = tests.assign(selected=True)
+    return of_tests(counts, names, tests, _notes(options, ratios, int(candidates.sum()) // 2))
 
 
 def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:

@@ -3,7 +3,10 @@
 Simulated counts often increase along the causal order, so sorting alone may find most of it. A method must beat these.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of
@@ -47,13 +50,21 @@ def check_rows(prepared: Prepared) -> None:
         )
 
 
-def along(prepared: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> GraphResult:
+def along(
+    prepared: Prepared,
+    order: list[str],
+    cutoff: float,
+    *,
+    notes: Iterable[str] = (),
+    callback: Callback | None = None,
+) -> GraphResult:
     """An order with the parents that CAM selects along it."""
     tests = cam.edges(prepared, order, cutoff=cutoff, adjustment=prepared.adjustment, callback=callback)
-    selected = tests.loc[tests["selected"], ["parent", "child"]]
-    return GraphResult.of(
-        list(prepared.counts.columns),
-        selected.itertuples(index=False, name=None),
-        order=order,
-        scores=tests.drop(columns="selected"),
-    )
+    return of_tests(prepared.counts, order, tests, notes)
+
+
+def of_tests(counts: pd.DataFrame, order: list[str], tests: pd.DataFrame, notes: Iterable[str] = ()) -> GraphResult:
+    """An order with the parents that tests along it select, and all tests as scores."""
+    pairs = tests.loc[tests["selected"], ["parent", "child"]].itertuples(index=False, name=None)
+    scores = tests.drop(columns="selected").reset_index(drop=True)
+    return GraphResult.of(list(counts.columns), pairs, order=order, scores=scores, notes=tuple(notes))

@@ -163,7 +163,7 @@ INSIDE = {
     "disco.refine.task": {"Task.of"},
     "disco.methods.isolated": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},
-    "disco.methods.diffan": {"logged", "standardised"},
+    "disco.methods.diffan": {"begun", "logged", "standardised"},
     "disco.methods.general": {"standardised"},
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
