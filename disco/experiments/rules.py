@@ -51,6 +51,11 @@ class Learnt(NamedTuple):
     notes: tuple[str, ...] = ()
     known: Resolved | None = None
 
+    def part(self, nodes: Sequence[int]) -> "Learnt":
+        """The same for some of the columns."""
+        rules, known = (None if resolved is None else resolved.part(nodes) for resolved in (self.rules, self.known))
+        return Learnt(rules, self.before[np.ix_(nodes, nodes)], self.notes, known)
+
     def source_of(self, parent: int, child: int) -> str:
         """The source of an edge's direction apart from the counts: knowledge, an experiment, or none."""
         if self.known is not None and self.known.of_edge(parent, child) != FREE:

@@ -239,12 +239,8 @@ def _climb(problem, theta, step, evaluations, tolerance, max_steps):
 
 @within
 def _nothing(evaluation):
-    evaluation.slopes[:], evaluation.curvature[:], evaluation.gradient[:], evaluation.information[:] = (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    )
+    evaluation.slopes[:], evaluation.curvature[:] = 0.0, 0.0
+    evaluation.gradient[:], evaluation.information[:] = 0.0, 0.0
     for i in range(len(evaluation.gradient)):
         evaluation.information[i, i] = 1.0
 
@@ -296,13 +292,8 @@ def _evaluate(problem, theta, observed, evaluation):
 @within
 def _assemble(problem, theta, table, shape, width, index, sums, evaluation):
     """Write gradient and information from the sums over the rows; returns the log-likelihood."""
-    gradient, information, plain, bending, products = (
-        evaluation.gradient,
-        evaluation.information,
-        sums.plain,
-        sums.bending,
-        sums.products,
-    )
+    gradient, information = evaluation.gradient, evaluation.information
+    plain, bending, products = sums.plain, sums.bending, sums.products
     penalty, centre, measure_sum, parents = problem.penalty, problem.centre, problem.measure_sum, len(products)
     wide, head = WIDTH * parents, len(plain)
     information[:] = 0.0

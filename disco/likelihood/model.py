@@ -302,10 +302,8 @@ class Model:
     def _means(self, parent: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
         rows, distribution = self._fit_rows(), self._distributions[node]
-        effect, shift = (
-            distribution.effects[self.parents[node].index(parent)],
-            distribution.shift_of(rows.beside, rows.offset),
-        )
+        effect = distribution.effects[self.parents[node].index(parent)]
+        shift = distribution.shift_of(rows.beside, rows.offset)
         rest = distribution.index_of(rows.parents) - effect[rows.parents[:, parent]]
         low, high = distribution.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)

@@ -25,8 +25,7 @@ from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.progress import SILENT, Reporter
 from disco.refine.bounds import BOUND
-from disco.refine.directions import KnownDirections
-from disco.refine.orientations import Class
+from disco.refine.orientations import Class, KnownDirections
 from disco.refine.refinement_result import Refined
 from disco.refine.turned import Turned
 from disco.table.interventions import MARGIN

@@ -12,7 +12,7 @@ import pandas as pd
 from disco.columns import REFINED_MOVES
 from disco.knowledge import Resolved
 from disco.refine.node_scores import Scores, make_fits, resolve
-from disco.refine.walks import Parents
+from disco.refine.stepwise import Parents
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], previous: Sequence[int]) -> pd.DataFrame:

@@ -26,8 +26,7 @@ from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.score_test import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
 from disco.refine.bounds import MOST_STEPS_BYTES
-from disco.refine.stepwise import FAILED, NodeFit, Stepwise
-from disco.refine.walks import Parents, Result, Walk, Wanted, together
+from disco.refine.stepwise import FAILED, NodeFit, Parents, Result, Stepwise, Walk, Wanted, together
 
 AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
@@ -110,18 +109,7 @@ class Scores(Stepwise):
         The last digits of a fit depend on the available starting points. So a search that must be reproducible after an
         interruption begins without any.
         """
-        arguments = (
-            "design",
-            "candidates",
-            "odds",
-            "order",
-            "against",
-            "rules",
-            "weights",
-            "warm",
-            "tolerance",
-            "reporter",
-        )
+        arguments = "design candidates odds order against rules weights warm tolerance reporter".split()
         return Scores(**{name: getattr(self, name) for name in arguments} | changes)
 
     def cost_of(self, parent: int, child: int) -> float:

@@ -2,20 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
+
+import numpy as np
 
 from disco.cluster import each
 from disco.linear.insertion import order_by_linear_models
 from disco.linear.near import near
+from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
-from disco.refine.initial_orders import first_orders
 from disco.refine.node_scores import Scores, resolve
 from disco.refine.order_search import Optimum, search
 from disco.refine.prior import fitted_to, log_odds
 from disco.refine.resume import WIDER_SCREEN, End, First, Memory
 from disco.refine.screen import correlations, parts_of, supported, with_pairs
+from disco.refine.stepwise import Parents
 from disco.refine.task import Task
-from disco.refine.walks import Parents
+from disco.table.prepared import Prepared
 
 GIVEN, LINEAR = "CCS order", "linear models"  # names of starts
 _GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
@@ -108,7 +112,13 @@ def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
     """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
     choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
     starts: Starts = {} if task.order is None else {GIVEN: task.order}
-    for start, order in first_orders(task.table, choice.starts, choice.seed).items():
+    prepared, random = Prepared(task.table), np.random.default_rng([choice.seed, 11])
+    orders = {"by variance − mean": order_by_excess(prepared), "by mean": order_by_mean(prepared)}
+    orders["random 1"] = random.permutation(task.table.columns).tolist()
+    orders["by variance"] = order_by_variance(prepared)
+    for number in range(2, choice.starts + 1):
+        orders[f"random {number}"] = random.permutation(task.table.columns).tolist()
+    for start, order in islice(orders.items(), choice.starts):
         starts[start] = task.kept([index[name] for name in order])
         if LINEAR not in starts and len(starts) < choice.starts:
             starts[LINEAR] = task.kept(_linear(task, candidates, reporter))

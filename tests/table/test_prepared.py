@@ -156,11 +156,9 @@ INSIDE = {
     "disco.paper.ocs": {"allowed", "passes"},  # a table of edges
     "disco.selectors.selection": {"check", "rows_of"},
     "disco.selectors.smooths": {"in_order"},
-    "disco.refine.initial_orders": {"first_orders"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
     "disco.refine.fitted_graphs": {"fitted_graphs"},
     "disco.refine.refinement_result": {"Refined.effect"},
-    "disco.refine.task": {"Task.of"},
     "disco.methods.isolated": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},
     "disco.methods.diffan": {"begun", "logged", "standardised"},
