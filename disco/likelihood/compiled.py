@@ -109,20 +109,10 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: 
     """
     batch, rows = len(start), design.columns.shape[2]
     none = np.empty((batch, 0), design.columns.dtype)
-    inputs = BatchArrays(
-        design.parents,
-        (design.parents >= 0).sum(1),
-        design.level,
-        none if design.weights is None else np.broadcast_to(design.weights, (batch, rows)),
-        none if design.offset is None else design.offset,
-        none if design.mean is None else design.mean,
-        design.value,
-        design.exists,
-        design.measure,
-        design.measure_sum,
-        design.penalty,
-        design.centre,
-    )
+    weights = None if design.weights is None else np.broadcast_to(design.weights, (batch, rows))
+    at_rows = [none if array is None else array for array in (weights, design.offset, design.mean)]
+    of_nodes = (getattr(design, name) for name in BatchArrays._fields[6:])
+    inputs = BatchArrays(design.parents, (design.parents >= 0).sum(1), design.level, *at_rows, *of_nodes)
     results = Results(
         np.array(start, order="C"),
         np.zeros(start.shape),
@@ -133,13 +123,12 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: 
         np.empty((batch, rows), none.dtype),
     )
     (columns,), inputs = arrays(design.columns), BatchArrays(*arrays(*inputs))
-    outside = design.outside
-    side_by_side(
-        batch,
-        lambda batch_slice: _newton(
-            columns, outside, of_problems(inputs, batch_slice), of_problems(results, batch_slice), tolerance, max_steps
-        ),
-    )
+
+    def work(span: slice) -> None:
+        here, into = of_problems(inputs, span), of_problems(results, span)
+        _newton(columns, design.outside, here, into, tolerance, max_steps)
+
+    side_by_side(batch, work)
     return NewtonResult(*results[:4], Derivatives(*results[4:]))
 
 

@@ -29,8 +29,7 @@ def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> 
         how: partial, boss or ges; none joins all pairs.
         callback: receives the events of boss and ges.
 
-    Raises:
-        InputError: the package that boss and ges need is not installed.
+    InputError: the package that boss and ges need is not installed.
     """
     if how == "none":
         return ~np.eye(counts.shape[1], dtype=bool)

@@ -11,19 +11,17 @@ import pandas as pd
 from disco.errors import InputError
 from disco.fields import check, number, one_of
 from disco.graph.result import GraphResult
-from disco.metrics import order_by_excess, order_by_mean, order_by_variance
+from disco.metrics.orders import SORTS
 from disco.progress import Callback
 from disco.selectors import cam, smooths
 from disco.table.prepared import Prepared, Table, prepare
-
-_SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
 
 
 @dataclass(frozen=True)
 class Options:
     """How the columns are sorted, and which parents are kept."""
 
-    by: str = one_of("mean", _SORTS, help="The statistic that sorts the columns, smallest first.")
+    by: str = one_of("mean", [*SORTS], help="The statistic that sorts the columns, smallest first.")
     cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
 
     def __post_init__(self) -> None:
@@ -34,7 +32,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     """The sorted order, and parents by CAM. InputError: the table lacks counts, or has too few rows for CAM."""
     prepared = prepare(table)
     check_rows(prepared)
-    return along(prepared, _SORTS[options.by](prepared), options.cutoff, callback=callback)
+    return along(prepared, SORTS[options.by](prepared), options.cutoff, callback=callback)
 
 
 def check_rows(prepared: Prepared) -> None:

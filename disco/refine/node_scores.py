@@ -89,15 +89,10 @@ class Scores(Stepwise):
         self.tolerance = tolerance
         self.odds, self.order, self.against = odds, order, against
         rank = {node: at for at, node in enumerate(order or ())}
-        self.costs = [
-            np.array(
-                [
-                    odds + (cost_against(rank[candidate], rank[node], len(rank), against) if rank else 0)
-                    for candidate in nodes
-                ]
-            )
-            for node, nodes in enumerate(self.candidates)
-        ]
+        self.costs = [np.full(len(nodes), odds, dtype=float) for nodes in self.candidates]
+        if rank:
+            for node, nodes in enumerate(self.candidates):
+                self.costs[node] += [cost_against(rank[parent], rank[node], len(rank), against) for parent in nodes]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # keyed by all parents but one
         self._steps: dict[Wanted, Steps] = {}  # of the fits kept last, the oldest first
         self._steps_bytes = 0
@@ -288,14 +283,8 @@ def _split_batch(
         paid = np.array([scores.cost_of(parent, node) for parent in parents])
         worth[[scores.index[node][parent] for parent in parents if parent in scores.index[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
-        fitted = NodeFit(
-            parents,
-            float(ll[number]),
-            score,
-            theta[number, :size].astype(np.float32),
-            worth,
-            loss[number, : len(parents)] - paid,
-        )
+        coefficients, lost = theta[number, :size].astype(np.float32), loss[number, : len(parents)] - paid
+        fitted = NodeFit(parents, float(ll[number]), score, coefficients, worth, lost)
         steps = Steps(add[number, : len(nodes), : WIDTH + size].copy(), drop[number, : len(parents), :size].copy())
         if not (np.isfinite(score) and np.isfinite(ll[number])):
             any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(fitted.loss, -np.inf)

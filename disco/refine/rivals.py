@@ -50,10 +50,8 @@ class SeveralClasses:
     def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
         design, self._begin = glm.design, parents
         self.glm, self._has_hurdle = glm, has_hurdle(design)
-        hurdle_designs = (
-            {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
-        )
-        self._parts = [glm.replace(design=hurdle, warm=None) for hurdle in hurdle_designs.values()]
+        hurdle_designs = [zero_parts(design), positive_parts(design)] if self._has_hurdle.any() else []
+        self._parts = [glm.replace(design=hurdle, warm=None) for hurdle in hurdle_designs]
         self._normal = glm.replace(design=normal_scores(design, linear), warm=None)
         self._best: dict[Key, float] = {}
         self._by_normal: dict[Key, float] = {}
@@ -108,9 +106,8 @@ class SeveralClasses:
             none = key[0], 0
             gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
             if self._has_hurdle[key[0]]:
-                shared = {*hurdle_fits[0][key].parents} & {
-                    *hurdle_fits[1][key].parents
-                }  # an edge has its prior odds once
+                # An edge has its prior odds once.
+                shared = set(hurdle_fits[0][key].parents).intersection(hurdle_fits[1][key].parents)
                 gains.append(sum(_gain(fits[key], fits[none]) for fits in hurdle_fits) + self.glm.odds * len(shared))
             self._by_normal[key] = glm[none].score + (FAILED if math.isnan(gains[1]) else gains[1])
             available = [gain for gain in gains if not math.isnan(gain)]

@@ -212,7 +212,8 @@ def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
             break
         best = best_of(optima).found
         begun = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
-        finished += _side_by_side(task, scores, begun, best.parents, reporter, len(optima), request.total)
+        searches = _Searches(request.first, request.candidates, begun, best.parents, len(optima), request.total)
+        finished += _side_by_side(task, scores, searches, reporter)
         without = _without(finished[-1], optima, without)
         optima.append(finished[-1])
     return finished
@@ -247,42 +248,30 @@ class _Searches(NamedTuple):
 
 
 def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list[End]:
-    scores = scores_of(task, request.first, request.candidates, reporter)
-    return _side_by_side(task, scores, request.begun, request.parents, reporter, request.done, request.total)
+    return _side_by_side(task, scores_of(task, request.first, request.candidates, reporter), request, reporter)
 
 
-def _side_by_side(
-    task: Task,
-    scores: Scores,
-    begun: Starts,
-    parents: Sequence[Sequence[int]],
-    reporter: Reporter,
-    finished: int,
-    total: int,
-) -> list[End]:
-    """Searches from several orders, with shared batches of fits; `parents` are those of a known graph."""
-    inside, previous_fits = dict.fromkeys(begun, 0.0), scores.made
+def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Reporter) -> list[End]:
+    """Searches from several orders, with shared batches of fits."""
+    begun, previous_fits = request.begun, scores.made
+    inside = dict.fromkeys(begun, 0.0)
 
     def telling(start: str) -> Callback:
         def report(event: Event) -> str | None:
             inside[start] = event.progress
-            share = (finished + sum(inside.values())) / max(total, 1)
+            share = (request.done + sum(inside.values())) / max(request.total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            graph, sweep, score = event.graph and event.graph.named(task.names, task.contexts), event.sweep, event.score
-            reporter.step(
-                "search", finished, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
-            )
+            graph = event.graph and event.graph.named(task.names, task.contexts)
+            details = {"message": words, "start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
+            reporter.step("search", request.done, request.total, share, **details)
             return ENOUGH if reporter.has_enough else None
 
         return report
 
-    tasks = [(scores, search(scores, order, parents, callback=telling(start))) for start, order in begun.items()]
-    optima = resolve(tasks)
-    fit_count = scores.made - previous_fits
-    return [
-        End(start, optimum, 0 if at else fit_count)
-        for at, (start, optimum) in enumerate(zip(begun, optima, strict=True))
-    ]
+    searches = [search(scores, order, request.parents, callback=telling(start)) for start, order in begun.items()]
+    optima = resolve([(scores, walk) for walk in searches])
+    fit_counts = [scores.made - previous_fits, *[0] * (len(begun) - 1)]
+    return [End(*end) for end in zip(begun, optima, fit_counts, strict=True)]
 
 
 def _under_a_wider_screen(
@@ -292,7 +281,8 @@ def _under_a_wider_screen(
     previous = sum(end.start.startswith(WIDER_SCREEN) for end in optima)
     for number in range(previous + 1, previous + _WIDER + 1):
         best: Optimum = best_of(optima).found
-        wider = _widened(task, _Graph(first, candidates, best.order, best.parents), reporter)
+        supported_pairs = each(_supported, (task, first, candidates, best), parts_of(len(best.order)), reporter)
+        wider = with_pairs(candidates, (pair for pairs in supported_pairs for pair in pairs))
         if wider == candidates or reporter.has_enough:
             break
         candidates, begun = wider, {f"{WIDER_SCREEN} {number}": best.order}
@@ -302,19 +292,7 @@ def _under_a_wider_screen(
     return candidates, optima
 
 
-class _Graph(NamedTuple):
-    first: First
-    candidates: Candidates
-    order: list[int]
-    parents: Sequence[Parents]
-
-
-def _widened(task: Task, graph: _Graph, reporter: Reporter) -> list[tuple[int, ...]]:
-    """`widened` by parts of the order."""
-    supported_pairs = each(_supported, (task, graph), parts_of(len(graph.order)), reporter)
-    return with_pairs(graph.candidates, (pair for pairs in supported_pairs for pair in pairs))
-
-
-def _supported(task: Task, graph: _Graph, positions: range, reporter: Reporter) -> list[tuple[int, int]]:
-    scores = scores_of(task, graph.first, graph.candidates, reporter)
-    return supported(scores, graph.order, graph.parents, positions)
+def _supported(
+    task: Task, first: First, candidates: Candidates, best: Optimum, positions: range, reporter: Reporter
+) -> list[tuple[int, int]]:
+    return supported(scores_of(task, first, candidates, reporter), best.order, best.parents, positions)

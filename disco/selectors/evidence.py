@@ -42,8 +42,7 @@ def edges(
         rules: rules that the parents and the order obey, by the table's columns.
         callback: receives the events, three per node (screen, parents, fitted prior); returning False stops.
 
-    Raises:
-        InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
+    InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
     """
     counts = prepare(table, adjustment, folds=None).counts
     names = list(counts.columns)

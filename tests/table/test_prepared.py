@@ -169,7 +169,7 @@ INSIDE = {
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
     "disco.table.totals": {"points", "totals"},
-    "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
+    "disco.hidden.all_artefacts": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of", "numeric"},
     "disco.table.identifiers": {"computed_columns"},
     "disco.table.edits": {"applied"},
