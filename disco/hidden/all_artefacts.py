@@ -176,8 +176,7 @@ def kinds(prepared: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCa
 
     Where most edges remain, kinds of rows may differ in their graphs, which no adjustment for their means cures.
     """
-    from disco.hidden.common import common_cause  # these import torch
-    from disco.hidden.row_kinds import kinds_of_rows
+    from disco.hidden.common import common_cause, kinds_of_rows  # imports torch
 
     values = prepared.counts.to_numpy()
     cause = common_cause(values, prepared.adjustment, reporter, stage)

@@ -42,16 +42,6 @@ MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
 
-class NewtonResult(NamedTuple):
-    """The end of Newton's method."""
-
-    theta: np.ndarray  # (B, P)
-    step: np.ndarray  # the next step, not taken, (B, P)
-    predicted: np.ndarray  # the gain of that step, in nats, (B,)
-    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
-    moments: Derivatives  # at `theta`
-
-
 class BatchArrays(NamedTuple):
     """The inputs of B problems, as in `batch.BatchDesign`; `weights`, `offset` and `mean` may be (B, 0)."""
 
@@ -70,17 +60,22 @@ class BatchArrays(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The fields of `NewtonResult`, then those of its moments; `theta` is the start until it is overwritten."""
+    """The end of Newton's method, and its last evaluation; `theta` is the start until it is overwritten."""
 
-    theta: np.ndarray
-    step: np.ndarray
-    predicted: np.ndarray
-    log_determinant: np.ndarray
+    theta: np.ndarray  # (B, P)
+    step: np.ndarray  # the next step, not taken, (B, P)
+    predicted: np.ndarray  # the gain of that step, in nats, (B,)
+    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
     log_likelihood: np.ndarray
     gradient: np.ndarray
     information: np.ndarray
     slopes: np.ndarray
     curvature: np.ndarray
+
+    @property
+    def moments(self) -> Derivatives:
+        """The evaluation at `theta`."""
+        return Derivatives(*self[4:])
 
 
 class ProblemArrays(NamedTuple):
@@ -102,7 +97,7 @@ class ProblemArrays(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> NewtonResult:
+def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> Results:
     """Newton's method, until the next step predicts less than `tolerance` nats or after `max_steps` steps.
 
     A start that is not finite is returned, with log-likelihood −∞, gradient 0, information 1 and predicted gain NaN.
@@ -129,7 +124,7 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: 
         _newton(columns, design.outside, here, into, tolerance, max_steps)
 
     side_by_side(batch, work)
-    return NewtonResult(*results[:4], Derivatives(*results[4:]))
+    return results
 
 
 @compiled

@@ -10,6 +10,7 @@ to the table (`disco.refine.prior`): the straight part of a smooth, its bends, t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,14 @@ def bases(adjustment: Adjustment) -> list[Basis]:
         if covariate.kind == CATEGORICAL:
             result.append(_of_levels(covariate, index))
         else:
-            result.append(_smooth(covariate.name, covariate.scale, lambda rows, at=index: rows.covariates[at].scale))
+            result.append(_smooth(covariate.name, covariate.scale, partial(_scale, index)))
     if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
         result.append(_smooth(EXPOSURE, exposure, lambda rows: rows.log_exposure_like(adjustment)))
     return result
+
+
+def _scale(index: int, rows: Adjustment) -> np.ndarray:
+    return rows.covariates[index].scale
 
 
 def _smooth(name: str, values: np.ndarray, values_at: Callable[[Adjustment], np.ndarray | None]) -> Basis:

@@ -26,14 +26,13 @@ from disco.refine.choice import Choice
 from disco.refine.context_terms import contexts_as_columns, without_contexts
 from disco.refine.edge_evidence import Judged, judge
 from disco.refine.finished import refined
-from disco.refine.many_rows import searched_rows, whole_design
 from disco.refine.moves import moves
 from disco.refine.order_search import STOPPED
 from disco.refine.refinement_result import EARLY, Refined, withheld
 from disco.refine.resume import Drawn, Memory, key_of
 from disco.refine.screen import screen
 from disco.refine.searches import SearchResults, search_everywhere
-from disco.refine.task import Task
+from disco.refine.task import Task, searched_rows, whole_design
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -262,8 +262,8 @@ def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Repo
             share = (request.done + sum(inside.values())) / max(request.total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
             graph = event.graph and event.graph.named(task.names, task.contexts)
-            details = {"message": words, "start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
-            reporter.step("search", request.done, request.total, share, **details)
+            details: dict[str, Any] = {"start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
+            reporter.step("search", request.done, request.total, share, message=words, **details)
             return ENOUGH if reporter.has_enough else None
 
         return report

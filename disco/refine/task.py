@@ -1,4 +1,7 @@
-"""A table to refine, with its given order and edges, checked and as node numbers."""
+"""A table to refine, with its given order and edges, checked and as node numbers.
+
+Of many rows, the graph is searched on a part; the gains of its edges are those of all.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +19,15 @@ from disco.likelihood.covariates import design_of, ranks_of, rates, seen
 from disco.likelihood.rank_design import RankDesign
 from disco.metrics.edges import Edges, read
 from disco.paper.settings import Settings
+from disco.refine.bounds import MOST_ROWS
 from disco.refine.choice import Choice
 from disco.refine.context_terms import Effects, first
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import Adjustment
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
+
+_FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
 
 
 @dataclass(frozen=True)
@@ -144,3 +151,30 @@ class Task:
         also = self.also[np.ix_(varies, varies)]
         learnt = self.learnt.part(varies.tolist())
         return Task(table, design, self.choice, order, also, learnt, adjustment, positions), varies
+
+
+def searched_rows(counts: np.ndarray) -> np.ndarray | None:
+    """The rows of counts, (n, d), to search: numbers, spread evenly over the rows' totals; None if that is all of them.
+
+    A few rows are added for a column that would be nearly constant otherwise.
+    """
+    rows = len(counts)
+    if rows <= MOST_ROWS:
+        return None
+    by_total = np.argsort(counts.sum(1), kind="stable")
+    chosen = np.zeros(rows, bool)
+    chosen[by_total[((np.arange(MOST_ROWS) + 0.5) * rows / MOST_ROWS).astype(int)]] = True
+    for column in counts.T:
+        values, times = np.unique(column[chosen], return_counts=True)
+        rarer = column != values[times.argmax()]
+        if (few := int((rarer & chosen).sum())) < _FEW:
+            chosen[np.flatnonzero(rarer & ~chosen)[: _FEW - few]] = True
+    return np.flatnonzero(chosen)
+
+
+def whole_design(prepared: Prepared, settings: Settings) -> RankDesign | None:
+    """All rows, for fits of merged rows; None with an adjustment, which no two rows may share."""
+    if prepared.adjustment is not None:
+        return None
+    levels, _ = seen(prepared.counts, None, settings)
+    return RankDesign.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)

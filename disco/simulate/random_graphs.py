@@ -35,7 +35,8 @@ def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Dr
         raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
     if graph in RANDOM:
         return RANDOM[graph](nodes, k, rng)
-    return SHAPES[graph](*np.indices((nodes, nodes)), nodes - 1), np.arange(nodes)
+    parent, child = np.indices((nodes, nodes))
+    return SHAPES[graph](parent, child, nodes - 1), np.arange(nodes)
 
 
 def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
