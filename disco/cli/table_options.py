@@ -19,8 +19,7 @@ from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
 from disco.cli.tidying import changed
 from disco.errors import InputError
-from disco.hidden.adjusting import ROLE, kinds_as_column
-from disco.hidden.all_artefacts import AT_ONCE
+from disco.hidden.all_artefacts import AT_ONCE, ROLE, kinds_as_column
 from disco.runs.origin import FromFile, Origin
 from disco.table.cells import names_of
 from disco.table.codes import coded_rows

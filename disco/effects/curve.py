@@ -1,7 +1,7 @@
-"""The outcome's mean over the range of one node, with bands, and the paths by which it acts."""
+"""The outcome's mean over the range of one node, with bands; its distribution; the paths by which the node acts."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 import networkx as nx
@@ -15,9 +15,14 @@ from disco.effects.effect import mean_of
 from disco.effects.graph_fits import FittedGraphs
 from disco.progress import SILENT, Reporter
 
+DISTRIBUTION = (
+    *("case", "when", "count", "at_least", "at_least_low", "at_least_high"),
+    *("against", "against_low", "against_high"),
+)
 _POINTS, _LEVELS = 9, 5
 _DRAWS = 100
 _MOST_PATHS = 200  # of a graph
+_MOST_COUNTS = 60  # of a distribution; if there are more, some of them, evenly among the distinct ones
 
 
 def curve(
@@ -66,11 +71,42 @@ def curve(
     return by_case(fitted, paths, (cause,), sampled, of_case)
 
 
+def distribution(
+    fitted: FittedGraphs,
+    on: str,
+    do: Mapping[str, float],
+    against: Mapping[str, float] | None = None,
+    reporter: Reporter = SILENT,
+) -> pd.DataFrame:
+    """The probability that the outcome has at least a count, at the values in question and those compared with.
+
+    The probability of one count is the difference to the next. Arguments and errors are those of `effect.effect`.
+
+    Returns:
+        Columns `DISTRIBUTION`, ascending counts by case: case and when (`cases.by_case`), the count, then the
+        probability with its 90 % interval if `do` is set, and if `against` is.
+    """
+    question = effect_question.checked_question(fitted, on, do, against)
+    fitted = fitted.about(question.do)
+    grid, set_nodes = fitted.nodes.grids[question.on], tuple(question.do)
+    counts = grid[np.unique(np.linspace(0, len(grid) - 1, _MOST_COUNTS).round().astype(int))]
+    settings, paths = [question.do, question.against], fitted.graphs.paths(set_nodes, question.on)
+    reach = (grid[:, None] >= counts).astype(float)
+    sampled = fitted.sampled(paths, settings, question.on, _DRAWS, reporter, reach)
+
+    def of_case(among: np.ndarray) -> pd.DataFrame:
+        columns = [mean_of(fitted, sampled, at, among) for at in range(2, sampled.points.shape[1])]  # after the means
+        frame = pd.DataFrame(np.array(columns).reshape(len(counts), -1).clip(0, 1), columns=list(DISTRIBUTION[3:]))
+        frame.insert(0, "count", counts)
+        return frame
+
+    return by_case(fitted, paths, set_nodes, sampled, of_case)
+
+
 def routes(fitted: FittedGraphs, on: str, node: str) -> list[tuple[tuple[str, ...], float]]:
     """The directed paths from a node to the outcome, each with the share of the graphs that have it, largest first.
 
-    Raises:
-        InputError: there is no such node.
+    InputError: there is no such node.
     """
     outcome, cause = effect_question.node(fitted, on), effect_question.node(fitted, node)
     weight_of_path = Counter[tuple[int, ...]]()

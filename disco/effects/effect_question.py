@@ -79,8 +79,7 @@ def among(fitted: FittedGraphs, where: Mapping[str, Any] | None) -> FittedGraphs
 
     `where` has a level by covariate or context, or a number that rows must be near, as for the values of nodes.
 
-    Raises:
-        InputError: it is not such a mapping, there is no such covariate or level, or no row has all of them.
+    InputError: it is not such a mapping, there is no such covariate or level, or no row has all of them.
     """
     require_types(where=(where, Mapping | None))
     if not where:
@@ -115,11 +114,7 @@ def _has(covariate: Covariate, level: Any) -> np.ndarray:
 
 
 def node(fitted: FittedGraphs, name: Any) -> int:
-    """The number of a node.
-
-    Raises:
-        InputError: there is no node of this name; covariates are not nodes.
-    """
+    """The number of a node. InputError: there is no node of this name; covariates are not nodes."""
     require_types(node=(name, str))
     if name in fitted.names:
         return fitted.names.index(name)
@@ -155,8 +150,7 @@ def usual(fitted: FittedGraphs, name: str) -> Usual:
 
     Otherwise to its high value, or if that is the median too, to its low one (`between`).
 
-    Raises:
-        InputError: there is no such node.
+    InputError: there is no such node.
     """
     number = node(fitted, name)
     grid = fitted.nodes.parent_grids[number]

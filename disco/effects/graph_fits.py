@@ -58,8 +58,7 @@ class FittedGraphs:
     def of_dag(cls, graph: nx.DiGraph, table: Table, *, roles: Given | None = None, seed: int = 0) -> "FittedGraphs":
         """One DAG, taken for granted.
 
-        Raises:
-            InputError: the table or the roles cannot be used, or the graph is not a DAG of the table's columns.
+        InputError: the table or the roles cannot be used, or the graph is not a DAG of the table's columns.
         """
         require_types(graph=(graph, nx.DiGraph))
         require("seed", seed, whole_from(0))

@@ -134,10 +134,8 @@ def factor(
     reporter: Reporter = SILENT,
 ) -> Factor:
     """One factor behind the residuals, (n, d), of rows with these totals, (n,); the seed is that of the signs."""
-    random, scaled = (
-        np.random.default_rng([seed, 37]),
-        node_residuals / np.maximum(np.sqrt((node_residuals**2).sum(0)), _SMALL),
-    )
+    random = np.random.default_rng([seed, 37])
+    scaled = node_residuals / np.maximum(np.sqrt((node_residuals**2).sum(0)), _SMALL)
     among = np.arange(len(node_residuals)) if group is None else group
     eigenvalue, direction = _largest(scaled)
     drawn = []

@@ -1,6 +1,9 @@
-"""Effects in words."""
+"""Effects in words, as JSON, and as rows of a table."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
 
 from disco.effects.effect_records import Answer, Case, Effect
 from disco.words import number, of_graphs, series
@@ -111,3 +114,36 @@ def _in_case(effect: Effect, case: Case) -> str:
 
 def _interval(interval: tuple[float, float, float]) -> str:
     return f"{number(interval[0])} ({number(interval[1])} to {number(interval[2])})"
+
+
+def as_json(effect: Effect) -> dict[str, Any]:
+    """An effect as JSON: every number with its 90 % interval, [estimate, low, high]."""
+    cases = [
+        {"edges": case.edges, "share_of_graphs": case.share, **case.answer._asdict()}
+        | {"graphs": case.answer.graphs._asdict()}
+        for case in effect.cases
+    ]
+    numbers = effect.total._asdict() | {
+        "direct": _numbers(effect.direct),
+        "by_adjustment": _numbers(effect.by_adjustment),
+    }
+    about = {"settled_by": effect.settled_by, "notes": effect.notes, "sentence": in_words(effect)}
+    question = {"on": effect.on, "do": effect.do, "against": effect.against}
+    return {**question, **numbers, "graphs": effect.total.graphs._asdict(), "cases": cases, **about}
+
+
+def _numbers(answer: Answer | None) -> dict[str, Any] | None:
+    return None if answer is None else {"difference": answer.difference, "rate_ratio": answer.rate_ratio}
+
+
+def as_rows(effect: Effect) -> pd.DataFrame:
+    """One row per number: of what, in which case, its name, estimate, low, high."""
+    answers = [("total", "", effect.total), ("direct", "", effect.direct), ("by adjustment", "", effect.by_adjustment)]
+    answers += [("total", "; ".join(f"{a} -> {b}" for a, b in case.edges), case.answer) for case in effect.cases]
+    rows = [
+        (of, case, name, *getattr(answer, name))
+        for of, case, answer in answers
+        if answer is not None
+        for name in ("mean", "mean_against", "difference", "rate_ratio")
+    ]
+    return pd.DataFrame(rows, columns=["of", "case", "number", "estimate", "low", "high"])

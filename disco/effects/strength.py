@@ -27,8 +27,7 @@ _HALVINGS = 20
 def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
     """The strength of an edge, k; infinite above `MOST`, NaN if no graph of the whole table has this edge.
 
-    Raises:
-        InputError: there is no such node.
+    InputError: there is no such node.
     """
     nodes, edge = fitted.nodes, (effect_question.node(fitted, parent), effect_question.node(fitted, child))
     parents = next((dag.parents for dag in fitted.graphs.dags if dag.is_near and edge[0] in dag.parents[edge[1]]), None)
@@ -37,7 +36,21 @@ def strength(fitted: FittedGraphs, parent: str, child: str) -> float:
     nodes.fit(enumerate(parents))
     sizes = {key: _sizes(nodes, key) for key in enumerate(parents)}
     usual = float(np.median([size for by_parent in sizes.values() for size in by_parent.values()]))
-    return _strength(nodes, parents, edge, sizes, usual, effect_question.between(fitted, edge[0]))
+    keys, values = [(node, parents[node]) for node in edge], effect_question.between(fitted, edge[0])
+    strongest = [
+        max((size for node, size in sizes[key].items() if node != edge[0]), default=usual) or usual for key in keys
+    ]
+    observed = abs(_log_ratio(nodes, keys[1], edge[0], *values))
+    lower, upper = 0.0, MOST
+    if _seems(nodes, keys, strongest, MOST, values) < observed:
+        return math.inf
+    for _ in range(_STEPS):
+        middle = (lower + upper) / 2
+        if _seems(nodes, keys, strongest, middle, values) < observed:
+            lower = middle
+        else:
+            upper = middle
+    return (lower + upper) / 2
 
 
 def _sizes(nodes: Nodes, key: Key) -> dict[int, float]:
@@ -47,32 +60,6 @@ def _sizes(nodes: Nodes, key: Key) -> dict[int, float]:
         parent: float(effect[nodes.levels[:, parent]].std())
         for parent, effect in zip(key[1], distribution.effects, strict=True)
     }
-
-
-def _strength(
-    nodes: Nodes,
-    parents: Sequence[tuple[int, ...]],
-    edge: tuple[int, int],
-    sizes: dict[Key, dict[int, float]],
-    usual: float,
-    values: tuple[float, float],
-) -> float:
-    parent, child = edge
-    keys = (parent, parents[parent]), (child, parents[child])
-    strongest = [
-        max((size for node, size in sizes[key].items() if node != parent), default=usual) or usual for key in keys
-    ]
-    observed = abs(_log_ratio(nodes, keys[1], parent, *values))
-    lower, upper = 0.0, MOST
-    if _seems(nodes, keys, edge, strongest, MOST, values) < observed:
-        return math.inf
-    for _ in range(_STEPS):
-        middle = (lower + upper) / 2
-        if _seems(nodes, keys, edge, strongest, middle, values) < observed:
-            lower = middle
-        else:
-            upper = middle
-    return (lower + upper) / 2
 
 
 def _log_ratio(nodes: Nodes, key: Key, parent: int, low: float, high: float) -> float:
@@ -88,15 +75,11 @@ def _log_ratio(nodes: Nodes, key: Key, parent: int, low: float, high: float) -> 
 
 
 def _seems(
-    nodes: Nodes,
-    keys: tuple[Key, Key],
-    edge: tuple[int, int],
-    strongest: list[float],
-    times: float,
-    values: tuple[float, float],
+    nodes: Nodes, keys: Sequence[Key], strongest: list[float], times: float, values: tuple[float, float]
 ) -> float:
     """The absolute log ratio that the child seems to have without the edge, given a hidden cause of this strength."""
-    (parent, child), random = edge, np.random.default_rng([41, *edge])
+    parent, child = (node for node, _ in keys)
+    random = np.random.default_rng([41, parent, child])
     hidden = random.standard_normal(nodes.design.rows)
     drawn = nodes.given.counts.copy()
     for key, size in zip(keys, strongest, strict=True):

@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
+from disco.errors import InputError
 from disco.progress import SILENT, Callback, Reporter
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
 from disco.table.artefacts import ARTEFACTS, COMMON, KINDS, READINGS, check_kinds, ignored, plain_artefacts
+from disco.table.cells import names_of
 from disco.table.edits import AddKinds
 from disco.table.finding import Finding
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.quality import doubts
-from disco.table.roles import Given
+from disco.table.roles import Given, Roles
 from disco.table.rows import Stretches
 from disco.words import how_many, listed
 
 if TYPE_CHECKING:
     from disco.hidden.common import CommonCause
 
+ROLE = ("covariate", CATEGORICAL)  # of the kind of every row as a column
 SEARCHES = {COMMON: {COMMON, KINDS}, READINGS: {READINGS}}  # for something hidden, and the kinds that each may find
 AT_ONCE = 20_000  # cells of a table in which a search takes a second or two
 LETTERS = "ABCDEFGH"  # the kinds in it
@@ -135,8 +138,7 @@ def looked_for(
 
     `left_out` are rows left out of the loaded table; the others keep their numbers.
 
-    Raises:
-        InputError: the table or its roles cannot be used.
+    InputError: the table or its roles cannot be used.
     """
     aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
     result = _looked_for(prepared, aside, reasons or {}, callback)
@@ -174,8 +176,7 @@ def kinds(prepared: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCa
 
     Where most edges remain, kinds of rows may differ in their graphs, which no adjustment for their means cures.
     """
-    from disco.hidden.common import common_cause  # these import torch
-    from disco.hidden.row_kinds import kinds_of_rows
+    from disco.hidden.common import common_cause, kinds_of_rows  # imports torch
 
     values = prepared.counts.to_numpy()
     cause = common_cause(values, prepared.adjustment, reporter, stage)
@@ -183,6 +184,22 @@ def kinds(prepared: Prepared, reporter: Reporter, stage: str) -> "tuple[CommonCa
         return cause, None
     row_kinds = kinds_of_rows(values, prepared.adjustment, cause)
     return cause, None if common_cause(values, _adjusted(prepared, row_kinds), reporter, stage) else row_kinds
+
+
+def kinds_as_column(table: pd.DataFrame, roles: Roles | None = None, callback: Callback | None = None) -> AddKinds:
+    """The change of a table that adds the kind of every row as a column; its role is `ROLE`.
+
+    Columns that `disco.table.artefacts` advises to leave out are ignored.
+
+    InputError: the table or its roles cannot be used, or its rows do not fall into kinds.
+    """
+    reporter = Reporter(callback, {"columns": 0.5, "kinds": 0.5}, "stopped while looking for kinds of rows.")
+    prepared = prepare(table, roles, folds=None)
+    plain = plain_artefacts(prepared, callback=reporter.part("columns", ""))
+    _, row_kinds = kinds(without_advised(prepared, plain), reporter, "kinds")
+    if row_kinds is None:
+        raise InputError("The rows of this table do not fall into kinds that could be adjusted for.")
+    return AddKinds(letters(row_kinds)).apart_from(names_of(table))
 
 
 def letters(kind: np.ndarray) -> str:

@@ -3,17 +3,21 @@
 The best sparse graph is compared with graphs that have something hidden at the root, by their likelihoods minus what
 their columns cost. Something hidden has to gain likelihood *and* to make three in ten edges unnecessary: what
 merely bends or spreads conditional distributions saves no edges.
+
+The kind of every row of a table follows from the kinds in the part of its rows that was searched.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from disco.hidden import initial_points
+from disco.hidden import shapes
+from disco.hidden.conditionals import PointMeans, Seen, expect
 from disco.hidden.hidden_fit import HiddenFit, with_hidden, without_hidden
-from disco.hidden.linear_columns import columns_of
+from disco.hidden.linear_columns import columns_of, explained, functions_of, normal_scores
 from disco.hidden.shapes import CIRCLE, CURVED, PLANE, STRAIGHT, HiddenShape, kinds
 from disco.hidden.sparse_search import Search
 from disco.progress import SILENT, Reporter
@@ -32,6 +36,7 @@ _GAINS_OF_PARTS, _PART = (20.0, 60.0), 0.5  # nats: a factor, and kinds of rows,
 _KINDS = (2, 3, 4)
 _FEW = 8  # columns, below which two factors cannot be told from edges, and hardly anything from a dense graph
 _CORE = 4  # columns
+_BLOCK = 10_000  # rows whose kinds are computed at a time
 _FURTHER = 6  # searches for a graph without anything hidden, before something is said to be
 
 
@@ -110,17 +115,17 @@ def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Hidden
     """Every shape with a first posterior."""
     children = search.columns.values[:, search.columns.children]
     nodes = search.columns.nodes
-    line = initial_points.on_line(children, np.arange(nodes))
+    line = shapes.on_line(children, np.arange(nodes))
     yield STRAIGHT, line
-    yield CURVED, initial_points.along(children, line, CURVED)
+    yield CURVED, shapes.along(children, line, CURVED)
     core = _core(search.best[0].joined)
     if _CORE <= len(core) < nodes:
-        yield STRAIGHT, initial_points.on_line(children, core)
-    yield CIRCLE, initial_points.along(children, initial_points.on_circle(children), CIRCLE)
+        yield STRAIGHT, shapes.on_line(children, core)
+    yield CIRCLE, shapes.along(children, shapes.on_circle(children), CIRCLE)
     if nodes >= _FEW:
-        yield PLANE, initial_points.along(children, initial_points.on_plane(children), PLANE)
+        yield PLANE, shapes.along(children, shapes.on_plane(children), PLANE)
     for number in _KINDS:
-        yield kinds(number), initial_points.of_kinds(children, number, random)
+        yield kinds(number), shapes.of_kinds(children, number, random)
 
 
 def _core(joined: np.ndarray) -> np.ndarray:
@@ -144,3 +149,52 @@ def _stands_out(fit: HiddenFit, compared: HiddenFit) -> bool:
     if remaining > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
         required = max(required, _GAINS_OF_PARTS[fit.shape.shares is None])
     return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= required
+
+
+class _Known(NamedTuple):
+    """A column in the searched rows: its distinct values, with their normal scores and levels."""
+
+    values: np.ndarray
+    normal: np.ndarray
+    codes: np.ndarray
+
+
+def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: CommonCause) -> np.ndarray:
+    """The most likely kind of every row of a table, (rows,), from 0, given its common cause."""
+    fit = cause.fitted
+    if len(cause.rows) == len(values):
+        return fit.posterior.argmax(1)
+    free, counts, row_kinds = explained(adjustment, len(values)), values[:, cause.varied], []
+    known_columns = [
+        _known_column(*column) for column in zip(counts[cause.rows].T, cause.search.columns.codes.T, strict=True)
+    ]
+    # Means are sums of functions of the counts, so least squares on the rows looked at finds them exactly.
+    seen = _design(counts[cause.rows], free[cause.rows], known_columns)
+    slopes = np.linalg.lstsq(seen, fit.means, rcond=None)[0]
+    for start in range(0, len(values), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        codes = np.column_stack([_codes(*column) for column in zip(counts[block].T, known_columns, strict=True)])
+        of_rows = _design(counts[block], free[block], known_columns) @ slopes
+        means = PointMeans(of_rows, fit.effects, fit.graph.following, np.empty((len(codes), cause.kinds)))
+        expect(Seen(of_rows[:, :0], codes, cause.search.columns.scores), means, fit.logs, fit.shares)
+        row_kinds.append(means.weights.argmax(1))
+    return np.concatenate(row_kinds)
+
+
+def _known_column(values: np.ndarray, codes: np.ndarray) -> _Known:
+    unique, first = np.unique(values, return_index=True)
+    return _Known(unique, normal_scores(values)[first], codes[first])
+
+
+def _codes(values: np.ndarray, column: _Known) -> np.ndarray:
+    """Every count's level: that of the nearest lower known value."""
+    return column.codes[np.maximum(np.searchsorted(column.values, values, side="right") - 1, 0)]
+
+
+def _design(counts: np.ndarray, free: np.ndarray, known_columns: list[_Known]) -> np.ndarray:
+    """What the rows are adjusted for, and all functions of all counts, (n, columns)."""
+    columns = [free]
+    for values, column in zip(counts.T, known_columns, strict=True):
+        inside = np.clip(values, column.values[0], column.values[-1])
+        columns += functions_of(inside, np.interp(inside, column.values, column.normal), column.values[0])
+    return np.column_stack(columns)

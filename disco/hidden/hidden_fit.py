@@ -177,10 +177,8 @@ def _least_squares(
         seen = int((parent_columns < n_columns).sum())
         coefficients[seen:] /= spread[parent_columns[seen:] - n_columns]
         parents[node, : len(parent_columns)], values[node, : len(parent_columns)] = parent_columns, coefficients
-        slopes[parent_columns[:seen], node], effects[parent_columns[seen:] - n_columns, node] = (
-            coefficients[:seen],
-            coefficients[seen:],
-        )
+        slopes[parent_columns[:seen], node] = coefficients[:seen]
+        effects[parent_columns[seen:] - n_columns, node] = coefficients[seen:]
     of_rows = columns.offset + columns.values @ slopes
     means = PointMeans(of_rows, functions @ effects, graph.following, posterior.copy())
     return means, np.ascontiguousarray(functions), Coefficients(parents, sizes, values, losses)

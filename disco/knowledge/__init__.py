@@ -2,5 +2,3 @@
 
 from disco.knowledge.resolved import Resolved
 from disco.knowledge.rules import Knowledge
-
-__all__ = ["Knowledge", "Resolved"]

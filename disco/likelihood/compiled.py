@@ -42,16 +42,6 @@ MOST_ENTRIES = 1 << 19  # largest levels × points of a refined table over η
 CAP = 6.0  # largest change of the index in one step, and of the link's bend in units of 1 / 6
 
 
-class NewtonResult(NamedTuple):
-    """The end of Newton's method."""
-
-    theta: np.ndarray  # (B, P)
-    step: np.ndarray  # the next step, not taken, (B, P)
-    predicted: np.ndarray  # the gain of that step, in nats, (B,)
-    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
-    moments: Derivatives  # at `theta`
-
-
 class BatchArrays(NamedTuple):
     """The inputs of B problems, as in `batch.BatchDesign`; `weights`, `offset` and `mean` may be (B, 0)."""
 
@@ -70,17 +60,22 @@ class BatchArrays(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The fields of `NewtonResult`, then those of its moments; `theta` is the start until it is overwritten."""
+    """The end of Newton's method, and its last evaluation; `theta` is the start until it is overwritten."""
 
-    theta: np.ndarray
-    step: np.ndarray
-    predicted: np.ndarray
-    log_determinant: np.ndarray
+    theta: np.ndarray  # (B, P)
+    step: np.ndarray  # the next step, not taken, (B, P)
+    predicted: np.ndarray  # the gain of that step, in nats, (B,)
+    log_determinant: np.ndarray  # log determinant of the information at `theta`, (B,)
     log_likelihood: np.ndarray
     gradient: np.ndarray
     information: np.ndarray
     slopes: np.ndarray
     curvature: np.ndarray
+
+    @property
+    def moments(self) -> Derivatives:
+        """The evaluation at `theta`."""
+        return Derivatives(*self[4:])
 
 
 class ProblemArrays(NamedTuple):
@@ -102,27 +97,17 @@ class ProblemArrays(NamedTuple):
     centre: np.ndarray
 
 
-def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> NewtonResult:
+def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: int) -> Results:
     """Newton's method, until the next step predicts less than `tolerance` nats or after `max_steps` steps.
 
     A start that is not finite is returned, with log-likelihood −∞, gradient 0, information 1 and predicted gain NaN.
     """
     batch, rows = len(start), design.columns.shape[2]
     none = np.empty((batch, 0), design.columns.dtype)
-    inputs = BatchArrays(
-        design.parents,
-        (design.parents >= 0).sum(1),
-        design.level,
-        none if design.weights is None else np.broadcast_to(design.weights, (batch, rows)),
-        none if design.offset is None else design.offset,
-        none if design.mean is None else design.mean,
-        design.value,
-        design.exists,
-        design.measure,
-        design.measure_sum,
-        design.penalty,
-        design.centre,
-    )
+    weights = None if design.weights is None else np.broadcast_to(design.weights, (batch, rows))
+    at_rows = [none if array is None else array for array in (weights, design.offset, design.mean)]
+    of_nodes = (getattr(design, name) for name in BatchArrays._fields[6:])
+    inputs = BatchArrays(design.parents, (design.parents >= 0).sum(1), design.level, *at_rows, *of_nodes)
     results = Results(
         np.array(start, order="C"),
         np.zeros(start.shape),
@@ -133,14 +118,13 @@ def newton(design: BatchDesign, start: np.ndarray, tolerance: float, max_steps: 
         np.empty((batch, rows), none.dtype),
     )
     (columns,), inputs = arrays(design.columns), BatchArrays(*arrays(*inputs))
-    outside = design.outside
-    side_by_side(
-        batch,
-        lambda batch_slice: _newton(
-            columns, outside, of_problems(inputs, batch_slice), of_problems(results, batch_slice), tolerance, max_steps
-        ),
-    )
-    return NewtonResult(*results[:4], Derivatives(*results[4:]))
+
+    def work(span: slice) -> None:
+        here, into = of_problems(inputs, span), of_problems(results, span)
+        _newton(columns, design.outside, here, into, tolerance, max_steps)
+
+    side_by_side(batch, work)
+    return results
 
 
 @compiled
@@ -239,12 +223,8 @@ def _climb(problem, theta, step, evaluations, tolerance, max_steps):
 
 @within
 def _nothing(evaluation):
-    evaluation.slopes[:], evaluation.curvature[:], evaluation.gradient[:], evaluation.information[:] = (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    )
+    evaluation.slopes[:], evaluation.curvature[:] = 0.0, 0.0
+    evaluation.gradient[:], evaluation.information[:] = 0.0, 0.0
     for i in range(len(evaluation.gradient)):
         evaluation.information[i, i] = 1.0
 
@@ -296,13 +276,8 @@ def _evaluate(problem, theta, observed, evaluation):
 @within
 def _assemble(problem, theta, table, shape, width, index, sums, evaluation):
     """Write gradient and information from the sums over the rows; returns the log-likelihood."""
-    gradient, information, plain, bending, products = (
-        evaluation.gradient,
-        evaluation.information,
-        sums.plain,
-        sums.bending,
-        sums.products,
-    )
+    gradient, information = evaluation.gradient, evaluation.information
+    plain, bending, products = sums.plain, sums.bending, sums.products
     penalty, centre, measure_sum, parents = problem.penalty, problem.centre, problem.measure_sum, len(products)
     wide, head = WIDTH * parents, len(plain)
     information[:] = 0.0

@@ -143,11 +143,7 @@ class Kind:
 
 
 def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
-    """Compare a node's fitted conditional distribution with the shapes.
-
-    Raises:
-        InputError: there is no such node.
-    """
+    """Compare a node's fitted conditional distribution with the shapes. InputError: there is no such node."""
     share, log_probability = model.conditionals(node, _GROUPS)
     counts, rows = model.grids[model.names.index(node)], model.design.rows
     fitted = _Fitted(counts.astype(float), share, log_probability)

@@ -10,15 +10,18 @@ to the table (`disco.refine.prior`): the straight part of a smooth, its bends, t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import DTypeLike
 
 from disco.likelihood.rank_design import Prior, RankDesign, RowTerms
 from disco.paper.ranks import transform_table
 from disco.paper.settings import Settings
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
 
 EXPOSURE = "exposure"  # the name of an exposure's smooth
@@ -37,35 +40,34 @@ class Basis:
 
 def bases(adjustment: Adjustment) -> list[Basis]:
     """The columns of every covariate, and of the exposure if there is one."""
-    result = [
-        (_of_levels if covariate.kind == CATEGORICAL else _of_number)(covariate, index)
-        for index, covariate in enumerate(adjustment.covariates)
-    ]
+    result = []
+    for index, covariate in enumerate(adjustment.covariates):
+        if covariate.kind == CATEGORICAL:
+            result.append(_of_levels(covariate, index))
+        else:
+            result.append(_smooth(covariate.name, covariate.scale, partial(_scale, index)))
     if (exposure := adjustment.log_exposure) is not None and np.ptp(exposure) > 0:
-        knots = _knots(exposure)
-        transform = _orthonormal(_spline(exposure, knots))
-
-        def at(new_rows: Adjustment) -> np.ndarray:
-            logarithm = new_rows.log_exposure_like(adjustment)
-            assert logarithm is not None  # either all rows of a model have an exposure, or none
-            return transform(_spline(logarithm, knots))
-
-        result.append(Basis(EXPOSURE, _straight_first(len(at(adjustment).T)), at))
+        result.append(_smooth(EXPOSURE, exposure, lambda rows: rows.log_exposure_like(adjustment)))
     return result
 
 
-def _of_number(covariate: Covariate, index: int) -> Basis:
-    """The smooth of covariate `index`; without columns if its values are constant."""
-    scale = covariate.scale
-    if np.ptp(scale) == 0:  # in a part of the rows
-        return Basis(covariate.name, np.empty(0, dtype=int), lambda new_rows: np.empty((new_rows.rows, 0)))
-    knots = _knots(scale)
-    transform = _orthonormal(_spline(scale, knots))
+def _scale(index: int, rows: Adjustment) -> np.ndarray:
+    return rows.covariates[index].scale
 
-    def at(new_rows: Adjustment) -> np.ndarray:
-        return transform(_spline(new_rows.covariates[index].scale, knots))
 
-    return Basis(covariate.name, _straight_first(len(transform(_spline(scale, knots)).T)), at)
+def _smooth(name: str, values: np.ndarray, values_at: Callable[[Adjustment], np.ndarray | None]) -> Basis:
+    """The smooth of a number, from its values and those at other rows; without columns if it is constant."""
+    if np.ptp(values) == 0:  # in a part of the rows
+        return Basis(name, np.empty(0, dtype=int), lambda rows: np.empty((rows.rows, 0)))
+    knots = _knots(values)
+    transform = _orthonormal(_spline(values, knots))
+
+    def at(rows: Adjustment) -> np.ndarray:
+        here = values_at(rows)
+        assert here is not None  # either all rows of a model have an exposure, or none
+        return transform(_spline(here, knots))
+
+    return Basis(name, (np.arange(len(transform(_spline(values, knots)).T)) > 0).astype(int), at)
 
 
 def _of_levels(covariate: Covariate, index: int) -> Basis:
@@ -80,10 +82,6 @@ def _of_levels(covariate: Covariate, index: int) -> Basis:
         return transform(levels[values]) * seen[values, None]
 
     return Basis(covariate.name, np.zeros(columns, dtype=int), at)
-
-
-def _straight_first(columns: int) -> np.ndarray:
-    return (np.arange(columns) > 0).astype(int)
 
 
 def _knots(values: np.ndarray) -> np.ndarray:
@@ -170,6 +168,21 @@ def seen(
     return levels, adjustment.exposure_as_covariate()
 
 
+def design_of(
+    counts: np.ndarray,
+    adjustment: Adjustment | None,
+    names: Sequence[str],
+    prior: Prior,
+    dtype: DTypeLike = np.float64,
+    positions: np.ndarray | None = None,
+) -> RankDesign:
+    """The design of counts or ranks, (rows, nodes); `positions` as in `RankDesign.of`, by default those of rates."""
+    if positions is None and (as_rates := rates(counts, adjustment)) is not None:
+        positions = ranks_of(as_rates)
+    own = around(adjustment, names)
+    return RankDesign.of(dense_ranks(counts), **own, positions=positions, prior=prior, dtype=dtype, names=names)
+
+
 def around(adjustment: Adjustment | None, names: Sequence[str]) -> dict[str, Any]:
     """The arguments `offset`, `beside` and `was_set` of `RankDesign.of` for nodes with these names."""
     if adjustment is None:
@@ -199,14 +212,9 @@ def on_grids(
     """The distinct counts of every column, its distinct numbers as a parent, and the table on them."""
     counts = table.to_numpy()
     grids = tuple(np.unique(column) for column in counts.T)
-    ranks = np.column_stack([np.searchsorted(grid, column) for grid, column in zip(grids, counts.T, strict=True)])
     as_rates = rates(counts, adjustment)
-    positions = None if as_rates is None else ranks_of(as_rates)
     parent_grids = grids if as_rates is None else tuple(np.unique(column) for column in as_rates.T)
-    design = RankDesign.of(
-        ranks, **around(adjustment, list(table.columns)), positions=positions, prior=prior, names=tuple(table.columns)
-    )
-    return grids, parent_grids, design
+    return grids, parent_grids, design_of(counts, adjustment, list(table.columns), prior)
 
 
 def values_of(adjustment: Adjustment, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

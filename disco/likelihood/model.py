@@ -121,8 +121,7 @@ class Model:
     def row_log_likelihood(self, table: Table, adjustment: Adjustment | None = None) -> np.ndarray:
         """Log-likelihood of other rows, nats, (rows, nodes); a count off the grid gets one of its ranks.
 
-        Raises:
-            InputError: the table does not contain counts, or a column of the model is missing.
+        InputError: the table does not contain counts, or a column of the model is missing.
         """
         rows = self._rows(table, adjustment)
         log_likelihood = np.empty(rows.ranks.shape)
@@ -136,8 +135,7 @@ class Model:
     def sample(self, rows: int, seed: int = 0, adjustment: Adjustment | None = None) -> pd.DataFrame:
         """A new table drawn node by node along the order, with the given adjustment.
 
-        Raises:
-            InputError: an adjustment is missing, not needed, or has another length.
+        InputError: an adjustment is missing, not needed, or has another length.
         """
         row_columns, offset = self._row_columns(adjustment, rows)
         random = np.random.default_rng([seed, 17])
@@ -151,10 +149,7 @@ class Model:
                 drawn = uniform[block] * cumulative[:, -1:] > cumulative
                 ranks[block, node] = np.count_nonzero(drawn, axis=1).clip(max=len(self.grids[node]) - 1)
             parents[:, node] = self._as_parent(node, self.grids[node][ranks[:, node]], adjustment)
-        columns = {
-            name: grid[ranks[:, node]] for node, (name, grid) in enumerate(zip(self.names, self.grids, strict=True))
-        }
-        return pd.DataFrame(columns)
+        return pd.DataFrame({name: self.grids[node][ranks[:, node]] for node, name in enumerate(self.names)})
 
     def curve(self, parent: str, child: str, level: float = 0.95) -> pd.DataFrame:
         """The child's mean at each count of a parent, averaged over the other parents' values in the rows.
@@ -164,8 +159,7 @@ class Model:
         Returns:
             Columns count (of the parent; its rate if there is an exposure), rows, and mean, low and high of the child.
 
-        Raises:
-            InputError: there is no such edge.
+        InputError: there is no such edge.
         """
         nodes = [self.names.index(name) if name in self.names else -1 for name in (parent, child)]
         if nodes[0] not in (self.parents[nodes[1]] if nodes[1] >= 0 else ()):
@@ -186,8 +180,7 @@ class Model:
             Columns value, rows, effect, low and high; one row per distinct value or level. For the exposure, value is
             the exposure, and the effect is additional to its logarithm.
 
-        Raises:
-            InputError: there is no such covariate or node.
+        InputError: there is no such covariate or node.
         """
         covariate_bases = [] if self.adjustment is None else bases(self.adjustment)
         node, names = self._number(child), [basis.name for basis in covariate_bases]
@@ -211,8 +204,7 @@ class Model:
         Returns:
             Each group's share of the rows, (groups,), and log p at its mean canonical parameter, (groups, levels).
 
-        Raises:
-            InputError: there is no such node.
+        InputError: there is no such node.
         """
         number = self._number(node)
         eta = np.sort(self._eta(number, self._fit_rows()))
@@ -223,8 +215,7 @@ class Model:
     def base_measure(self, node: str) -> pd.DataFrame:
         """The base measure, tilted to the node's average canonical parameter: count, probability.
 
-        Raises:
-            InputError: there is no such node.
+        InputError: there is no such node.
         """
         number = self._number(node)
         eta = self._eta(number, self._fit_rows()).mean(keepdims=True)
@@ -295,17 +286,14 @@ class Model:
 
     def _eta(self, node: int, rows: _GridRows) -> np.ndarray:
         distribution = self._distributions[node]
-        return (
-            distribution.shift_of(rows.beside, rows.offset) + distribution.bent(distribution.index_of(rows.parents))[0]
-        )
+        bent = distribution.bent(distribution.index_of(rows.parents))[0]
+        return distribution.shift_of(rows.beside, rows.offset) + bent
 
     def _means(self, parent: int, node: int) -> tuple[np.ndarray, np.ndarray]:
         """The node's mean count over the rows with a parent set to each of its levels, and its standard error."""
         rows, distribution = self._fit_rows(), self._distributions[node]
-        effect, shift = (
-            distribution.effects[self.parents[node].index(parent)],
-            distribution.shift_of(rows.beside, rows.offset),
-        )
+        effect = distribution.effects[self.parents[node].index(parent)]
+        shift = distribution.shift_of(rows.beside, rows.offset)
         rest = distribution.index_of(rows.parents) - effect[rows.parents[:, parent]]
         low, high = distribution.bent(np.array([rest.min() + effect.min(), rest.max() + effect.max()]))[0]
         points = np.linspace(low + shift.min(), high + shift.max() + 1e-9, _POINTS)

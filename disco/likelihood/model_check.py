@@ -85,8 +85,7 @@ def check(
         adjustment: covariates, exposure and groups of the rows; the folds do not divide groups.
         callback: receives the events of the stages fit, simulate and held-out; returning False stops.
 
-    Raises:
-        InputError: the table does not contain counts, a graph does not match it, or a number is out of range.
+    InputError: the table does not contain counts, a graph does not match it, or a number is out of range.
     """
     require("simulations", simulations, whole_from(1))
     require("folds", folds, whole_from(2))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disco.likelihood.batch import BatchDesign, Derivatives, Problems
-from disco.likelihood.compiled import NewtonResult, newton
+from disco.likelihood.compiled import Results, newton
 from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.small import solve
 
@@ -56,8 +56,8 @@ def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
     return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
 
 
-def _finished(design: BatchDesign, tolerance: float, ended: NewtonResult) -> Fits:
-    theta, step, predicted, log_determinant, current = ended
+def _finished(design: BatchDesign, tolerance: float, ended: Results) -> Fits:
+    (theta, step, predicted, log_determinant), current = ended[:4], ended.moments
     is_converged = predicted < tolerance
     end = theta + np.where(is_converged[:, None], step, 0.0)
     reached = current.log_likelihood - design.prior(theta) + np.where(is_converged, predicted, 0.0)

@@ -134,8 +134,7 @@ class RankDesign:
             dtype: type of the columns at the rows; everything on the levels is double.
             at_rows: whether to store the columns at the rows, which `merged_rows.fit_cells` does not need.
 
-        Raises:
-            InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
+        InputError: a column is constant, skips a level or is not a rank, there is none, or the offset does not fit.
         """
         names, (rows, nodes) = _named(ranks, names), ranks.shape
         along = ranks if positions is None else positions

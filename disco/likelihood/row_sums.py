@@ -72,16 +72,12 @@ def index_at_rows(columns, parents, beta, s, first, last):
     number = columns.dtype.type
     s[:] = 0
     for k in range(first, last):
-        first_beta, second_beta, third_beta, fourth_beta = (
-            columns[parents[k], 0],
-            columns[parents[k], 1],
-            columns[parents[k], 2],
-            columns[parents[k], 3],
-        )
+        first_column, second_column = columns[parents[k], 0], columns[parents[k], 1]
+        third_column, fourth_column = columns[parents[k], 2], columns[parents[k], 3]
         a, b = number(beta[WIDTH * k]), number(beta[WIDTH * k + 1])
         c, d = number(beta[WIDTH * k + 2]), number(beta[WIDTH * k + 3])
         for r in range(len(s)):
-            s[r] += a * first_beta[r] + b * second_beta[r] + c * third_beta[r] + d * fourth_beta[r]
+            s[r] += a * first_column[r] + b * second_column[r] + c * third_column[r] + d * fourth_column[r]
 
 
 @within

@@ -53,9 +53,7 @@ def additions(design: RankDesign, problems: Problems, fits: Fits, candidates: np
     own_coefficients, theta_steps = (np.zeros((batch, count, size)) for size in (WIDTH, theta.shape[1]))
     results = Additions(gain, evidence, own_coefficients, theta_steps)
     inputs, written = _Candidates(*arrays(*tests)), Additions(*arrays(*results))
-    side_by_side(
-        batch, lambda batch_slice: _additions(of_problems(inputs, batch_slice), of_problems(written, batch_slice))
-    )
+    side_by_side(batch, lambda span: _additions(of_problems(inputs, span), of_problems(written, span)))
     return results
 
 
@@ -123,9 +121,7 @@ def removals(design: RankDesign, problems: Problems, fits: Fits) -> Removals:
     results = Removals(loss, evidence, np.zeros((batch, count, size)))
     inputs = _Parents(*arrays(fits.moments.information, fits.penalty, fits.theta, centre, prior))
     written = Removals(*arrays(*results))
-    side_by_side(
-        batch, lambda batch_slice: _removals(of_problems(inputs, batch_slice), of_problems(written, batch_slice))
-    )
+    side_by_side(batch, lambda span: _removals(of_problems(inputs, span), of_problems(written, span)))
     return results
 
 

@@ -10,5 +10,3 @@
 
 from disco.methods.dispatch import find, method, options_of
 from disco.methods.registry import FORMER, GROUPS, INSTALL, METHODS, Method
-
-__all__ = ["FORMER", "GROUPS", "INSTALL", "METHODS", "Method", "find", "method", "options_of"]

@@ -16,7 +16,6 @@ data, the joint network's first layer is not normalised, every row is used with 
 uniform on (0, 0.5) and half have log-uniform noise, and the projection network is trained with t uniform on (0, 0.5).
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,18 +25,18 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from disco.devices import DEVICES, choose_device
+from disco.devices import DEVICES
 from disco.fields import boolean, check, number, one_of, whole
 from disco.graph.result import GraphResult
-from disco.methods.diffan import STOPPED, logged, standardised
-from disco.methods.sorting import along, check_rows
+from disco.methods.diffan import STOPPED, begun
+from disco.methods.sorting import along
 from disco.paper.continuous.ccs import ConditionalVariance, fold_of_rows
 from disco.paper.continuous.noise import LAST, deviation, mixture, uniform
 from disco.paper.continuous.noise_curvature import diagonal, lowest
 from disco.paper.continuous.noise_networks import MaskedNoiseNetwork, NoiseNetwork
 from disco.paper.continuous.noise_training import TrainingLength, train_joint, train_projection
 from disco.progress import Callback, Reporter
-from disco.table.prepared import Prepared, as_numbers
+from disco.table.prepared import Prepared
 
 EVALUATED = 0.05  # t at which the curvature is evaluated
 
@@ -96,18 +95,13 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
     """
     weights = {"joint": 10.0, "projection": 3.0, "ordering": 2.0, "selector": 0.2}
     reporter = Reporter(callback, weights, STOPPED)
-    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    prepared = Prepared(numbers)
-    check_rows(prepared)
-    generator = torch.Generator().manual_seed(options.seed)
-    values = torch.tensor(standardised(numbers), device=choose_device(options.device))
+    numbers, values, generator, notes = begun(table, options.logged, options.seed, options.device)
     joint = joint_network(values, options, generator, reporter)
     projection = project(joint, values, options, generator, reporter)
     compared = numbers if options.units == "own" else in_deviations(values, numbers.columns)
     ordered = order(partial(predicted, projection), compared, values, options.seed, reporter)
-    result = along(prepared, ordered.order, options.cutoff, callback=reporter.part("selector", "node"))
-    notes = ("The table was transformed by log(1 + x).",) if options.logged else ()
-    return dataclasses.replace(result, notes=notes)
+    relay = reporter.part("selector", "node")
+    return along(Prepared(numbers), ordered.order, options.cutoff, notes=notes, callback=relay)
 
 
 def joint_network(values: Tensor, options: Options, generator: torch.Generator, reporter: Reporter) -> NoiseNetwork:

@@ -14,7 +14,6 @@ The paper's comparison uses masking. Here the variances use all rows, unless `ev
 standardised. Counts are used as they are, or as log(1 + x) with `logged`.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,25 +83,28 @@ def find(table: pd.DataFrame | np.ndarray, options: Options, *, callback: Callba
             there are too few rows for CAM.
     """
     reporter = Reporter(callback, {"joint": 6.0, "ordering": 3.0, "selector": 1.0}, STOPPED)
-    numbers = logged(as_numbers(table)) if options.logged else as_numbers(table)
-    prepared = Prepared(numbers)
-    check_rows(prepared)
-    device, generator = choose_device(options.device), torch.Generator().manual_seed(options.seed)
-    values = torch.tensor(standardised(numbers), device=device)
-    network = NoiseNetwork(values.shape[1], generator, options.width).to(device)
+    numbers, values, generator, notes = begun(table, options.logged, options.seed, options.device)
+    network = NoiseNetwork(values.shape[1], generator, options.width).to(values.device)
     schedule = TrainingLength(
         options.epochs, options.batch, options.rate, options.holdout, options.least, options.patience, options.halved
     )
     epoch = train_joint(network, values, uniform(0.0, LAST), schedule, generator, reporter)
     rows = chosen_rows(values, options.evaluated, generator)
     indices = order([partial(predicted, network, t) for t in LEVELS], rows, options.removal, reporter)
-    notes = (
-        f"The network of epoch {epoch:,} was used, and variances computed on {len(rows):,} of {len(values):,} rows.",
-        *(["The table was transformed by log(1 + x)."] if options.logged else []),
-    )
-    names = [numbers.columns[index] for index in indices]
-    result = along(prepared, names, options.cutoff, callback=reporter.part("selector", "node"))
-    return dataclasses.replace(result, notes=notes)
+    used = f"The network of epoch {epoch:,} was used, and variances computed on {len(rows):,} of {len(values):,} rows."
+    names, relay = [numbers.columns[index] for index in indices], reporter.part("selector", "node")
+    return along(Prepared(numbers), names, options.cutoff, notes=(used, *notes), callback=relay)
+
+
+def begun(
+    table: pd.DataFrame | np.ndarray, is_logged: bool, seed: int, device: str
+) -> tuple[pd.DataFrame, Tensor, torch.Generator, tuple[str, ...]]:
+    """The numbers of a table, checked; the same standardised, on the device; a generator; and notes."""
+    numbers = logged(as_numbers(table)) if is_logged else as_numbers(table)
+    check_rows(Prepared(numbers))
+    values = torch.tensor(standardised(numbers), device=choose_device(device))
+    notes = ("The table was transformed by log(1 + x).",) if is_logged else ()
+    return numbers, values, torch.Generator().manual_seed(seed), notes
 
 
 def order(levels: Sequence[Noise], rows: Tensor, removal: str, reporter: Reporter) -> list[int]:

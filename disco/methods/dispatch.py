@@ -71,8 +71,7 @@ def find(
         dismissed: kinds of artefacts (`disco.hidden.all_artefacts`) that do not apply; the notes name the others in a
             table of counts.
 
-    Raises:
-        InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
+    InputError: the table, a role, an option or the knowledge cannot be used, or a package is not installed.
     """
     chosen, options = method(name), options_of(name, changes)
     require_types(knowledge=(knowledge, Knowledge | None))

@@ -58,14 +58,11 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     values = standardised(counts, label)
     _check(values, counts, options.algorithm)
     reporter.step("search", 0, 1)
-    with _repeatable(options.seed):
-        try:
-            algorithm = _linear if options.algorithm == "lingam" else _class
-            result = algorithm(values, counts, options)
-        except ModuleNotFoundError as error:
-            raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
-        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
-            raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
+    with _repeatable(options.seed), calling(label):
+        if options.algorithm == "lingam":
+            result = _linear(values, counts, options)
+        else:
+            result = of_class(list(counts.columns), *read(_searched(values, options)))
     reporter.step("search", 1, 1)
     return result
 
@@ -92,27 +89,36 @@ def _check(values: np.ndarray, table: pd.DataFrame, algorithm: str) -> None:
 
 
 @contextmanager
+def calling(label: str) -> Iterator[None]:
+    """Turn a library's errors into an InputError that names the method, and suppress its warnings."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
+    except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
+        raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
+
+
+@contextmanager
 def _repeatable(seed: int) -> Iterator[None]:
-    """Seed both global generators and restore them afterwards; suppress the library's warnings."""
+    """Seed both global generators and restore them afterwards."""
     plain, numpy = random.getstate(), np.random.get_state()
     try:
         random.seed(seed)
         np.random.seed(seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     finally:
         random.setstate(plain)
         np.random.set_state(numpy)
 
 
-def _class(values: np.ndarray, table: pd.DataFrame, options: Options) -> GraphResult:
-    graph = _searched(values, options)
-    names = list(table.columns)
-    directed, undirected = read(graph)
-    pairs = [(names[i], names[j]) for i, j in undirected]
-    notes = [f"Undirected edges: {len(pairs)} of {len(directed) + len(pairs)}."] if pairs else []
-    return GraphResult.of(names, [(names[i], names[j]) for i, j in directed], undirected=pairs, notes=tuple(notes))
+def of_class(names: list[str], directed: np.ndarray, undirected: np.ndarray) -> GraphResult:
+    """A class of graphs from its edges, each as (edges, 2) node numbers."""
+    notes = (f"Undirected edges: {len(undirected)} of {len(directed) + len(undirected)}.",) if len(undirected) else ()
+    pairs, is_open = ([(names[i], names[j]) for i, j in edges] for edges in (directed, undirected))
+    return GraphResult.of(names, pairs, undirected=is_open, notes=notes)
 
 
 def _searched(values: np.ndarray, options: Options) -> np.ndarray:

@@ -9,7 +9,6 @@ environment.
 The class holds the graphs that no arm tells apart. Its other edges have an open direction.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +16,7 @@ import numpy as np
 from disco.errors import InputError
 from disco.fields import check, one_of
 from disco.graph.result import GraphResult
-from disco.methods.general import standardised
-from disco.methods.registry import INSTALL
+from disco.methods.general import calling, of_class, standardised
 from disco.progress import Callback, Reporter
 from disco.table.prepared import Table, prepare
 
@@ -49,24 +47,12 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     values = standardised(prepared.counts, label)
     arms = [values[interventions.arm == arm] for arm in range(len(interventions.arms) + 1)]
     reporter.step("search", 0, 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            graph = _searched(
-                options.algorithm,
-                arms,
-                [[], *([names.index(node) for node in nodes] for nodes in interventions.targets)],
-            )
-    except ModuleNotFoundError as error:
-        raise InputError(f"{label} needs {error.name}, which is missing: {INSTALL}.") from error
-    except (np.linalg.LinAlgError, ValueError, ZeroDivisionError) as error:
-        raise InputError(f"{label} failed on this table: {str(error).rstrip('.')}.") from error
+    targets = [[], *([names.index(node) for node in nodes] for nodes in interventions.targets)]
+    with calling(label):
+        graph = _searched(options.algorithm, arms, targets)
     reporter.step("search", 1, 1)
     there, both = graph != 0, (graph != 0) & (graph.T != 0)
-    directed = [(names[i], names[j]) for i, j in np.argwhere(there & ~both)]
-    undirected = [(names[i], names[j]) for i, j in np.argwhere(np.triu(both))]
-    notes = [f"Undirected edges: {len(undirected)} of {len(directed) + len(undirected)}."] if undirected else []
-    return GraphResult.of(names, directed, undirected=undirected, notes=tuple(notes))
+    return of_class(names, np.argwhere(there & ~both), np.argwhere(np.triu(both)))
 
 
 def _searched(algorithm: str, arms: list[np.ndarray], targets: list[list[int]]) -> np.ndarray:

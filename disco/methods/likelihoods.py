@@ -137,8 +137,7 @@ def assigned(
         trials: M of a binomial; None is each column's largest count.
         families: column → "poisson", ("nb", r) or ("binomial", M), as lists or tuples.
 
-    Raises:
-        InputError: `families` has an unknown column or family, r is not above 0, or M is below a count.
+    InputError: `families` has an unknown column or family, r is not above 0, or M is below a count.
     """
     families = {} if families is None else families
     if unknown := [name for name in families if name not in counts.columns]:

@@ -11,6 +11,15 @@ smallest score is placed next.
     f(μ) = μ²  Poisson,  (M − 1) / M μ²  binomial,  (r + 1) / r μ²  negative binomial,  λ (μ + 1) − b μ  hyper-Poisson
 
 where the hyper-Poisson P(x) ∝ λ^x / (b (b + 1) … (b + x − 1)) has μ = λ − (b − 1) (1 − P(0)); b = 1 is Poisson.
+
+The *skeleton* has the candidate edges, which limit regressions and parents. `partial` keeps a pair if a Gaussian model
+of logarithms of 1 + counts has a worse BIC without their partial correlation ρ given all other nodes,
+
+    −n log(1 − ρ²) > log n.
+
+It is fast, and complete where counts depend on each other about linearly on that scale. It also joins the parents of a
+common child, which the tests of parents along the order must separate again. `boss` and `ges` use the edges of these
+searches, whatever their direction.
 """
 
 from collections.abc import Callable
@@ -24,6 +33,7 @@ from scipy.special import hyp1f1
 from disco.errors import InputError
 from disco.fields import check, number, one_of, whole
 from disco.graph.result import GraphResult
+from disco.methods import dispatch
 from disco.methods.likelihoods import (
     BINOMIAL,
     FAMILIES,
@@ -35,13 +45,14 @@ from disco.methods.likelihoods import (
     usable,
 )
 from disco.methods.moments import STOPPED, Deflated, Regressed, least_squares, likeliest, order
-from disco.methods.skeleton import SKELETONS, joined
-from disco.methods.sorting import check_rows
+from disco.methods.sorting import check_rows, of_tests
 from disco.progress import Callback, Reporter
 from disco.selectors import cam
 from disco.table.prepared import Prepared, Table
 
 HYPER_POISSON = "hyper-poisson"
+SKELETONS = ("partial", "boss", "ges", "none")
+_RIDGE = 1e-8  # added to the correlations, so that duplicate columns stay invertible
 
 
 @dataclass(frozen=True)
@@ -134,14 +145,9 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     index = {name: k for k, name in enumerate(counts.columns)}
     tests = tests[candidates[tests["parent"].map(index), tests["child"].map(index)]]
-    selected = tests if options.parents == "skeleton" else tests[tests["selected"]]
-    return GraphResult.of(
-        list(counts.columns),
-        selected[["parent", "child"]].itertuples(index=False, name=None),
-        order=names,
-        scores=tests.drop(columns="selected").reset_index(drop=True),
-        notes=tuple(_notes(options, ratios, int(candidates.sum()) // 2)),
-    )
+    if options.parents == "skeleton":
+        tests = tests.assign(selected=True)
+    return of_tests(counts, names, tests, _notes(options, ratios, int(candidates.sum()) // 2))
 
 
 def _check_trials(counts: pd.DataFrame, kinds: list[GLMFamily]) -> None:
@@ -190,3 +196,29 @@ def _notes(options: Options, ratios: list[float], pairs: int) -> list[str]:
         "The theory needs the right family. Given the nodes before it, a node then has a moment ratio of 1. Here it "
         f"is {min(ratios):.2f} to {max(ratios):.2f}.",
     ]
+
+
+def joined(counts: pd.DataFrame, how: str, callback: Callback | None = None) -> np.ndarray:
+    """Whether each pair is a candidate, symmetric, (nodes, nodes).
+
+    Args:
+        counts: (rows, nodes), no column constant.
+        how: partial, boss or ges; none joins all pairs.
+        callback: receives the events of boss and ges.
+
+    InputError: the package that boss and ges need is not installed.
+    """
+    if how == "none":
+        return ~np.eye(counts.shape[1], dtype=bool)
+    if how == "partial":
+        return _partial(counts.to_numpy(dtype=float))
+    matrix = dispatch.find(how, counts, callback=callback).adjacency(counts.columns).to_numpy() == 1
+    return matrix | matrix.T
+
+
+def _partial(counts: np.ndarray) -> np.ndarray:
+    rows, nodes = counts.shape
+    inverse = np.linalg.inv(np.corrcoef(features(counts, "log1p").T) + _RIDGE * np.eye(nodes))
+    scale = np.sqrt(inverse.diagonal())
+    squared = np.clip((inverse / np.outer(scale, scale)) ** 2, 0.0, 1 - 1e-12)
+    return (-rows * np.log1p(-squared) > np.log(rows)) & ~np.eye(nodes, dtype=bool)

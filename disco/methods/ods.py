@@ -23,7 +23,7 @@ from disco.graph.result import GraphResult
 from disco.methods import lasso
 from disco.methods.likelihoods import FAMILIES, GLMFamily, assigned, features, usable
 from disco.methods.moments import STOPPED, Deflated, Regressed, likeliest, order
-from disco.methods.sorting import check_rows
+from disco.methods.sorting import check_rows, of_tests
 from disco.progress import Callback, Reporter
 from disco.selectors import cam
 from disco.table.prepared import Prepared, Table
@@ -110,14 +110,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
         tests = cam.edges(Prepared(counts), names, cutoff=options.cutoff, callback=reporter.part("parents", "node"))
     else:
         tests = lasso.edges(counts, names, kinds, options.features, _penalty(options), reporter)
-    selected = tests.loc[tests["selected"], ["parent", "child"]]
-    return GraphResult.of(
-        list(counts.columns),
-        selected.itertuples(index=False, name=None),
-        order=names,
-        scores=tests.drop(columns="selected"),
-        notes=tuple(_notes(kinds, options, ratios)),
-    )
+    return of_tests(counts, names, tests, _notes(kinds, options, ratios))
 
 
 def ordered(

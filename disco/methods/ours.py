@@ -58,11 +58,7 @@ class Options:
 
 
 def find(
-    table: Table,
-    options: Options,
-    *,
-    knowledge: Knowledge | None = None,
-    callback: Callback | None = None,
+    table: Table, options: Options, *, knowledge: Knowledge | None = None, callback: Callback | None = None
 ) -> GraphResult:
     """Order, edges and their scores: Z of the OCS by networks, gain in nats by likelihood.
 
@@ -75,10 +71,7 @@ def find(
 
 
 def _fitted(
-    prepared: Prepared,
-    options: Options,
-    knowledge: Knowledge | None,
-    callback: Callback | None,
+    prepared: Prepared, options: Options, knowledge: Knowledge | None, callback: Callback | None
 ) -> GraphResult:
     chosen = {name: getattr(options, name) for name in _OF_FIT}
     if options.projection != "amortised":
@@ -101,10 +94,7 @@ def _fitted(
 
 
 def _refined(
-    prepared: Prepared,
-    options: Options,
-    knowledge: Knowledge | None,
-    callback: Callback | None,
+    prepared: Prepared, options: Options, knowledge: Knowledge | None, callback: Callback | None
 ) -> GraphResult:
     choice = Choice(starts=options.starts, restarts=options.restarts, seed=options.seed, folds=0, bootstrap=0)
     refined = refine(prepared, choice, knowledge=knowledge, callback=callback, dismissed=ARTEFACTS)

@@ -74,31 +74,12 @@ _GROUP_OF = {
 }
 
 
-def _ods(rows: int, nodes: int) -> float:
-    return 0.05 + 2e-8 * rows * nodes**2
-
-
-def _mrs(rows: int, nodes: int) -> float:
-    return 0.05 + 2e-8 * rows * nodes**2
-
-
-_OURS: dict[str, Any] = {
-    "seconds": lambda rows, nodes: 50 + 0.6 * nodes + 0.012 * nodes**2,
-    "roles": True,
-    "knowledge": True,
-    "interventions": True,
-}
-_CAUSAL_LEARN: dict[str, Any] = {"package": "causal-learn", "imports": "causallearn"}
-
-
-def _of_arms(package: str) -> dict[str, Any]:
-    """The fields that both methods of `disco.methods.interventional` share; their packages have their names."""
-    fields = {"interventions": True, "package": package, "imports": package}
-    return {"module": "interventional", "changes": {"algorithm": package}, **fields}
+def _fit(rows: int, nodes: int) -> float:
+    return 50 + 0.6 * nodes + 0.012 * nodes**2
 
 
 def _stagewise(rows: int, nodes: int) -> float:
-    return _OURS["seconds"](rows, nodes) + 0.001 * rows * nodes
+    return _fit(rows, nodes) + 0.001 * rows * nodes
 
 
 def _refined(rows: int, nodes: int) -> float:
@@ -107,6 +88,31 @@ def _refined(rows: int, nodes: int) -> float:
     """
     parents = min((nodes - 1) / 2, 0.5 + nodes / 8, 6, 6 * (60 / nodes) ** 0.5)
     return 3 + 2.5 * duration.of_searches(nodes * parents, nodes, rows)
+
+
+def _ours(seconds: Callable[[int, int], float] = _fit, **changes: str) -> dict[str, Any]:
+    uses = {"roles": True, "knowledge": True, "interventions": True}
+    return {"module": "ours", "changes": changes, "seconds": seconds, **uses}
+
+
+def _sorting(by: str) -> dict[str, Any]:
+    return {"module": "sorting", "changes": {"by": by}, "roles": True}
+
+
+def _scored(module: str, **changes: str) -> dict[str, Any]:
+    return {"module": module, "changes": changes, "seconds": lambda rows, nodes: 0.05 + 2e-8 * rows * nodes**2}
+
+
+def _general(algorithm: str, seconds: Callable[[int, int], float]) -> dict[str, Any]:
+    package = {"package": "causal-learn", "imports": "causallearn"}
+    return {"module": "general", "changes": {"algorithm": algorithm}, "seconds": seconds, **package}
+
+
+def _of_arms(package: str, factor: float) -> dict[str, Any]:
+    """A method of `disco.methods.interventional`; its package has its name."""
+    fields = {"interventions": True, "package": package, "imports": package}
+    seconds = lambda rows, nodes: factor * nodes**5  # noqa: E731
+    return {"module": "interventional", "changes": {"algorithm": package}, "seconds": seconds, **fields}
 
 
 def _weights(nodes: int) -> float:
@@ -123,177 +129,125 @@ METHODS: dict[str, Method] = {
     "disco": Method(
         "DISCO",
         "The paper's method: networks learn the score of the counts. Order by its curvature, parents by the OCS.",
-        "ours",
-        **_OURS,
+        **_ours(),
     ),
     "disco-norank": Method(
         "DISCO without ranks",
         "DISCO on the counts instead of their ranks.",
-        "ours",
-        {"transform": "none"},
-        **_OURS,
+        **_ours(transform="none"),
     ),
     "disco-constant": Method(
         "DISCO, constant curvature",
         "DISCO with the constant criterion: the variance of the curvature over all rows instead of the CCS.",
-        "ours",
-        {"criterion": "constant"},
-        **_OURS,
+        **_ours(criterion="constant"),
     ),
     "disco-direct": Method(
         "DISCO, stagewise direct",
         "DISCO whose projection network is trained further after each removal, on the joint network's targets.",
-        "ours",
-        {"projection": "direct"},
-        **{**_OURS, "seconds": _stagewise},
+        **_ours(_stagewise, projection="direct"),
     ),
     "disco-recursive": Method(
         "DISCO, stagewise recursive",
         "DISCO whose projection network is trained further after each removal, on its own previous targets.",
-        "ours",
-        {"projection": "recursive"},
-        **{**_OURS, "seconds": _stagewise},
+        **_ours(_stagewise, projection="recursive"),
     ),
     "refined": Method(
         "refinement",
         "Our search over orders by the likelihood of regressions that assume no family. No networks.",
-        "ours",
-        {"by": "likelihood"},
-        seconds=_refined,
-        roles=True,
-        knowledge=True,
-        interventions=True,
+        **_ours(_refined, by="likelihood"),
     ),
     "sort-mean": Method(
         "sorted by mean",
         "Baseline: columns sorted by rising mean, parents by CAM. A method must beat this baseline.",
-        "sorting",
-        {"by": "mean"},
-        roles=True,
+        **_sorting("mean"),
     ),
     "sort-variance": Method(
         "sorted by variance",
         "Baseline: columns sorted by rising variance, parents by CAM.",
-        "sorting",
-        {"by": "variance"},
-        roles=True,
+        **_sorting("variance"),
     ),
     "sort-excess": Method(
         "sorted by variance − mean",
         "Baseline: columns sorted by rising variance − mean, which is 0 for a Poisson source. Parents by CAM.",
-        "sorting",
-        {"by": "excess"},
-        roles=True,
+        **_sorting("excess"),
     ),
     "ods-poisson": Method(
         "ODS, Poisson",
         "Assumes that nodes are Poisson given their parents. Places the least overdispersed node next. Parents by CAM.",
-        "ods",
-        {"family": "poisson"},
-        seconds=_ods,
+        **_scored("ods", family="poisson"),
     ),
     "ods-nb": Method(
         "ODS, NB",
         "ODS for negative binomial nodes, all with one known size (6 unless changed).",
-        "ods",
-        {"family": "nb"},
-        seconds=_ods,
+        **_scored("ods", family="nb"),
     ),
     "ods-binomial": Method(
         "ODS, binomial",
         "ODS for binomial nodes. The number of trials is each column's largest count unless changed.",
-        "ods",
-        {"family": "binomial"},
-        seconds=_ods,
+        **_scored("ods", family="binomial"),
     ),
     "ods-oracle": Method(
         "ODS, families given",
         "ODS with each node's family and parameter given. Nodes without one are Poisson.",
-        "ods",
-        seconds=_ods,
+        **_scored("ods"),
     ),
     "mrs": Method(
         "MRS, Poisson",
         "Assumes that nodes are Poisson given their parents. Places the node next whose second moment exceeds its mean "
         "squared the least. Parents by CAM among pairs with a partial correlation.",
-        "mrs",
-        {"family": "poisson"},
-        seconds=_mrs,
+        **_scored("mrs", family="poisson"),
     ),
     "mrs-nb": Method(
         "MRS, NB",
         "MRS for negative binomial nodes, all with one known size. The order is the same as for Poisson, since all its "
         "ratios are divided by one number.",
-        "mrs",
-        {"family": "nb"},
-        seconds=_mrs,
+        **_scored("mrs", family="nb"),
     ),
     "mrs-binomial": Method(
         "MRS, binomial",
         "MRS for binomial nodes. The number of trials is each column's largest count unless changed.",
-        "mrs",
-        {"family": "binomial"},
-        seconds=_mrs,
+        **_scored("mrs", family="binomial"),
     ),
     "mrs-hyper-poisson": Method(
         "MRS, hyper-Poisson",
         "MRS for hyper-Poisson nodes, all with one known b (2 unless changed), for counts that vary more.",
-        "mrs",
-        {"family": "hyper-poisson"},
-        seconds=_mrs,
+        **_scored("mrs", family="hyper-poisson"),
     ),
     "boss": Method(
         "BOSS",
         "Search over orders by the BIC of linear Gaussian models of log counts. Finds a class of graphs, not an order.",
-        "general",
-        {"algorithm": "boss"},
-        seconds=lambda rows, nodes: 2e-3 * nodes**2,
-        **_CAUSAL_LEARN,
+        **_general("boss", lambda rows, nodes: 2e-3 * nodes**2),
     ),
     "grasp": Method(
         "GRaSP",
         "Like BOSS, but reverses edges instead of moving single nodes. Finds a class of graphs, not an order.",
-        "general",
-        {"algorithm": "grasp"},
-        seconds=lambda rows, nodes: 1e-3 * nodes**2,
-        **_CAUSAL_LEARN,
+        **_general("grasp", lambda rows, nodes: 1e-3 * nodes**2),
     ),
     "pc": Method(
         "PC",
         "Removes edges by tests of partial correlation of log counts. Finds a class of graphs, not an order.",
-        "general",
-        {"algorithm": "pc"},
-        seconds=lambda rows, nodes: 1.6e-4 * nodes**3,
-        **_CAUSAL_LEARN,
+        **_general("pc", lambda rows, nodes: 1.6e-4 * nodes**3),
     ),
     "ges": Method(
         "GES",
         "Search over classes of graphs by the BIC of linear Gaussian models of log counts. Slow beyond 50 nodes.",
-        "general",
-        {"algorithm": "ges"},
-        seconds=lambda rows, nodes: 1.3e-7 * nodes**5,
-        **_CAUSAL_LEARN,
+        **_general("ges", lambda rows, nodes: 1.3e-7 * nodes**5),
     ),
     "lingam": Method(
         "DirectLiNGAM",
         "Assumes that log counts depend linearly on log counts, with non-normal errors. Finds an order.",
-        "general",
-        {"algorithm": "lingam"},
-        seconds=lambda rows, nodes: 1.6e-8 * rows * nodes**3,
-        **_CAUSAL_LEARN,
+        **_general("lingam", lambda rows, nodes: 1.6e-8 * rows * nodes**3),
     ),
     "gies": Method(
         "GIES",
         "Like GES, with the arms of an experiment: an arm says nothing of the causes of what it sets. Needs the role "
         "intervention.",
-        seconds=lambda rows, nodes: 1.3e-7 * nodes**5,
-        **_of_arms("gies"),
+        **_of_arms("gies", 1.3e-7),
     ),
     "gnies": Method(
         "GnIES",
         "Like GIES, without being told what each arm sets. Needs the role intervention.",
-        seconds=lambda rows, nodes: 6e-7 * nodes**5,
-        **_of_arms("gnies"),
+        **_of_arms("gnies", 6e-7),
     ),
     "notears": Method(
         "NOTEARS-MLP",

@@ -3,24 +3,25 @@
 Simulated counts often increase along the causal order, so sorting alone may find most of it. A method must beat these.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import pandas as pd
 
 from disco.errors import InputError
 from disco.fields import check, number, one_of
 from disco.graph.result import GraphResult
-from disco.metrics import order_by_excess, order_by_mean, order_by_variance
+from disco.metrics.orders import SORTS
 from disco.progress import Callback
 from disco.selectors import cam, smooths
 from disco.table.prepared import Prepared, Table, prepare
-
-_SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
 
 
 @dataclass(frozen=True)
 class Options:
     """How the columns are sorted, and which parents are kept."""
 
-    by: str = one_of("mean", _SORTS, help="The statistic that sorts the columns, smallest first.")
+    by: str = one_of("mean", [*SORTS], help="The statistic that sorts the columns, smallest first.")
     cutoff: float = number(0.001, within=(0, 1), help="The p-value below which CAM keeps an edge.")
 
     def __post_init__(self) -> None:
@@ -31,7 +32,7 @@ def find(table: Table, options: Options, *, callback: Callback | None = None) ->
     """The sorted order, and parents by CAM. InputError: the table lacks counts, or has too few rows for CAM."""
     prepared = prepare(table)
     check_rows(prepared)
-    return along(prepared, _SORTS[options.by](prepared), options.cutoff, callback=callback)
+    return along(prepared, SORTS[options.by](prepared), options.cutoff, callback=callback)
 
 
 def check_rows(prepared: Prepared) -> None:
@@ -47,13 +48,21 @@ def check_rows(prepared: Prepared) -> None:
         )
 
 
-def along(prepared: Prepared, order: list[str], cutoff: float, *, callback: Callback | None = None) -> GraphResult:
+def along(
+    prepared: Prepared,
+    order: list[str],
+    cutoff: float,
+    *,
+    notes: Iterable[str] = (),
+    callback: Callback | None = None,
+) -> GraphResult:
     """An order with the parents that CAM selects along it."""
     tests = cam.edges(prepared, order, cutoff=cutoff, adjustment=prepared.adjustment, callback=callback)
-    selected = tests.loc[tests["selected"], ["parent", "child"]]
-    return GraphResult.of(
-        list(prepared.counts.columns),
-        selected.itertuples(index=False, name=None),
-        order=order,
-        scores=tests.drop(columns="selected"),
-    )
+    return of_tests(prepared.counts, order, tests, notes)
+
+
+def of_tests(counts: pd.DataFrame, order: list[str], tests: pd.DataFrame, notes: Iterable[str] = ()) -> GraphResult:
+    """An order with the parents that tests along it select, and all tests as scores."""
+    pairs = tests.loc[tests["selected"], ["parent", "child"]].itertuples(index=False, name=None)
+    scores = tests.drop(columns="selected").reset_index(drop=True)
+    return GraphResult.of(list(counts.columns), pairs, order=order, scores=scores, notes=tuple(notes))

@@ -56,49 +56,11 @@ from disco.metrics.precision_recall import (
 )
 from disco.table.prepared import Prepared, Table, finite
 
-__all__ = [
-    "EdgeCounts",
-    "Edges",
-    "a_top",
-    "along",
-    "along_thresholds",
-    "ancestor_aid",
-    "average_precision",
-    "calibration",
-    "changes",
-    "class_shd",
-    "controls",
-    "counts",
-    "edge_jaccard",
-    "equivalence_class",
-    "evaluate",
-    "f1",
-    "order_agreement",
-    "order_by_excess",
-    "order_by_mean",
-    "order_by_variance",
-    "order_errors",
-    "precision",
-    "precision_recall",
-    "random_precision",
-    "recall",
-    "shd",
-    "shd_reversals_once",
-    "sid",
-    "skeleton_f1",
-    "undirected",
-    "verdicts",
-    "wrong_removals",
-]
-
 _SHARES = ("a_top", "precision", "recall", "f1", "skeleton_f1")
 
 
 def evaluate(
-    truth: Edges,
-    order: Sequence[str] | None = None,
-    edges: Edges | None = None,
-    table: Table | None = None,
+    truth: Edges, order: Sequence[str] | None = None, edges: Edges | None = None, table: Table | None = None
 ) -> dict[str, Any]:
     """All metrics of one estimate; None if an input is missing or the metric is undefined.
 
@@ -113,8 +75,7 @@ def evaluate(
         edges, true_edges and either_way (true edges whose direction cannot be known); and controls (mean, variance,
         excess).
 
-    Raises:
-        InputError: the nodes differ, the truth has a cycle, or the table does not contain finite numbers.
+    InputError: the nodes differ, the truth has a cycle, or the table does not contain finite numbers.
     """
     truth = again(truth)
     pairs, nodes = read(truth)

@@ -25,8 +25,7 @@ def sid(truth: Edges, estimate: Edges) -> int:
     The number of ordered pairs of nodes (i, j) for which adjusting for the parents of i in the estimate gives a wrong
     effect of i on j in the true graph.
 
-    Raises:
-        InputError: the nodes of the two differ, or one of the two has a cycle.
+    InputError: the nodes of the two differ, or one of the two has a cycle.
     """
     true, estimated = _adjacencies(truth, estimate)
     return _wrong_effects(true, adjusted=estimated, denied=estimated)

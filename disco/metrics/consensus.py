@@ -35,8 +35,7 @@ class Comparison:
     def of(cls, results: Mapping[str, GraphResult], nodes: Sequence[str] | None = None) -> "Comparison":
         """Compare results, with the nodes in this order, by default that of the first result.
 
-        Raises:
-            InputError: they have no node in common.
+        InputError: they have no node in common.
         """
         shared = set.intersection(*(set(result.nodes) for result in results.values())) if results else set()
         if results and not shared:

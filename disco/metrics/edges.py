@@ -50,11 +50,7 @@ class EdgeCounts(NamedTuple):
 
 
 def counts(truth: Edges, estimate: Edges) -> EdgeCounts:
-    """The numbers of directed pairs that agree and disagree.
-
-    Raises:
-        InputError: the nodes of the two differ.
-    """
+    """The numbers of directed pairs that agree and disagree. InputError: the nodes of the two differ."""
     pairs, found_pairs = met(truth, estimate)
     true, estimated = set(pairs), set(_once(found_pairs, undirected(truth)))
     return EdgeCounts(len(true & estimated), len(estimated - true), len(true - estimated))
@@ -155,8 +151,7 @@ def share(count: int, total: int) -> float:
 def read(edges: Edges) -> tuple[Pairs, set[str] | None]:
     """The directed pairs, each once, and the set of all nodes if listed in this form of edges.
 
-    Raises:
-        InputError: they have none of the forms of `Edges`.
+    InputError: they have none of the forms of `Edges`.
     """
     if isinstance(edges, nx.DiGraph):
         return list(edges.edges), set(edges)
@@ -208,8 +203,7 @@ def _once(estimated: Pairs, free: Collection[tuple[str, str]]) -> Pairs:
 def undirected(truth: Edges) -> set[tuple[str, str]]:
     """The true edges whose direction cannot be known; none without a column `direction`.
 
-    Raises:
-        InputError: the column has a word that is not in `disco.graph.dag.DIRECTIONS`.
+    InputError: the column has a word that is not in `disco.graph.dag.DIRECTIONS`.
     """
     if not isinstance(truth, pd.DataFrame) or not {"parent", "child", "direction"} <= set(truth.columns):
         return set()

@@ -14,11 +14,7 @@ Mark = tuple[str, str] | None  # the direction of a pair's edge, None if undirec
 
 
 def skeleton_f1(truth: Edges, estimate: Edges) -> float:
-    """F1 of the adjacent pairs, whatever their direction.
-
-    Raises:
-        InputError: the nodes of the two differ.
-    """
+    """F1 of the adjacent pairs, whatever their direction. InputError: the nodes of the two differ."""
     true, estimated = ({frozenset(pair) for pair in pairs} for pairs in both(truth, estimate))
     return share(2 * len(true & estimated), len(true) + len(estimated))
 

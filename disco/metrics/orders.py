@@ -17,8 +17,7 @@ from disco.table.prepared import Prepared, Table, finite
 def a_top(order: Sequence[str], edges: Edges) -> float:
     """The share of reference edges (u, v) with u before v in an order of all nodes, sources first.
 
-    Raises:
-        InputError: there is no edge, an edge names a node that is not in the order, or a node appears twice there.
+    InputError: there is no edge, an edge names a node that is not in the order, or a node appears twice there.
     """
     pairs, position = _placed(order, edges)
     if not pairs:
@@ -35,8 +34,7 @@ def along(order: Sequence[str], truth: pd.DataFrame) -> pd.DataFrame:
 def order_errors(order: Sequence[str], truth: Edges) -> pd.DataFrame:
     """The true edges with the child before the parent: columns parent, child.
 
-    Raises:
-        InputError: an edge names a node that is not in the order, or a node appears twice there.
+    InputError: an edge names a node that is not in the order, or a node appears twice there.
     """
     pairs, position = _placed(order, truth)
     wrong = [(u, v) for u, v in pairs if position[u] >= position[v]]
@@ -61,8 +59,7 @@ def wrong_removals(order: Sequence[str], truth: Edges) -> pd.DataFrame:
 def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
     """The share of pairs of nodes in the same relative position in two orders (paper, Lahman).
 
-    Raises:
-        InputError: a name is in only one of the orders, or appears twice in one.
+    InputError: a name is in only one of the orders, or appears twice in one.
     """
     first, second = positions(a), positions(b)
     same_names(set(first), set(second), ("the first order", "the second order"))
@@ -74,8 +71,7 @@ def order_agreement(a: Sequence[str], b: Sequence[str]) -> float:
 def order_by_mean(table: Table) -> list[str]:
     """The columns sorted by rising mean: a control, because simulated counts often increase along the causal order.
 
-    Raises:
-        InputError: the table does not contain finite numbers (`disco.table.prepared.as_numbers`).
+    InputError: the table does not contain finite numbers (`disco.table.prepared.as_numbers`).
     """
     return _sorted_by(table, pd.Series.mean)
 
@@ -88,22 +84,22 @@ def order_by_variance(table: Table) -> list[str]:
 def order_by_excess(table: Table) -> list[str]:
     """The columns sorted by rising variance - mean, 0 for a Poisson source: a control.
 
-    Raises:
-        InputError: as for `order_by_mean`.
+    InputError: as for `order_by_mean`.
     """
     return _sorted_by(table, lambda column: column.var() - column.mean())
+
+
+SORTS = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
 
 
 def controls(table: Table, truth: Edges) -> dict[str, float]:
     """A_top of sorting the columns by mean, by variance and by excess (variance - mean).
 
-    Raises:
-        InputError: the table lacks finite numbers, there are no true edges, or one names a node that is not a column.
+    InputError: the table lacks finite numbers, there are no true edges, or one names a node that is not a column.
     """
     truth, prepared = again(truth), Prepared(finite(table))
     known(read(truth)[0], set(prepared.counts.columns), "the table")
-    sorts = {"mean": order_by_mean, "variance": order_by_variance, "excess": order_by_excess}
-    return {name: a_top(sort(prepared), truth) for name, sort in sorts.items()}
+    return {name: a_top(sort(prepared), truth) for name, sort in SORTS.items()}
 
 
 def _sorted_by(table: Table, statistic: Callable[[pd.Series], float]) -> list[str]:

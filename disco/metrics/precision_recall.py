@@ -18,8 +18,7 @@ def precision_recall(truth: Edges, scores: pd.DataFrame) -> pd.DataFrame:
     Scores have columns parent, child, score, one row per candidate; a higher score makes an edge more likely. A true
     edge without a score, such as one that runs against the order, is never found.
 
-    Raises:
-        InputError: names differ, a score is missing, or a candidate appears twice.
+    InputError: names differ, a score is missing, or a candidate appears twice.
     """
     true, candidates, values = _scored(truth, scores, "score")
     falling = np.argsort(-values, kind="stable")
@@ -60,8 +59,7 @@ def calibration(truth: Edges, confidences: pd.DataFrame, bins: int = 10) -> pd.D
     Returns:
         Columns confidence (mean in the bin), share_true, edges, by increasing confidence.
 
-    Raises:
-        InputError: as for `precision_recall`, a confidence is not between 0 and 1, or there are no bins.
+    InputError: as for `precision_recall`, a confidence is not between 0 and 1, or there are no bins.
     """
     require("bins", bins, whole_from(1))
     true, candidates, values = _scored(truth, confidences, "confidence")

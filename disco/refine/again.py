@@ -19,7 +19,7 @@ from disco.metrics import changes
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.refine.choice import QUICK, Choice
-from disco.refine.node_scores import Scores, resolve
+from disco.refine.node_scores import resolve
 from disco.refine.order_search import STOPPED, Optimum, search
 from disco.refine.refinement import WEIGHTS, refine
 from disco.refine.resume import Memory
@@ -119,8 +119,9 @@ def costs(
     prepared = prepare(table, adjustment)
     reporter = Reporter(callback, _WEIGHTS)
     reporter.step("search", 0, 1)
-    around = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
-    task = Task.of(prepared.counts, choice, settings or Settings(), None, None, around, knowledge)
+    if prepared.adjustment is not None:
+        prepared = replace(prepared, adjustment=prepared.adjustment.contexts_as_covariates())
+    task = Task.of(prepared, choice, settings or Settings(), knowledge=knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
     searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())
     best, lines = searched.best.found, []
@@ -129,7 +130,7 @@ def costs(
         reporter.step("rules", number, len(rules))
         scores = searched.scores(task, reporter.quiet()).replace(rules=remaining_rules.resolve(task.names))
         scores = scores.replace(candidates=widened(scores, best.order, best.parents))
-        optimum = _further(scores, best)
+        (optimum,) = resolve([(scores, search(scores, best.order, best.parents))])
         changed = changes(_edges(best, task.names), _edges(optimum, task.names))["change"] != "kept"
         lines.append((rule, max(optimum.score - best.score, 0.0), int(changed.sum())))
     frame = pd.DataFrame(lines, columns=["rule", "nats", "edges"])
@@ -143,10 +144,6 @@ def costs_in_words(frame: pd.DataFrame, bound: float) -> str:
         return f"No rule costs more than {bound:g} nats: the table does not contradict them."
     rules = how_many(dear, "rule costs", "rules cost")
     return f"{rules} more than {bound:g} nats: there the table contradicts your knowledge, or the model is wrong."
-
-
-def _further(scores: Scores, best: Optimum) -> Optimum:
-    return resolve([(scores, search(scores, best.order, best.parents))])[0]
 
 
 def _edges(optimum: Optimum, names: list[str]) -> list[tuple[str, str]]:

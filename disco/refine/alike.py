@@ -23,7 +23,7 @@ from disco.columns import OF_DIRECTION
 from disco.likelihood.batch import BatchDesign, Problems
 from disco.likelihood.newton import fit
 from disco.likelihood.rank_design import RankDesign
-from disco.refine.walks import Parents
+from disco.refine.stepwise import Parents
 
 _SIDE_BY_SIDE = 32  # nodes fitted in one batch
 _DIVIDED = ["log_likelihood_nats", *(column.name for column in OF_DIRECTION)]
@@ -51,8 +51,13 @@ def shared_out(edges: pd.DataFrame, effects: np.ndarray, design: RankDesign) -> 
     shared["gain_nats"] = edges["gain_nats"] - edges["log_likelihood_nats"] + ratio + np.log(effects) / 2
     shared["bic_nats"] = ratio - columns * np.log(design.rows) / 2
     shared["p_value"] = chdtrc(columns, 2 * np.maximum(ratio, 0.0))
+    return strongest_first(shared)
+
+
+def strongest_first(edges: pd.DataFrame) -> pd.DataFrame:
+    """Edges with their evidence, sorted by gain, then by their nodes."""
     order = ["gain_nats", "parent", "child"]
-    return shared.sort_values(order, ascending=[False, True, True], ignore_index=True)
+    return edges.sort_values(order, ascending=[False, True, True], ignore_index=True)
 
 
 def _residuals(design: RankDesign, parents: Sequence[Parents]) -> np.ndarray:

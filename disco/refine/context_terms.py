@@ -37,10 +37,8 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
     for context in around.contexts:
         if not context.levels:
             cuts = np.unique(np.quantile(context.values, np.arange(1, _PARTS) / _PARTS))
-            values[context.name], columns[context.name] = (
-                np.searchsorted(cuts, context.values),
-                Effects(context.name, ""),
-            )
+            values[context.name] = np.searchsorted(cuts, context.values)
+            columns[context.name] = Effects(context.name, "")
             continue
         seen = np.bincount(context.values, minlength=len(context.levels))
         for code, level in enumerate(context.levels):
@@ -86,12 +84,12 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
         ),
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),
-        tables=None if result.tables is None else _of_nodes(result.tables, columns),
+        tables=None if result.tables is None else _between_nodes(result.tables, columns),
         contexts=pd.concat([labels, effects], axis=1)[list(REFINED_CONTEXTS.kinds)],
     )
 
 
-def _of_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
+def _between_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
     return tables[~tables["parent"].isin(columns)].reset_index(drop=True)
 
 

@@ -51,7 +51,7 @@ from disco.likelihood.misfit import misfits
 from disco.likelihood.rank_design import STRAIGHT, Prior, RankDesign
 from disco.paper.support import is_part
 from disco.progress import Reporter, Sketch
-from disco.refine.alike import design_effects, shared_out
+from disco.refine.alike import design_effects, shared_out, strongest_first
 from disco.refine.bounds import (
     AGAINST,
     AGAINST_SHARE,
@@ -71,9 +71,8 @@ from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
 from disco.refine.searches import SearchResults
-from disco.refine.stepwise import NodeFit, predicted_losses
+from disco.refine.stepwise import NodeFit, Parents, Wanted, predicted_losses
 from disco.refine.task import Task
-from disco.refine.walks import Parents, Wanted
 
 CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first
@@ -128,7 +127,7 @@ def judge(
     judged = judging.rows(edges[:_FIRST])
     if len(edges) > _FIRST:
         reporter.step("evidence", len(judged), len(edges), message=words, graph=sketch(judged.assign(decided=False)))
-        judged = _sorted(pd.concat([judged, judging.rows(edges[_FIRST:])]))
+        judged = strongest_first(pd.concat([judged, judging.rows(edges[_FIRST:])]))
     judged, is_poor = judging.decided(judged)
     reporter.step("evidence", len(edges), len(edges), message=words, graph=sketch(judged))
     left_out = 0
@@ -221,11 +220,6 @@ def _sketch(searched: SearchResults, edges: list[Predicted], judged: pd.DataFram
     return Sketch(searched.best.found.order, gains, sure)
 
 
-def _sorted(edges: pd.DataFrame) -> pd.DataFrame:
-    order = ["gain_nats", "parent", "child"]
-    return edges.sort_values(order, ascending=[False, True, True], ignore_index=True)
-
-
 def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
     """The edges with nonnegative gain or required by knowledge, and the number of others."""
     rules = scores.rules
@@ -289,8 +283,8 @@ def evidence(
         scores.alone += gains.alone
     for original, refitted in zip(every, (link_scores, *class_scores), strict=True):
         original.alone += refitted.alone
-    rows = [_row(gains, parents, reversal, link_fits, *fits) for reversal in each]
-    return _sorted(pd.DataFrame(rows, columns=[*(column.name for column in (*ENDS, *EVIDENCE, P_VALUE))]))
+    rows = [_row(gains, parents, reversal, link_fits, fits) for reversal in each]
+    return strongest_first(pd.DataFrame(rows, columns=[*(column.name for column in (*ENDS, *EVIDENCE, P_VALUE))]))
 
 
 def decided(
@@ -334,16 +328,10 @@ def poorly_fitted(misfit: np.ndarray, rows: pd.DataFrame) -> np.ndarray:
 
 
 def _row(
-    scores: Scores,
-    parents: Sequence[Parents],
-    reversal: Reversal,
-    link_fits: Alone,
-    fitted: Alone,
-    bent: Alone,
-    linear: Alone,
+    scores: Scores, parents: Sequence[Parents], reversal: Reversal, link_fits: Alone, fits: Sequence[Alone]
 ) -> dict[str, float]:
     """The numbers of one edge, by column: its gain from `link_fits`, its direction from the others."""
-    parent, child = reversal.parent, reversal.child
+    parent, child, (fitted, bent, linear) = reversal.parent, reversal.child, fits
     full, less = link_fits[child, parents[child]], link_fits[child, _without(parents[child], parent)]
     against = scores.cost_of(parent, child) - scores.odds  # the cost of an edge against a given order
     gain, ratio = full[0] - less[0] - against, full[1] - less[1]

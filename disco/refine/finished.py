@@ -27,7 +27,7 @@ def refined(
 ) -> Refined:
     """The result, with names instead of node numbers; `moved` is the frame of `moves`, `drawn` by the draw's name."""
     names, choice, design, best = task.names, task.choice, task.design, searched.best
-    edges, constant = judged.edges, stability.constant_columns(design, task.group, task.arm, choice)
+    edges, constant = judged.edges, stability.constant_columns(task)
     pairs, named = list(zip(edges["parent"], edges["child"], strict=True)), _named(edges, names)
     drawn_edges = {name: draw.edges for name, draw in drawn.items()}
     for kind in KINDS:
@@ -50,7 +50,7 @@ def refined(
         named[[*EDGE_COLUMNS, *(["rule"] if "rule" in named else [])]],
         method=METHOD,
         choices=asdict(choice),
-        notes=tuple(chain.from_iterable((*notes, *poor, () if task.learnt is None else task.learnt.notes))),
+        notes=tuple(chain.from_iterable((*notes, *poor, task.learnt.notes))),
         misfit=nodes,
     )
     return Refined(

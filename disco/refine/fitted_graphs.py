@@ -6,9 +6,9 @@ from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
 from disco.refine.left import Left
-from disco.refine.many_rows import searched_rows
 from disco.refine.orientations import MOST_GRAPHS
 from disco.refine.refinement_result import Refined
+from disco.refine.task import searched_rows
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
 

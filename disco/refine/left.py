@@ -25,8 +25,7 @@ from disco.knowledge import Knowledge, Resolved
 from disco.knowledge.resolved import closure
 from disco.progress import SILENT, Reporter
 from disco.refine.bounds import BOUND
-from disco.refine.directions import KnownDirections
-from disco.refine.orientations import Class
+from disco.refine.orientations import Class, KnownDirections
 from disco.refine.refinement_result import Refined
 from disco.refine.turned import Turned
 from disco.table.interventions import MARGIN
@@ -127,12 +126,9 @@ class Left:
         towards = [*earlier, node, *(other_node for other_node in self._order if later >> other_node & 1)]
         graphs = list[tuple[Children, float]]()
         for order in (self._away(node), towards):
-            along = self._along(order)
-            if along is not None:
-                reversed_ = [
-                    number for number in self.open if not along[self.pairs[number][0]] >> self.pairs[number][1] & 1
-                ]
-                lost = float(self._lost[reversed_].sum())
+            if (along := self._along(order)) is not None:
+                pairs = ((number, *self.pairs[number]) for number in self.open)
+                lost = float(self._lost[[number for number, a, b in pairs if not along[a] >> b & 1]].sum())
                 if lost < math.inf:
                     graphs.append((along, math.exp(-min(lost, self._bound))))
         return graphs
@@ -158,9 +154,8 @@ class Left:
                 seen |= 1 << neighbour
                 todo.append(neighbour)
         position = {member: at for at, member in enumerate(self._order)}
-        return sorted(
-            self._order, key=lambda member: (above[member].bit_count(), position[member])
-        )  # above is transitive
+        # `above` is transitive.
+        return sorted(self._order, key=lambda member: (above[member].bit_count(), position[member]))
 
     def classes(
         self, also: Sequence[tuple[Children, float]] = (), reporter: Reporter = SILENT
@@ -171,17 +166,18 @@ class Left:
         """
         by_key: dict[tuple[int, ...], Class] = {}
         weights = dict[tuple[int, ...], float]()
-        for graph, weight in reporter.each("classes", (*self.starts, *also), "graph"):
+
+        def key_of(graph: Children) -> tuple[int, ...]:
             graph_class = Class(graph, self.known)
-            by_key.setdefault(graph_class.key, graph_class)
-            weights[graph_class.key] = max(
-                weight, weights.get(graph_class.key, 0.0)
-            )  # however many searches ended there
+            return by_key.setdefault(graph_class.key, graph_class).key
+
+        for graph, weight in reporter.each("classes", (*self.starts, *also), "graph"):
+            key = key_of(graph)
+            weights[key] = max(weight, weights.get(key, 0.0))  # however many searches ended there
         near = set(weights)
         for graph, count in Counter(self.tables).items():
-            graph_class = Class(graph, self.known)
-            by_key.setdefault(graph_class.key, graph_class)
-            weights[graph_class.key] = weights.get(graph_class.key, 0.0) + count
+            key = key_of(graph)
+            weights[key] = weights.get(key, 0.0) + count
         total = sum(weights.values())
         return [(graph_class, weights[key] / total, key not in near) for key, graph_class in by_key.items()]
 

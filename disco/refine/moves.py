@@ -12,7 +12,7 @@ import pandas as pd
 from disco.columns import REFINED_MOVES
 from disco.knowledge import Resolved
 from disco.refine.node_scores import Scores, make_fits, resolve
-from disco.refine.walks import Parents
+from disco.refine.stepwise import Parents
 
 
 def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], previous: Sequence[int]) -> pd.DataFrame:
@@ -33,9 +33,8 @@ def moves(scores: Scores, order: Sequence[int], parents: Sequence[Parents], prev
             owners.append(node)
     make_fits((scores, key) for key in requests)
     gain: dict[int, float] = {}
-    for node, (affected, nodes), fitted in zip(
-        owners, requests, resolve([(scores, walk) for walk in walks]), strict=True
-    ):
+    fits = resolve([(scores, walk) for walk in walks])
+    for node, (affected, nodes), fitted in zip(owners, requests, fits, strict=True):
         gain[node] = gain.get(node, 0.0) + scores.fits[affected][nodes].score - fitted.score
     first = {node: position for position, node in enumerate(previous, start=1)}
     moved = {node for node in order if put_back(order, previous, node, scores.rules) != list(order)}

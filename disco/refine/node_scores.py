@@ -26,8 +26,7 @@ from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.score_test import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
 from disco.refine.bounds import MOST_STEPS_BYTES
-from disco.refine.stepwise import FAILED, NodeFit, Stepwise
-from disco.refine.walks import Parents, Result, Walk, Wanted, together
+from disco.refine.stepwise import FAILED, NodeFit, Parents, Result, Stepwise, Walk, Wanted, together
 
 AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
@@ -90,15 +89,10 @@ class Scores(Stepwise):
         self.tolerance = tolerance
         self.odds, self.order, self.against = odds, order, against
         rank = {node: at for at, node in enumerate(order or ())}
-        self.costs = [
-            np.array(
-                [
-                    odds + (cost_against(rank[candidate], rank[node], len(rank), against) if rank else 0)
-                    for candidate in nodes
-                ]
-            )
-            for node, nodes in enumerate(self.candidates)
-        ]
+        self.costs = [np.full(len(nodes), odds, dtype=float) for nodes in self.candidates]
+        if rank:
+            for node, nodes in enumerate(self.candidates):
+                self.costs[node] += [cost_against(rank[parent], rank[node], len(rank), against) for parent in nodes]
         self.larger: list[dict[Parents, Parents]] = [{} for _ in self.candidates]  # keyed by all parents but one
         self._steps: dict[Wanted, Steps] = {}  # of the fits kept last, the oldest first
         self._steps_bytes = 0
@@ -110,18 +104,7 @@ class Scores(Stepwise):
         The last digits of a fit depend on the available starting points. So a search that must be reproducible after an
         interruption begins without any.
         """
-        arguments = (
-            "design",
-            "candidates",
-            "odds",
-            "order",
-            "against",
-            "rules",
-            "weights",
-            "warm",
-            "tolerance",
-            "reporter",
-        )
+        arguments = "design candidates odds order against rules weights warm tolerance reporter".split()
         return Scores(**{name: getattr(self, name) for name in arguments} | changes)
 
     def cost_of(self, parent: int, child: int) -> float:
@@ -300,14 +283,8 @@ def _split_batch(
         paid = np.array([scores.cost_of(parent, node) for parent in parents])
         worth[[scores.index[node][parent] for parent in parents if parent in scores.index[node]]] = -np.inf
         score = float(evidence[number]) - float(paid.sum())
-        fitted = NodeFit(
-            parents,
-            float(ll[number]),
-            score,
-            theta[number, :size].astype(np.float32),
-            worth,
-            loss[number, : len(parents)] - paid,
-        )
+        coefficients, lost = theta[number, :size].astype(np.float32), loss[number, : len(parents)] - paid
+        fitted = NodeFit(parents, float(ll[number]), score, coefficients, worth, lost)
         steps = Steps(add[number, : len(nodes), : WIDTH + size].copy(), drop[number, : len(parents), :size].copy())
         if not (np.isfinite(score) and np.isfinite(ll[number])):
             any_more, any_less = np.where(np.isneginf(worth), -np.inf, np.inf), np.full_like(fitted.loss, -np.inf)

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter, Sketch
-from disco.refine.stepwise import NodeFit, Stepwise, predicted_losses
-from disco.refine.walks import Allowed, Parents, Walk, together
+from disco.refine.stepwise import Allowed, NodeFit, Parents, Stepwise, Walk, predicted_losses, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
@@ -159,11 +158,8 @@ class _State:
         behind, near = around[:first], around[first : min(current + reach, highest)]
         with_it, without = [], []
         for neighbour in near:
-            allowed, bit, parents = (
-                self.allowed[neighbour],
-                1 << scores.index[neighbour][node],
-                self.fitted[neighbour].parents,
-            )
+            allowed, parents = self.allowed[neighbour], self.fitted[neighbour].parents
+            bit = 1 << scores.index[neighbour][node]
             with_it.append(scores.walk(neighbour, allowed | bit & scores.may[neighbour], parents))
             without.append(scores.walk(neighbour, allowed & ~bit, parents))
         return _Places(behind, near, current - first, [*with_it, *without, self._along(node, behind, near)])

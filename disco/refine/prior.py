@@ -26,7 +26,7 @@ from disco.likelihood.small import inverse
 from disco.refine.node_scores import AGAINST, SEARCHING, Scores
 from disco.refine.reversal import reversals
 from disco.refine.screen import widened
-from disco.refine.walks import Parents
+from disco.refine.stepwise import Parents
 
 BEFORE = Prior(10.0, 1000.0, 4.0)  # initial prior of a search: effects about as in simulated designs
 # Prior means of mean, power and log precision of the linear effects, the precisions of these, so that few edges do not

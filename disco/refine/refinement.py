@@ -26,14 +26,13 @@ from disco.refine.choice import Choice
 from disco.refine.context_terms import contexts_as_columns, without_contexts
 from disco.refine.edge_evidence import Judged, judge
 from disco.refine.finished import refined
-from disco.refine.many_rows import searched_rows, whole_design
 from disco.refine.moves import moves
 from disco.refine.order_search import STOPPED
 from disco.refine.refinement_result import EARLY, Refined, withheld
 from disco.refine.resume import Drawn, Memory, key_of
 from disco.refine.screen import screen
 from disco.refine.searches import SearchResults, search_everywhere
-from disco.refine.task import Task
+from disco.refine.task import Task, searched_rows, whole_design
 from disco.table.artefacts import ignored
 from disco.table.prepared import Table, prepare
 from disco.table.roles import Given
@@ -105,15 +104,11 @@ def refine(
     if rows is not None:
         all_rows = whole_design(prepared, settings)
         notes.append(_PART.format(rows=len(rows), many=row_count, of="those" if all_rows is None else "all"))
-        prepared, ignored_columns = (
-            prepared.take(rows),
-            ignored_columns.iloc[rows] if len(ignored_columns) else ignored_columns,
-        )
+        prepared = prepared.take(rows)
+        ignored_columns = ignored_columns.iloc[rows] if len(ignored_columns) else ignored_columns
     findings = artefacts(prepared, aside=ignored_columns, dismissed=dismissed, callback=reporter.part("artefacts", ""))
     prepared, columns = contexts_as_columns(prepared)
-    task = Task.of(
-        prepared.counts, choice, settings, order, edges, prepared.adjustment, knowledge, contrast_rows, columns
-    )
+    task = Task.of(prepared, choice, settings, order, edges, knowledge, contrast_rows, columns)
     candidates = _candidates(task, reporter)
     _check_memory(row_count, len(candidates), sum(map(len, candidates)) / 2)
     key = key_of(task.design.ranks, choice, order, candidates, prepared.adjustment, knowledge)
@@ -140,7 +135,7 @@ def _searched(
     (judged,) = each(_judged, (task, all_rows), [(searched, tells_decided)], reporter)
     moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
     again = _again(task, searched, judged, reporter)
-    drawn = stability.draw(task.design.rows, task.group, task.arm, task.choice, reporter, memory, again)
+    drawn = stability.draw(task, reporter, memory, again)
     choice = stability.made(drawn, task.choice)
     if choice != task.choice and not notes:
         notes.append(_DRAWS_CUT.format(done=choice.bootstrap, asked=task.choice.bootstrap))
@@ -154,13 +149,8 @@ def _check_memory(rows: int, nodes: int, pairs: float = 0.0) -> None:
     The error says how many columns would fit, with as large a share of all pairs.
     """
     work = f"A refinement of {rows:,} rows × {nodes:,} columns"
-    check_memory(
-        work,
-        lambda columns: duration.peak_bytes(rows, columns, pairs * (columns / nodes) ** 2),
-        nodes,
-        "cpu",
-        "fewer rows",
-    )
+    needed = lambda columns: duration.peak_bytes(rows, columns, pairs * (columns / nodes) ** 2)  # noqa: E731
+    check_memory(work, needed, nodes, "cpu", "fewer rows")
 
 
 def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
@@ -203,17 +193,17 @@ def _near(
 
 
 def _redone(task: Task, weights: Sequence[np.ndarray], reporter: Reporter) -> list[Drawn]:
-    return [_refined_again(task, row_weights, reporter) for row_weights in weights]
-
-
-def _refined_again(task: Task, weights: np.ndarray, reporter: Reporter) -> Drawn:
-    """The edges of an independent refinement of drawn rows; constant columns have none."""
-    remaining = task.drawn(np.repeat(np.arange(task.design.rows), weights.astype(int)))
-    if remaining is None:
-        return Drawn([], 0)
-    drawn, nodes = remaining
-    candidates = screen(drawn.design, also=drawn.also, rules=drawn.rules, reporter=reporter)
-    searched = search_everywhere(drawn, candidates, reporter, Memory())
-    graph = enumerate(searched.best.found.parents)
-    edges = [[int(nodes[parent]), int(nodes[child])] for child, parents in graph for parent in parents]
-    return Drawn(edges, searched.made)
+    """The edges of independent refinements of drawn rows; constant columns have none."""
+    results = []
+    for row_weights in weights:
+        remaining = task.drawn(np.repeat(np.arange(task.design.rows), row_weights.astype(int)))
+        if remaining is None:
+            results.append(Drawn([], 0))
+            continue
+        drawn, nodes = remaining
+        candidates = screen(drawn.design, also=drawn.also, rules=drawn.rules, reporter=reporter)
+        searched = search_everywhere(drawn, candidates, reporter, Memory())
+        graph = enumerate(searched.best.found.parents)
+        edges = [[int(nodes[parent]), int(nodes[child])] for child, parents in graph for parent in parents]
+        results.append(Drawn(edges, searched.made))
+    return results

@@ -106,8 +106,7 @@ class Refined:
         For several questions, `disco.refine.fitted_graphs.fitted_graphs` fits the table once. `where` restricts the
         rows by levels of covariates (`disco.effects.effect_question.among`).
 
-        Raises:
-            InputError: the table is not that of the refinement, or the question cannot be answered.
+        InputError: the table is not that of the refinement, or the question cannot be answered.
         """
         from disco.effects.effect import effect
         from disco.effects.effect_question import among  # imports the compiler

@@ -15,7 +15,7 @@ from disco.knowledge import Knowledge
 from disco.likelihood.rank_design import Prior
 from disco.refine.choice import Choice
 from disco.refine.order_search import Optimum
-from disco.refine.walks import Parents
+from disco.refine.stepwise import Parents
 from disco.table.adjustment import Adjustment
 
 WIDER_SCREEN = "wider screen"  # the searches under one, which an interrupted refinement makes again

@@ -13,8 +13,8 @@ import networkx as nx
 import numpy as np
 
 from disco.refine.node_scores import Scores, resolve
+from disco.refine.stepwise import Allowed, Parents, Walk, together
 from disco.refine.turned import Turned
-from disco.refine.walks import Allowed, Parents, Walk, together
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,34 @@ A node's score over several classes, given the nodes that may be its parents, is
 with the classes of `disco.likelihood.other_classes`: the semiparametric GLM, a hurdle, normal scores. The *lead* of a
 graph over a rival is the sum of these scores over all nodes, less the same for the rival. Both choose their parents,
 and the class of every node, anew. The rivals of an edge's direction are the orders of `disco.refine.turned`. If an edge
-is undecided because of its rivals, it may be reversed together with others, so those are compared again. Last, columns
-may be coarse readings (`disco.refine.coarse`).
+is undecided because of its rivals, it may be reversed together with others, so those are compared again.
+
+Last, every column may be a coarse reading of a normal variable. The neighbours of a column with few levels stay
+dependent given the column where they would not be given the variable itself. So more edges join the columns than join
+the variables, and a node with two neighbours may seem to be their common child. A sparse graph of the variables
+(`disco.linear.noisy`) explains such columns with fewer edges. The lead over it is the lead over the best graph of
+normal scores, minus the gain of the graph of the variables over that graph, both by the likelihood of the correlations
+of normal scores.
 """
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 
+from disco.knowledge import Resolved
 from disco.likelihood.other_classes import exactness, has_hurdle, normal_scores, positive_parts, zero_parts
 from disco.likelihood.rank_design import Prior
-from disco.linear.insertion import order_by_linear_models
+from disco.linear.insertion import along, order_by_linear_models
 from disco.linear.noisy import Noisy
-from disco.refine.coarse import coarse_leads
+from disco.progress import Reporter
 from disco.refine.node_scores import Scores, resolve
 from disco.refine.reversal import PositionChanges
 from disco.refine.screen import correlations
-from disco.refine.stepwise import FAILED, NodeFit
+from disco.refine.stepwise import FAILED, Allowed, NodeFit, Parents
 from disco.refine.turned import Turned
-from disco.refine.walks import Allowed, Parents
 
 Edge = tuple[int, int]  # (parent, child)
 Key = tuple[int, Allowed]  # a node and the candidates before it
@@ -43,10 +50,8 @@ class SeveralClasses:
     def __init__(self, glm: Scores, parents: Sequence[Parents], linear: Prior) -> None:
         design, self._begin = glm.design, parents
         self.glm, self._has_hurdle = glm, has_hurdle(design)
-        hurdle_designs = (
-            {"zero": zero_parts(design), "positive": positive_parts(design)} if self._has_hurdle.any() else {}
-        )
-        self._parts = [glm.replace(design=hurdle, warm=None) for hurdle in hurdle_designs.values()]
+        hurdle_designs = [zero_parts(design), positive_parts(design)] if self._has_hurdle.any() else []
+        self._parts = [glm.replace(design=hurdle, warm=None) for hurdle in hurdle_designs]
         self._normal = glm.replace(design=normal_scores(design, linear), warm=None)
         self._best: dict[Key, float] = {}
         self._by_normal: dict[Key, float] = {}
@@ -101,9 +106,8 @@ class SeveralClasses:
             none = key[0], 0
             gains = [_gain(glm[key], glm[none]), _gain(normal[key], normal[none])]
             if self._has_hurdle[key[0]]:
-                shared = {*hurdle_fits[0][key].parents} & {
-                    *hurdle_fits[1][key].parents
-                }  # an edge has its prior odds once
+                # An edge has its prior odds once.
+                shared = set(hurdle_fits[0][key].parents).intersection(hurdle_fits[1][key].parents)
                 gains.append(sum(_gain(fits[key], fits[none]) for fits in hurdle_fits) + self.glm.odds * len(shared))
             self._by_normal[key] = glm[none].score + (FAILED if math.isnan(gains[1]) else gains[1])
             available = [gain for gain in gains if not math.isnan(gain)]
@@ -161,6 +165,37 @@ def _compare_copulas(comparing: "_Comparing", classes: SeveralClasses, order: Se
         comparing.add(_of_normal_scores(classes, best, comparing.open))
     ahead = total - classes.normal_total(best) - allowance
     comparing.note(coarse_leads(copula, (order, best), ahead, comparing.open, rules, reporter))
+
+
+def coarse_leads(
+    copula: Noisy,
+    orders: Sequence[Sequence[int]],
+    ahead: float,
+    edges: Sequence[Edge],
+    rules: Resolved | None,
+    reporter: Reporter,
+) -> dict[Edge, float]:
+    """The lead of a graph over coarse readings in which an edge is reversed or absent, nats; none if it is large.
+
+    The `copula` has the normal scores, and how exactly they show normal variables. Searches begin at the order of the
+    graph and that of the best linear graph of normal scores; `ahead` is the lead over the latter.
+    """
+    exact = replace(copula, exactness=np.ones((len(copula.seen), 1)))
+    level = exact.nats(exact.best(orders, reporter)[0])
+    graph, model = copula.best(orders, reporter)
+    if rules is not None:
+        graph = along(model, rules.sorted(graph.order.tolist()))
+    if ahead - (copula.nats(graph) - level) > _FAR:
+        return {}
+    joined = nx.DiGraph(graph.edges)
+    turned = Turned(graph.order.tolist(), joined, rules)
+    leads = dict[Edge, float]()
+    for edge in edges:
+        rivals = [graph]
+        if joined.has_edge(*edge):
+            rivals = [along(model, rival) for rival in (*turned.near(edge), *turned.wider(edge))]
+        leads[edge] = ahead - max(copula.nats(rival) - level for rival in rivals)
+    return leads
 
 
 def _of_normal_scores(

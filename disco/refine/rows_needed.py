@@ -18,8 +18,8 @@ import pandas as pd
 
 from disco.likelihood.model import Model
 from disco.progress import SILENT, Reporter
-from disco.refine.many_rows import searched_rows
 from disco.refine.prior import BEFORE
+from disco.refine.task import searched_rows
 from disco.table.prepared import Prepared
 
 QUANTILES = (0.05, 0.95)

@@ -2,20 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from disco.cluster import each
 from disco.linear.insertion import order_by_linear_models
 from disco.linear.near import near
+from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
 from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
-from disco.refine.initial_orders import first_orders
 from disco.refine.node_scores import Scores, resolve
 from disco.refine.order_search import Optimum, search
 from disco.refine.prior import fitted_to, log_odds
 from disco.refine.resume import WIDER_SCREEN, End, First, Memory
 from disco.refine.screen import correlations, parts_of, supported, with_pairs
+from disco.refine.stepwise import Parents
 from disco.refine.task import Task
-from disco.refine.walks import Parents
+from disco.table.prepared import Prepared
 
 GIVEN, LINEAR = "CCS order", "linear models"  # names of starts
 _GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
@@ -108,7 +112,13 @@ def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
     """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
     choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
     starts: Starts = {} if task.order is None else {GIVEN: task.order}
-    for start, order in first_orders(task.table, choice.starts, choice.seed).items():
+    prepared, random = Prepared(task.table), np.random.default_rng([choice.seed, 11])
+    orders = {"by variance − mean": order_by_excess(prepared), "by mean": order_by_mean(prepared)}
+    orders["random 1"] = random.permutation(task.table.columns).tolist()
+    orders["by variance"] = order_by_variance(prepared)
+    for number in range(2, choice.starts + 1):
+        orders[f"random {number}"] = random.permutation(task.table.columns).tolist()
+    for start, order in islice(orders.items(), choice.starts):
         starts[start] = task.kept([index[name] for name in order])
         if LINEAR not in starts and len(starts) < choice.starts:
             starts[LINEAR] = task.kept(_linear(task, candidates, reporter))
@@ -202,7 +212,8 @@ def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
             break
         best = best_of(optima).found
         begun = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
-        finished += _side_by_side(task, scores, begun, best.parents, reporter, len(optima), request.total)
+        searches = _Searches(request.first, request.candidates, begun, best.parents, len(optima), request.total)
+        finished += _side_by_side(task, scores, searches, reporter)
         without = _without(finished[-1], optima, without)
         optima.append(finished[-1])
     return finished
@@ -237,42 +248,30 @@ class _Searches(NamedTuple):
 
 
 def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list[End]:
-    scores = scores_of(task, request.first, request.candidates, reporter)
-    return _side_by_side(task, scores, request.begun, request.parents, reporter, request.done, request.total)
+    return _side_by_side(task, scores_of(task, request.first, request.candidates, reporter), request, reporter)
 
 
-def _side_by_side(
-    task: Task,
-    scores: Scores,
-    begun: Starts,
-    parents: Sequence[Sequence[int]],
-    reporter: Reporter,
-    finished: int,
-    total: int,
-) -> list[End]:
-    """Searches from several orders, with shared batches of fits; `parents` are those of a known graph."""
-    inside, previous_fits = dict.fromkeys(begun, 0.0), scores.made
+def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Reporter) -> list[End]:
+    """Searches from several orders, with shared batches of fits."""
+    begun, previous_fits = request.begun, scores.made
+    inside = dict.fromkeys(begun, 0.0)
 
     def telling(start: str) -> Callback:
         def report(event: Event) -> str | None:
             inside[start] = event.progress
-            share = (finished + sum(inside.values())) / max(total, 1)
+            share = (request.done + sum(inside.values())) / max(request.total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            graph, sweep, score = event.graph and event.graph.named(task.names, task.contexts), event.sweep, event.score
-            reporter.step(
-                "search", finished, total, share, message=words, start=start, sweep=sweep, score=score, graph=graph
-            )
+            graph = event.graph and event.graph.named(task.names, task.contexts)
+            details: dict[str, Any] = {"start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
+            reporter.step("search", request.done, request.total, share, message=words, **details)
             return ENOUGH if reporter.has_enough else None
 
         return report
 
-    tasks = [(scores, search(scores, order, parents, callback=telling(start))) for start, order in begun.items()]
-    optima = resolve(tasks)
-    fit_count = scores.made - previous_fits
-    return [
-        End(start, optimum, 0 if at else fit_count)
-        for at, (start, optimum) in enumerate(zip(begun, optima, strict=True))
-    ]
+    searches = [search(scores, order, request.parents, callback=telling(start)) for start, order in begun.items()]
+    optima = resolve([(scores, walk) for walk in searches])
+    fit_counts = [scores.made - previous_fits, *[0] * (len(begun) - 1)]
+    return [End(*end) for end in zip(begun, optima, fit_counts, strict=True)]
 
 
 def _under_a_wider_screen(
@@ -282,7 +281,8 @@ def _under_a_wider_screen(
     previous = sum(end.start.startswith(WIDER_SCREEN) for end in optima)
     for number in range(previous + 1, previous + _WIDER + 1):
         best: Optimum = best_of(optima).found
-        wider = _widened(task, _Graph(first, candidates, best.order, best.parents), reporter)
+        supported_pairs = each(_supported, (task, first, candidates, best), parts_of(len(best.order)), reporter)
+        wider = with_pairs(candidates, (pair for pairs in supported_pairs for pair in pairs))
         if wider == candidates or reporter.has_enough:
             break
         candidates, begun = wider, {f"{WIDER_SCREEN} {number}": best.order}
@@ -292,19 +292,7 @@ def _under_a_wider_screen(
     return candidates, optima
 
 
-class _Graph(NamedTuple):
-    first: First
-    candidates: Candidates
-    order: list[int]
-    parents: Sequence[Parents]
-
-
-def _widened(task: Task, graph: _Graph, reporter: Reporter) -> list[tuple[int, ...]]:
-    """`widened` by parts of the order."""
-    supported_pairs = each(_supported, (task, graph), parts_of(len(graph.order)), reporter)
-    return with_pairs(graph.candidates, (pair for pairs in supported_pairs for pair in pairs))
-
-
-def _supported(task: Task, graph: _Graph, positions: range, reporter: Reporter) -> list[tuple[int, int]]:
-    scores = scores_of(task, graph.first, graph.candidates, reporter)
-    return supported(scores, graph.order, graph.parents, positions)
+def _supported(
+    task: Task, first: First, candidates: Candidates, best: Optimum, positions: range, reporter: Reporter
+) -> list[tuple[int, int]]:
+    return supported(scores_of(task, first, candidates, reporter), best.order, best.parents, positions)

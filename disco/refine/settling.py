@@ -82,8 +82,7 @@ def next_experiment(
         nodes: those that can be set; all by default.
         with_rows: whether to predict how many rows an experiment needs, which fits a model to every open pair.
 
-    Raises:
-        InputError: a node is unknown, or the table, roles or knowledge are not those of the refinement.
+    InputError: a node is unknown, or the table, roles or knowledge are not those of the refinement.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))

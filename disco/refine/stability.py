@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from disco.likelihood.rank_design import RankDesign
 from disco.paper.ranks import fold_of_rows
 from disco.progress import Reporter
 from disco.refine.bounds import KINDS
@@ -15,28 +14,26 @@ from disco.refine.choice import Choice
 from disco.refine.node_scores import SEARCHING, Scores, resolve
 from disco.refine.order_search import Optimum, search
 from disco.refine.resume import Drawn, Memory
+from disco.refine.task import Task
 
 _SWEEPS = 3
 _SIDE_BY_SIDE = 4  # searches with shared batches of fits
 
 
 def draw(
-    rows: int,
-    group: np.ndarray | None,
-    arm: np.ndarray | None,
-    choice: Choice,
+    task: Task,
     reporter: Reporter,
     memory: Memory,
     again: Callable[[Sequence[Sequence[np.ndarray]]], Generator[Sequence[Drawn], None, None]],
 ) -> dict[str, Drawn]:
     """Search on every remaining requested draw until there are enough; returns all finished ones by name.
 
-    Rows of a group, (n,), are drawn and left out together; otherwise rows are drawn within arms, (n,). `again` searches
-    on weighted rows, for batches of draws with weights (n,) each.
+    Rows of a group are drawn and left out together; otherwise rows are drawn within arms. `again` searches on weighted
+    rows, for batches of draws with weights (n,) each.
     """
-    drawn = dict(_weights(rows, group, arm, choice))
+    drawn = dict(_weights(task))
     missing = [name for name in drawn if name not in memory.drawn]
-    size = 1 if choice.redone else _SIDE_BY_SIDE
+    size = 1 if task.choice.redone else _SIDE_BY_SIDE
     batches = [missing[at : at + size] for at in range(0, len(missing), size)]
     with contextlib.closing(again([[drawn[name] for name in batch] for batch in batches])) as results:
         for batch in batches:
@@ -64,12 +61,10 @@ def of_kind(drawn: dict, kind: str, choice: Choice) -> list:
     return [drawn[_name(kind, number, choice)] for number in range(getattr(choice, kind))]
 
 
-def constant_columns(
-    design: RankDesign, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
-) -> dict[str, list[int]]:
+def constant_columns(task: Task) -> dict[str, list[int]]:
     """The columns with a single value in the rows of each draw, by the draw's name."""
-    ranks, constant = design.ranks.T, {}
-    for name, weights in _weights(design.rows, group, arm, choice):
+    ranks, constant = task.design.ranks.T, {}
+    for name, weights in _weights(task):
         seen = ranks[:, weights > 0]
         constant[name] = np.flatnonzero(seen.min(1) == seen.max(1)).tolist()
     return constant
@@ -96,10 +91,9 @@ def near_found(scores: Scores, optimum: Optimum, weights: Sequence[np.ndarray]) 
     ]
 
 
-def _weights(
-    rows: int, group: np.ndarray | None, arm: np.ndarray | None, choice: Choice
-) -> Iterator[tuple[str, np.ndarray]]:
+def _weights(task: Task) -> Iterator[tuple[str, np.ndarray]]:
     """Each draw's name and row weights: first each fold left out, then each bootstrap table."""
+    choice, rows, group, arm = task.choice, task.design.rows, task.group, task.arm
     if choice.folds:
         fold = fold_of_rows(rows, choice.folds, choice.seed, group)
         for number in range(choice.folds):

@@ -3,17 +3,25 @@
 The candidate with the largest predicted gain is added. A parent with a negative predicted loss is removed. A fit
 confirms each step, until nothing changes. Fits are stored by (node, parents), results by (node, allowed candidates).
 With knowledge, a forbidden parent is never allowed, and a required one is a parent from the start and never removed.
+
+A search is a *walk*: it yields the fits that it needs, so that parallel searches share batches of fits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
 from disco.knowledge import Resolved
 from disco.refine.bounds import MOST_PARENTS
-from disco.refine.walks import Allowed, Parents, Walk
 
+Parents = tuple[int, ...]
+Allowed = int  # a set of a node's candidates, as bits by their position among these
+Wanted = tuple[int, Parents]
+Asked = TypeVar("Asked")  # the request of a walk: a fit, or a fit by some scores
+Result = TypeVar("Result")
+Walk = Generator[list[Wanted], None, Result]  # yields the fits that it needs and continues when they are made
 FAILED = -1e9  # nats: stands for a score that is not finite; no search ends there
 _DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
 
@@ -50,6 +58,25 @@ def predicted_losses(fitted: Iterable[NodeFit]) -> list[tuple[int, int, float]]:
         for child, node_fit in enumerate(fitted)
         for parent, nats in zip(node_fit.parents, node_fit.loss, strict=True)
     ]
+
+
+def together(walks: Sequence[Generator[list[Asked], None, Result]]) -> Generator[list[Asked], None, list[Result]]:
+    """Several walks as one, run in parallel with shared batches of fits."""
+    results: list[Any] = [None] * len(walks)
+    open_ = list(range(len(walks)))
+    while True:
+        still: list[int] = []
+        requests: list[Asked] = []
+        for number in open_:
+            try:
+                requests += next(walks[number])
+                still.append(number)
+            except StopIteration as stop:
+                results[number] = stop.value
+        if not still:
+            return results
+        yield requests
+        open_ = still
 
 
 class Stepwise:

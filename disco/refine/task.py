@@ -1,4 +1,7 @@
-"""A table to refine, with its given order and edges, checked and as node numbers."""
+"""A table to refine, with its given order and edges, checked and as node numbers.
+
+Of many rows, the graph is searched on a part; the gains of its edges are those of all.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +15,19 @@ from disco.errors import InputError
 from disco.experiments import Learnt, learnt, learnt_of
 from disco.graph.dag import check_order
 from disco.knowledge import Knowledge, Resolved
-from disco.likelihood.covariates import around, ranks_of, rates, seen
+from disco.likelihood.covariates import design_of, ranks_of, rates, seen
 from disco.likelihood.rank_design import RankDesign
 from disco.metrics.edges import Edges, read
 from disco.paper.settings import Settings
+from disco.refine.bounds import MOST_ROWS
 from disco.refine.choice import Choice
 from disco.refine.context_terms import Effects, first
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks
 from disco.table.prepared import Prepared
+
+_FEW = 20  # rows that a column keeps outside its most frequent value, if it has as many
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,6 @@ class Task:
     Attributes:
         order: all nodes in a given causal order.
         also: mask of pairs that must pass the screen, (d, d).
-        rules: of knowledge and of experiments, which every order and graph obeys; `known` has those of knowledge alone.
         positions: of the nodes as parents, as in `RankDesign.of`, (n, d).
         contexts: number of columns that are effects of contexts, which come first.
     """
@@ -41,9 +46,7 @@ class Task:
     choice: Choice
     order: list[int] | None
     also: np.ndarray
-    rules: Resolved | None = None
-    known: Resolved | None = None
-    learnt: Learnt | None = None
+    learnt: Learnt
     adjustment: Adjustment | None = None
     positions: np.ndarray | None = None
     contexts: int = 0
@@ -51,12 +54,11 @@ class Task:
     @classmethod
     def of(
         cls,
-        table: pd.DataFrame,
+        prepared: Prepared,
         choice: Choice,
         settings: Settings,
-        order: Sequence[str] | None,
-        edges: Edges | None,
-        adjustment: Adjustment | None,
+        order: Sequence[str] | None = None,
+        edges: Edges | None = None,
         knowledge: Knowledge | None = None,
         contrast_rows: pd.DataFrame | None = None,
         columns: Mapping[str, Effects] = MappingProxyType({}),
@@ -67,7 +69,7 @@ class Task:
             contrast_rows: `contrasts` of all rows, if this table has only a part of them.
             columns: those of the table that are effects of contexts.
         """
-        names = list(table.columns)
+        names = list(prepared.counts.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
         if order is not None:
             check_order(order, names[len(columns) :])
@@ -77,40 +79,31 @@ class Task:
                 if name not in index:
                     raise InputError(f'An edge names "{name}", which is not a column of the table.')
             also[index[pair[0]], index[pair[1]]] = True
-        levels, adjustment = seen(table, adjustment, settings)
-        as_rates = rates(levels.to_numpy(), adjustment)
-        if as_rates is not None:
-            as_rates[:, : len(columns)] = levels.to_numpy()[:, : len(columns)]  # an exposure concerns counts alone
-        positions = None if as_rates is None else ranks_of(as_rates)
-        design = RankDesign.of(
-            dense_ranks(levels.to_numpy()),
-            **around(adjustment, names),
-            positions=positions,
-            prior=BEFORE,
-            dtype=np.float32,
-            names=names,
-        )
-        known_rules = first(names, columns, None if knowledge is None else knowledge.resolve(names))
-        prepared = Prepared(table, adjustment)
-        from_experiments = (
-            learnt_of(prepared, names, known_rules, choice.margin)
-            if contrast_rows is None
-            else learnt(contrast_rows, names, known_rules)
-        )
+        levels, adjustment = seen(prepared.counts, prepared.adjustment, settings)
+        positions, values = None, levels.to_numpy()
+        if (as_rates := rates(values, adjustment)) is not None:
+            as_rates[:, : len(columns)] = values[:, : len(columns)]  # an exposure concerns counts alone
+            positions = ranks_of(as_rates)
+        design = design_of(values, adjustment, names, BEFORE, np.float32, positions)
+        known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
+        if contrast_rows is None:
+            from_experiments = learnt_of(Prepared(prepared.counts, adjustment), names, known, choice.margin)
+        else:
+            from_experiments = learnt(contrast_rows, names, known)
         task = cls(
-            table,
-            design,
-            choice,
-            None,
-            also,
-            from_experiments.rules,
-            known_rules,
-            from_experiments,
-            adjustment,
-            positions,
-            len(columns),
+            prepared.counts, design, choice, None, also, from_experiments, adjustment, positions, contexts=len(columns)
         )
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
+
+    @property
+    def rules(self) -> Resolved | None:
+        """The rules of knowledge and of experiments, which every order and graph obeys."""
+        return self.learnt.rules
+
+    @property
+    def known(self) -> Resolved | None:
+        """The rules of knowledge alone."""
+        return self.learnt.known
 
     @property
     def names(self) -> list[str]:
@@ -130,8 +123,7 @@ class Task:
 
     def source_of(self, parent: int, child: int, is_sure: bool) -> str:
         """The source of an edge's direction, one of `SOURCES`; `is_sure` if the model class decides it."""
-        source = NO_SOURCE if self.learnt is None else self.learnt.source_of(parent, child)
-        return source or (CLASS if is_sure else NO_SOURCE)
+        return self.learnt.source_of(parent, child) or (CLASS if is_sure else NO_SOURCE)
 
     def is_required(self, parent: int, child: int) -> bool:
         """Whether knowledge requires an edge."""
@@ -151,18 +143,38 @@ class Task:
             return None
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         positions = None if self.positions is None else self.positions[np.ix_(rows, varies)]
-        design = RankDesign.of(
-            dense_ranks(ranks[:, varies]),
-            **around(adjustment, [self.names[node] for node in varies]),
-            positions=positions,
-            prior=BEFORE,
-            dtype=self.design.columns.dtype,
-        )
+        table = self.table.iloc[rows, varies]
+        dtype = self.design.columns.dtype
+        design = design_of(ranks[:, varies], adjustment, list(table.columns), BEFORE, dtype, positions)
         index = {int(node): at for at, node in enumerate(varies)}
         order = None if self.order is None else [index[node] for node in self.order if node in index]
         also = self.also[np.ix_(varies, varies)]
-        rules, known_rules = (
-            None if resolved is None else resolved.part(varies.tolist()) for resolved in (self.rules, self.known)
-        )
-        table = self.table.iloc[rows, varies]
-        return Task(table, design, self.choice, order, also, rules, known_rules, None, adjustment, positions), varies
+        learnt = self.learnt.part(varies.tolist())
+        return Task(table, design, self.choice, order, also, learnt, adjustment, positions), varies
+
+
+def searched_rows(counts: np.ndarray) -> np.ndarray | None:
+    """The rows of counts, (n, d), to search: numbers, spread evenly over the rows' totals; None if that is all of them.
+
+    A few rows are added for a column that would be nearly constant otherwise.
+    """
+    rows = len(counts)
+    if rows <= MOST_ROWS:
+        return None
+    by_total = np.argsort(counts.sum(1), kind="stable")
+    chosen = np.zeros(rows, bool)
+    chosen[by_total[((np.arange(MOST_ROWS) + 0.5) * rows / MOST_ROWS).astype(int)]] = True
+    for column in counts.T:
+        values, times = np.unique(column[chosen], return_counts=True)
+        rarer = column != values[times.argmax()]
+        if (few := int((rarer & chosen).sum())) < _FEW:
+            chosen[np.flatnonzero(rarer & ~chosen)[: _FEW - few]] = True
+    return np.flatnonzero(chosen)
+
+
+def whole_design(prepared: Prepared, settings: Settings) -> RankDesign | None:
+    """All rows, for fits of merged rows; None with an adjustment, which no two rows may share."""
+    if prepared.adjustment is not None:
+        return None
+    levels, _ = seen(prepared.counts, None, settings)
+    return RankDesign.of(dense_ranks(levels.to_numpy()), prior=BEFORE, dtype=np.float32, at_rows=False)

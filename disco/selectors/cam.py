@@ -31,6 +31,7 @@ from disco.selectors import STOPPED
 from disco.selectors.smooths import (
     SPANNED,
     adjustment_columns,
+    as_table,
     check_rows,
     cholesky,
     in_order,
@@ -85,10 +86,7 @@ def edges(
     projections = smooths.T @ unexplained(normalised(values), basis)
     projections[~is_independent] = 0.0
     score, p_value = _tests(projections, factor, is_independent.reshape(-1, columns).sum(axis=1), freedom, reporter)
-    child, parent = np.tril_indices(len(order), -1)
-    names = np.array(list(order), dtype=object)
-    tests = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
-    return tests.assign(p_value=p_value[child, parent], selected=p_value[child, parent] < cutoff)
+    return as_table(order, score, p_value, cutoff)
 
 
 def _tests(

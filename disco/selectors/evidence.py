@@ -12,17 +12,14 @@ import pandas as pd
 
 from disco.graph.dag import check_order
 from disco.knowledge import Resolved
-from disco.likelihood.covariates import around, ranks_of, rates
-from disco.likelihood.rank_design import RankDesign
+from disco.likelihood.covariates import design_of
 from disco.progress import Callback, Reporter
 from disco.refine.node_scores import Scores, resolve
 from disco.refine.prior import BEFORE, fitted_to, log_odds
 from disco.refine.screen import screen
-from disco.refine.stepwise import NodeFit
-from disco.refine.walks import Walk
+from disco.refine.stepwise import NodeFit, Walk
 from disco.selectors import STOPPED
 from disco.table.adjustment import Adjustment
-from disco.table.cells import dense_ranks
 from disco.table.prepared import Table, prepare
 
 
@@ -45,21 +42,12 @@ def edges(
         rules: rules that the parents and the order obey, by the table's columns.
         callback: receives the events, three per node (screen, parents, fitted prior); returning False stops.
 
-    Raises:
-        InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
+    InputError: the table does not contain counts, the order does not match its columns, or a column is constant.
     """
     counts = prepare(table, adjustment, folds=None).counts
     names = list(counts.columns)
     check_order(order, names)
-    as_rates = rates(counts.to_numpy(), adjustment)
-    design = RankDesign.of(
-        dense_ranks(counts.to_numpy()),
-        **around(adjustment, names),
-        positions=None if as_rates is None else ranks_of(as_rates),
-        prior=BEFORE,
-        dtype=np.float32,
-        names=names,
-    )
+    design = design_of(counts.to_numpy(), adjustment, names, BEFORE, np.float32)
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     reporter.step("selector", 0, 3 * len(names), unit="node")
     candidates = screen(design, rules=rules, reporter=reporter)

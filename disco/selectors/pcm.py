@@ -40,6 +40,7 @@ from disco.selectors import STOPPED
 from disco.selectors.smooths import (
     SPANNED,
     adjustment_columns,
+    as_table,
     check_rows,
     cholesky,
     in_order,
@@ -75,18 +76,12 @@ def edges(
     one that adds nothing to an exact fit.
 
     Args:
-        table: numbers, whole or not, (rows, nodes).
-        order: its columns' names, each once, sources first.
+        table, order, columns, callback: as in `cam.edges`.
         alpha: the p-value below which an edge is selected.
-        columns: the columns of a smooth: 1 is a straight line, 2 and 3 are polynomials of that degree, more are cubic
-            splines. A node with m distinct values has at most m - 1.
         trees: the number of trees per forest; 0 sets v = 1 without a forest, which is many times as fast.
         seed: of the split of the rows and of the forests.
-        callback: receives an event after each child; returning False stops the tests.
 
-    Raises:
-        InputError: order and table do not have the same names, the table does not hold finite numbers, half of the rows
-            are too few for the predecessors, or alpha, columns, trees or seed is out of range.
+    InputError: as in `cam.edges`, of half of the rows, or alpha, trees or seed is out of range.
     """
     require("alpha", alpha, between(0, 1))
     for name, value, smallest in (("columns", columns, 1), ("trees", trees, 0), ("seed", seed, 0)):
@@ -98,10 +93,7 @@ def edges(
     check_rows(HALVES * min(map(len, rows_of_halves)), sizes, order, HALVES, spanning(extra).shape[1])
     fit, test = (_Half.of(values, extra, adjustment, rows) for rows in rows_of_halves)
     score = _scores(fit, test, int(max(sizes.max(), 1)), trees, rng, reporter)
-    (child, parent), names = np.tril_indices(len(order), -1), np.array(list(order), dtype=object)
-    p_value = np.where(np.isnan(score), 1.0, ndtr(-score))[child, parent]
-    tests = pd.DataFrame({"parent": names[parent], "child": names[child], "score": np.nan_to_num(score)[child, parent]})
-    return tests.assign(p_value=p_value, selected=p_value < alpha)
+    return as_table(order, np.nan_to_num(score), np.where(np.isnan(score), 1.0, ndtr(-score)), alpha)
 
 
 def halves(rows: int, rng: np.random.Generator, adjustment: Adjustment | None) -> tuple[np.ndarray, np.ndarray]:
@@ -133,12 +125,7 @@ class _Half(NamedTuple):
 
 
 def _scores(
-    fit: _Half,
-    test: _Half,
-    columns: int,
-    trees: int,
-    rng: np.random.Generator,
-    reporter: Reporter,
+    fit: _Half, test: _Half, columns: int, trees: int, rng: np.random.Generator, reporter: Reporter
 ) -> np.ndarray:
     """T, (children, parents) by position in the order; NaN where it is undefined. The first regressions use `fit`."""
     smooths, mapped = _smooths(fit.values, test.values, columns)

@@ -79,10 +79,8 @@ def candidates(
     require_types(settings=(settings, Settings), knowledge=(knowledge, Knowledge | None))
     prepared = prepare(table, adjustment, folds=None)
     observational, _ = without_interventions(prepared)
-    engine, (rows, adjustment) = (
-        _engine(selector),
-        rows_of(selector, observational.counts, settings, observational.adjustment),
-    )
+    engine = _engine(selector)
+    rows, adjustment = rows_of(selector, observational.counts, settings, observational.adjustment)
     names = list(rows.columns)
     learnt = learnt_of(prepared, names, None if knowledge is None else knowledge.resolve(names))
     arguments: dict[str, dict[str, Any]] = {

@@ -7,6 +7,7 @@ factor, Zᵀ Z = L Lᵀ, for the regressions of every node on the nodes before i
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from scipy.interpolate import BSpline
 
 from disco.errors import InputError
@@ -32,8 +33,7 @@ def in_order(
         order: its columns' names, each once, sources first.
         columns: the columns of a smooth; a node with m distinct values has at most m - 1.
 
-    Raises:
-        InputError: order and table do not have the same names, or the table does not contain finite numbers.
+    InputError: order and table do not have the same names, or the table does not contain finite numbers.
     """
     numbers = finite(table)
     check_order(order, numbers.columns)
@@ -63,6 +63,13 @@ def check_rows(rows: int, sizes: np.ndarray, order: Sequence[str], splits: int =
             f'The regression of "{order[-1]}" on {nodes} nodes{" and the covariates" * (extra > 0)} has {needed - 2} '
             f"columns, too many for {which}: use {remedy}."
         )
+
+
+def as_table(order: Sequence[str], score: np.ndarray, p_value: np.ndarray, cutoff: float) -> pd.DataFrame:
+    """Tests, (children, parents) by position in the order, as a table: parent, child, score, p_value, selected."""
+    (child, parent), names = np.tril_indices(len(order), -1), np.array(list(order), dtype=object)
+    tests = pd.DataFrame({"parent": names[parent], "child": names[child], "score": score[child, parent]})
+    return tests.assign(p_value=p_value[child, parent], selected=p_value[child, parent] < cutoff)
 
 
 def spline_basis(values: np.ndarray, columns: int) -> np.ndarray:

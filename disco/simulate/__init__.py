@@ -8,20 +8,6 @@ from disco.simulate.mechanism_families import FAMILIES
 from disco.simulate.random_graphs import GRAPHS, edge_list
 from disco.simulate.sampling import Simulated, do, simulate
 
-__all__ = [
-    "FAMILIES",
-    "GRAPHS",
-    "Design",
-    "Simulated",
-    "do",
-    "edge_list",
-    "poisson_er",
-    "read_edges",
-    "read_truth",
-    "simulate",
-    "truth_of",
-]
-
 
 def poisson_er(nodes: int = 20, rows: int = 2000, k: float = 3, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A Poisson table on an ERk graph, and its true edges (columns parent and child)."""

@@ -37,9 +37,6 @@ class ComPoisson(Law):
     nu: float = parameter("shape ν: 1 is Poisson; below 1, more variance; above 1, less", 0.5, 0.001, 1000.0)
     largest_location = 1e4  # the time of the sum is proportional to the standard deviation
 
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
-
     def variance(self, location: np.ndarray) -> np.ndarray:
         variance = np.zeros(len(location))
         for window in self.windows(location):

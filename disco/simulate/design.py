@@ -10,6 +10,7 @@ import numpy as np
 
 from disco.errors import InputError
 from disco.fields import a_thing, between, check, is_whole, require
+from disco.files import plain
 from disco.simulate.design_options import DOSE, LARGEST_TABLE, MOST_CONTEXTS, RATES, DesignOptions
 from disco.simulate.mechanism_families import FAMILIES
 from disco.simulate.random_graphs import own_graph
@@ -122,17 +123,10 @@ class Design(DesignOptions):
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain types, ready for JSON."""
-        values = {item.name: getattr(self, item.name) for item in dataclasses.fields(self)}
-        values["edges"] = None if self.edges is None else [list(edge) for edge in self.edges]
-        values["names"] = None if self.names == self._default_names() else list(self.names)
-        values["family"] = self.family if isinstance(self.family, str) else dict(self.family)
-        values["interventions"] = (
-            list(self.interventions) if isinstance(self.interventions, tuple) else self.interventions
-        )
-        values["contexts"] = (
-            [list(targets) for targets in self.contexts] if isinstance(self.contexts, tuple) else self.contexts
-        )
-        return values | {"parameters": dict(self.parameters)}
+        values = {item.name: plain(getattr(self, item.name)) for item in dataclasses.fields(self)}
+        family = self.family if isinstance(self.family, str) else dict(self.family)
+        names = None if self.names == self._default_names() else list(self.names)
+        return values | {"names": names, "family": family, "parameters": dict(self.parameters)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Design":

@@ -74,17 +74,20 @@ def directions(
     """
     children = np.flatnonzero(present.any(axis=0)).tolist()
     is_binary = any(mechanisms[node].law.binary for node in np.flatnonzero((present | present.T).any(axis=0)).tolist())
-    affine = np.array([_is_affine(mechanisms[node]) for node in range(len(present))])
+    affine = np.array(
+        [node.index.affine and not (node.interactions and len(node.parents) > 1) for node in mechanisms[: len(present)]]
+    )
+    # Hidden: something affects the nodes without a column for it, or with one of too many groups.
+    is_hidden = bool(design.exposure or design.latent or design.groups > MOST_LEVELS)
+    is_in_class = all(mechanisms[node].law.in_class and mechanisms[node].scale != 0 for node in children)
+    verdicts = np.full(present.shape, NOT_PROVED, dtype=object)
     if design.keys() == [ISING]:
-        verdicts = np.full(present.shape, UNKNOWN, dtype=object)
-    elif _has_hidden(design) or is_binary or not all(_in_class(mechanisms[node]) for node in children):
-        verdicts = np.full(present.shape, NOT_PROVED, dtype=object)
-    elif not affine[children].any():
-        verdicts = np.full(present.shape, KNOWN, dtype=object)
-    elif present.sum(axis=0).max() <= 1 and not design.disturbing():
-        verdicts = _of_a_tree(present, order, affine)
-    else:
-        verdicts = np.full(present.shape, NOT_PROVED, dtype=object)
+        verdicts[:] = UNKNOWN
+    elif not is_hidden and not is_binary and is_in_class:
+        if not affine[children].any():
+            verdicts[:] = KNOWN
+        elif present.sum(axis=0).max() <= 1 and not design.disturbing():
+            verdicts = _of_a_tree(present, order, affine)
     verdicts[(verdicts != KNOWN) & _by_experiment(present, targets, reached)] = BY_EXPERIMENT
     return np.where(present, verdicts, "")
 
@@ -139,20 +142,6 @@ def check(direction: str, where: str) -> str:
             f"{DIRECTIONS[-1]}: write one of them, or leave the column direction out."
         )
     return direction
-
-
-def _is_affine(mechanism: Mechanism) -> bool:
-    return mechanism.index.affine and not (mechanism.interactions and len(mechanism.parents) > 1)
-
-
-def _has_hidden(design: Design) -> bool:
-    """Whether something affects the nodes without a column for it, or with one of too many groups."""
-    return bool(design.exposure or design.latent or design.groups > MOST_LEVELS)
-
-
-def _in_class(mechanism: Mechanism) -> bool:
-    """Whether a node with parents is in the class and depends on them."""
-    return mechanism.law.in_class and mechanism.scale != 0
 
 
 def _of_a_tree(present: np.ndarray, order: Iterable[int], affine: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""The conditional distribution of a count given its parents, with its parameters.
+"""The conditional distribution of a count, or of a continuous value, given its parents, with its parameters.
 
-A law turns the *location* of each row, the value of the mechanism's response, into counts. The meaning of the location
+A law turns the *location* of each row, the value of the mechanism's response, into values. The meaning of the location
 depends on the law: the conditional mean, the success probability of a binomial, the mean of the count part if zeros are
 added, or mu of a discrete normal. `mean`, `variance` and `pmf` are exact, given the location. Draws use one stream, row
 by row, so a smaller table is the first rows of a larger one.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, gammaln, logit, xlogy
-from scipy.stats import binom, nbinom, poisson
+from scipy.stats import binom, gamma, nbinom, norm, poisson
 
 from disco.fields import between, require
 
@@ -70,9 +70,9 @@ class Law(ABC):
         """Whether it is a semiparametric GLM: same base measure and support at every location."""
         return True
 
-    @abstractmethod
     def mean(self, location: np.ndarray) -> np.ndarray:
-        """The conditional mean, (rows,)."""
+        """The conditional mean, (rows,); in most laws the location itself."""
+        return location
 
     @abstractmethod
     def variance(self, location: np.ndarray) -> np.ndarray:
@@ -111,9 +111,6 @@ class Widened(NamedTuple):
 class Poisson(Law):
     """Poisson; the location is the mean."""
 
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
-
     def variance(self, location: np.ndarray) -> np.ndarray:
         return location
 
@@ -129,9 +126,6 @@ class NegativeBinomial(Law):
     """Negative binomial with size r: the variance is mean + mean^2 / r; the location is the mean."""
 
     size: float = parameter("size r: variance is mean + mean²/r", 6.0, 0.01, 1e6)
-
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
 
     def variance(self, location: np.ndarray) -> np.ndarray:
         return location + location**2 / self.size
@@ -149,9 +143,6 @@ class NegativeBinomial(Law):
 @dataclass(frozen=True)
 class Geometric(Law):
     """Geometric on 0, 1, 2, ..., the negative binomial with size 1; the location is the mean."""
-
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
 
     def variance(self, location: np.ndarray) -> np.ndarray:
         return location + location**2
@@ -210,9 +201,6 @@ class Bernoulli(Law):
     scalable = False
     binary = True
 
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
-
     def variance(self, location: np.ndarray) -> np.ndarray:
         return location * (1 - location)
 
@@ -233,9 +221,6 @@ class GeneralisedPoisson(Law):
 
     dispersion: float = parameter("dispersion s: variance is mean/(1 − s)²", 0.4, 0.0, 0.95)
     in_class = False
-
-    def mean(self, location: np.ndarray) -> np.ndarray:
-        return location
 
     def variance(self, location: np.ndarray) -> np.ndarray:
         return location / (1 - self.dispersion) ** 2
@@ -287,9 +272,7 @@ class ZeroInflatedPoisson(_ZeroInflated):
 
     zeros: float = parameter("share of extra zeros", 0.3, 0.0, 0.99)
 
-    @property
-    def base(self) -> Law:
-        return Poisson()
+    base = Poisson()
 
 
 @dataclass(frozen=True)
@@ -330,3 +313,38 @@ class HurdlePoisson(Law):
         event = -np.log1p(first.random(len(location)) * np.expm1(-location))
         above = 1 + further.poisson(np.maximum(location - event, 0.0))
         return np.where(hurdle.random(len(location)) < self.zeros, 0, above)
+
+
+@dataclass(frozen=True)
+class Gaussian(Law):
+    """Normal with a fixed standard deviation; the location is the mean (paper, Continuous-Data Ordering Recovery)."""
+
+    sd: float = parameter("standard deviation of the noise", 1.0, 0.01, 100.0)
+    scalable = False
+    continuous = True
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return np.full_like(location, self.sd**2)
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return norm.pdf(grid, location[:, None], self.sd)
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return location + self.sd * rng.standard_normal(len(location))
+
+
+@dataclass(frozen=True)
+class Gamma(Law):
+    """Gamma with a fixed shape: the variance is mean^2 / shape; the location is the mean."""
+
+    shape: float = parameter("shape: variance is mean²/shape", 6.0, 0.1, 1000.0)
+    continuous = True
+
+    def variance(self, location: np.ndarray) -> np.ndarray:
+        return location**2 / self.shape
+
+    def pmf(self, location: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        return gamma.pdf(grid, self.shape, scale=location[:, None] / self.shape)
+
+    def sample(self, location: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return location / self.shape * rng.standard_gamma(self.shape, len(location))

@@ -177,7 +177,7 @@ def build(design: Design, present: np.ndarray, keys: list[str], streams: Streams
     children, a random pair of nodes, and is a source of the family of the first.
     """
     nodes = len(present)
-    low, high = (np.array([getattr(FAMILIES[key].index, end) for key in keys]) for end in ("low", "high"))
+    _, low, high = np.array([FAMILIES[key].index.coefficients for key in keys]).T
     coefficients = low + (high - low) * streams.coefficients.random(present.shape)
     if design.random_signs:
         coefficients *= np.where(streams.signs.random(present.shape) < 0.5, -1.0, 1.0)

@@ -4,7 +4,7 @@ Every function returns the adjacency matrix as booleans, (nodes, nodes), and a c
 first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import networkx as nx
 import numpy as np
@@ -35,7 +35,8 @@ def draw_graph(graph: str, nodes: int, k: float, rng: np.random.Generator) -> Dr
         raise InputError(f"A graph needs at least 2 nodes; got {nodes}.")
     if graph in RANDOM:
         return RANDOM[graph](nodes, k, rng)
-    return SHAPES[graph](nodes), np.arange(nodes)
+    parent, child = np.indices((nodes, nodes))
+    return SHAPES[graph](parent, child, nodes - 1), np.arange(nodes)
 
 
 def erdos_renyi(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
@@ -90,32 +91,14 @@ def scale_free(nodes: int, k: float, rng: np.random.Generator) -> Drawn:
     return present, position.argsort()
 
 
-def chain(nodes: int) -> np.ndarray:
-    """x1 -> x2 -> ... -> xd."""
-    return np.eye(nodes, k=1, dtype=bool)
-
-
-def fork(nodes: int) -> np.ndarray:
-    """x1 -> every other node."""
-    present = np.zeros((nodes, nodes), dtype=bool)
-    present[0, 1:] = True
-    return present
-
-
-def collider(nodes: int) -> np.ndarray:
-    """Every other node -> xd."""
-    present = np.zeros((nodes, nodes), dtype=bool)
-    present[:-1, -1] = True
-    return present
-
-
-def complete(nodes: int) -> np.ndarray:
-    """Every node -> all later ones."""
-    return np.triu(np.ones((nodes, nodes), dtype=bool), k=1)
-
-
 RANDOM = {"er": erdos_renyi, "er-exact": erdos_renyi_exact, "sf": scale_free}
-SHAPES = {"chain": chain, "fork": fork, "collider": collider, "complete": complete}
+# Whether an edge joins a parent and a child, by their positions and the last one.
+SHAPES: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "chain": lambda parent, child, last: child == parent + 1,
+    "fork": lambda parent, child, last: (parent == 0) & (child > 0),
+    "collider": lambda parent, child, last: (parent < last) & (child == last),
+    "complete": lambda parent, child, last: child > parent,
+}
 
 
 def own_graph(edges: Sequence[tuple[str, str]], names: list[str]) -> Drawn:

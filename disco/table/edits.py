@@ -106,7 +106,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class AddKinds:
-    """Add a column with the kind of every row, a capital letter each, or ValueError: see `disco.hidden.adjusting`."""
+    """Add a column with the kind of every row, a capital letter each (`disco.hidden.all_artefacts`), or ValueError."""
 
     kinds: str
     name: str = "kinds of rows"

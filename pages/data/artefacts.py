@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from disco.hidden.adjusting import ROLE
+from disco.hidden.all_artefacts import ROLE
 from disco.table.cells import names_of
 from disco.table.edits import AddKinds, Columns, LeaveOut, positions
 from disco.table.finding import Finding

@@ -28,7 +28,7 @@ class Answered(NamedTuple):
 
     Attributes:
         curve: the outcome's mean over the range of the cause; None if several nodes are set.
-        distribution: how often it has at least a count (`disco.effects.distribution.distribution`).
+        distribution: how often it has at least a count (`disco.effects.curve.distribution`).
         routes: the paths to the outcome from the set nodes whose values differ, with the share of the graphs that have
             each.
         strengths: by each of these nodes, how strong a hidden cause of it and the outcome would have to be to make the
@@ -68,7 +68,7 @@ def effect(run: Run, on: str, do: Mapping[str, float], against: Mapping[str, flo
 
     def work(graphs: "questions.Graphs", callback: Callback) -> Answered:
         from disco.effects import curve
-        from disco.effects.distribution import distribution
+        from disco.effects.curve import distribution
         from disco.effects.effect import effect
         from disco.effects.effect_question import among
         from disco.effects.strength import strength

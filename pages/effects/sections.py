@@ -7,9 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import EXPERIMENT
-from disco.effects.effect_json import as_json
 from disco.effects.effect_records import Answer, Effect, Interval
-from disco.effects.sentences import in_parts, short
+from disco.effects.sentences import as_json, in_parts, short
 from disco.files import plain as as_plain
 from disco.subjects.effects import figures as outcomes
 from disco.words import how_many, number, of_graphs, series

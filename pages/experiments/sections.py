@@ -5,7 +5,7 @@ import streamlit as st
 
 from disco import experiments
 from disco.columns import REFINED_CONTEXTS
-from disco.experiments.arrows import VERDICTS
+from disco.experiments.rules import VERDICTS
 from disco.refine import Choice
 from disco.runs import Run
 from disco.subjects.experiments import figures

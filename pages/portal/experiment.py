@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from disco import experiments
-from disco.experiments.arrows import VERDICTS
 from disco.experiments.contrasts import MARGIN
+from disco.experiments.rules import VERDICTS
 from disco.refine import QUICK
 from disco.runs import Run
 from disco.subjects.experiments import figures

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from disco.effects import drawing
 from disco.effects.compatible import Graphs
-from disco.effects.distribution import distribution
+from disco.effects.curve import distribution
 from disco.effects.effect import effect
 from disco.effects.graph_fits import FittedGraphs
 from disco.effects.means import OutcomeMeans, Over

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.experiments import arrows, contrasts, remarks
-from disco.experiments.arrows import CANNOT_SAY, CONTRADICTED, SUPPORTED
+from disco.experiments.rules import CANNOT_SAY, CONTRADICTED, SUPPORTED
 from disco.table.prepared import prepare
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from disco.effects.distribution import COLUMNS
+from disco.effects.curve import DISTRIBUTION
 from disco.effects.effect_records import Answer, Effect, Interval, Shares
 from disco.subjects.effects import figures as outcomes
 
@@ -17,7 +17,7 @@ def found(whens, tail):
         for case, when in enumerate(whens)
         for count, share in enumerate((1.0, *tail))
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(DISTRIBUTION))
 
 
 def lines(figure):

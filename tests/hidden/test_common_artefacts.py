@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from disco.errors import FitStopped, InputError
-from disco.hidden.adjusting import ROLE, kinds_as_column
-from disco.hidden.all_artefacts import Artefacts, artefacts, looked_for
+from disco.hidden.all_artefacts import ROLE, Artefacts, artefacts, kinds_as_column, looked_for
 from disco.table.edits import AddKinds, applied
 from disco.table.finding import Finding
 from disco.table.roles import Roles

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from disco.hidden.common import common_cause
-from disco.hidden.row_kinds import kinds_of_rows
+from disco.hidden.common import common_cause, kinds_of_rows
 from disco.simulate import Design, simulate
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate
 

@@ -7,8 +7,7 @@ import pytest
 from disco.errors import FitStopped, InputError
 from disco.graph.result import GraphResult
 from disco.methods import METHODS, find
-from disco.methods.mrs import ratio, second_moment
-from disco.methods.skeleton import joined
+from disco.methods.mrs import joined, ratio, second_moment
 from tests.enumerated import PARAMETER, given, joint
 from tests.methods.test_ods import COMPLETE, LACKING, ROWS, WITH_A_DESCENDANT, chain
 
@@ -88,7 +87,7 @@ def test_edges_keep_to_the_skeleton_and_notes_say_which(monkeypatch):
         assert name == "boss"
         return GraphResult.of(list(counts), [("b", "a")], undirected=[("c", "b")])
 
-    monkeypatch.setattr("disco.methods.skeleton.find", search)
+    monkeypatch.setattr("disco.methods.dispatch.find", search)
     table = chain()
     dense = find("mrs", table, {"skeleton": "none", "cutoff": 1.0})
     kept = find("mrs", table, {"skeleton": "boss", "cutoff": 1.0})

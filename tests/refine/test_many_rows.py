@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from disco.paper.settings import Settings
-from disco.refine import Choice, duration, many_rows, refine
+from disco.refine import Choice, duration, refine, task
 from disco.refine.bounds import MOST_ROWS
-from disco.refine.many_rows import searched_rows
+from disco.refine.task import searched_rows
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "many-columns.jsonl"
 QUICK = Choice(bootstrap=0, folds=0)
@@ -25,7 +25,7 @@ def table() -> pd.DataFrame:
 
 
 def few(monkeypatch, rows=1000):
-    monkeypatch.setattr(many_rows, "MOST_ROWS", rows)
+    monkeypatch.setattr(task, "MOST_ROWS", rows)
 
 
 def test_the_rows_are_spread_over_the_totals_and_keep_rare_values(table, monkeypatch):

@@ -17,7 +17,7 @@ from disco.knowledge.resolved import closure
 from disco.metrics.equivalence import equivalence_class
 from disco.refine import next_experiment
 from disco.refine import orientations as left
-from disco.refine.directions import Directions, KnownDirections
+from disco.refine.orientations import Directions, KnownDirections
 from disco.refine.rows_needed import means, rows_per_arm
 
 ALL = list(combinations(FOUR, 2))

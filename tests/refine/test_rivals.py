@@ -13,10 +13,9 @@ from disco.likelihood.other_classes import exactness
 from disco.progress import SILENT
 from disco.refine import refine
 from disco.refine.bounds import least_lead
-from disco.refine.coarse import coarse_leads
 from disco.refine.edge_evidence import in_classes
 from disco.refine.node_scores import Scores
-from disco.refine.rivals import SeveralClasses, leads
+from disco.refine.rivals import SeveralClasses, coarse_leads, leads
 from disco.refine.turned import Turned
 from disco.simulate import Design, simulate
 

@@ -19,7 +19,7 @@ def log_pair(key: str, marginal: np.ndarray) -> np.ndarray:
     family = FAMILIES[key]
     index, law = family.index, family.make_law({})
     x, y = np.arange(len(marginal)), np.arange(12)
-    location = index.response(index.intercept + index.high * index.feature(x / law.unit))
+    location = index.response(index.coefficients[0] + index.coefficients[2] * index.feature(x / law.unit))
     return np.log(marginal[:, None]) + np.log(law.pmf(location, y))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from disco import experiments
 from disco.errors import InputError
-from disco.experiments.arrows import CONTRADICTED
+from disco.experiments.rules import CONTRADICTED
 from disco.refine import QUICK, refine
 from disco.subjects.studies import portal
 from disco.table.prepared import prepare

@@ -156,14 +156,12 @@ INSIDE = {
     "disco.paper.ocs": {"allowed", "passes"},  # a table of edges
     "disco.selectors.selection": {"check", "rows_of"},
     "disco.selectors.smooths": {"in_order"},
-    "disco.refine.initial_orders": {"first_orders"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
     "disco.refine.fitted_graphs": {"fitted_graphs"},
     "disco.refine.refinement_result": {"Refined.effect"},
-    "disco.refine.task": {"Task.of"},
     "disco.methods.isolated": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},
-    "disco.methods.diffan": {"logged", "standardised"},
+    "disco.methods.diffan": {"begun", "logged", "standardised"},
     "disco.methods.general": {"standardised"},
     "disco.table.amounts": {"estimates", "normalised", "zeros"},
     "disco.table.artefacts": {"ignored"},
@@ -171,7 +169,7 @@ INSIDE = {
     "disco.table.gene_rows": {"annotation", "genes", "measures", "summaries", "variables"},
     "disco.table.sightings": {"sightings"},
     "disco.table.totals": {"points", "totals"},
-    "disco.hidden.adjusting": {"kinds_as_column"},  # says that this table has none
+    "disco.hidden.all_artefacts": {"kinds_as_column"},  # says that this table has none
     "disco.table.cells": {"names_of", "numeric"},
     "disco.table.identifiers": {"computed_columns"},
     "disco.table.edits": {"applied"},

@@ -10,16 +10,14 @@ import pandas as pd
 from disco.cli import options
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.cli.table_options import as_numbers, assigned
-from disco.effects.curve import curve
-from disco.effects.distribution import distribution
+from disco.effects.curve import curve, distribution
 from disco.effects.drivers import drivers
 from disco.effects.effect import effect
-from disco.effects.effect_json import as_json, as_rows
 from disco.effects.effect_question import among
 from disco.effects.effect_records import NO_SIGNS, Effect
 from disco.effects.graph_fits import FittedGraphs
 from disco.effects.hidden import Signs, signs
-from disco.effects.sentences import in_words
+from disco.effects.sentences import as_json, as_rows, in_words
 from disco.errors import InputError
 from disco.files import plain
 from disco.runs import open_run

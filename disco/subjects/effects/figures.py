@@ -44,7 +44,7 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
 
 def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
     """How often the outcome has at least a count: solid at the new values, dotted at the reference; a colour per case.
-    `curves` is from `disco.effects.distribution.distribution`, of this effect."""
+    `curves` is from `disco.effects.curve.distribution`, of this effect."""
     above = curves[curves["count"] > curves["count"].min()]
     frequent = above[above[["at_least", "against"]].max(axis=1) > _RARE]
     figure, drawn = go.Figure(), above if frequent.empty else frequent

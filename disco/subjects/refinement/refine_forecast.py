@@ -32,7 +32,7 @@ from disco.refine import Choice, duration
 from disco.runs import Run
 from disco.subjects.fit.forecast import crowding
 from disco.system import threads
-from disco.table.prepared import Table, prepare
+from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
 
 _MOST_WORK = 2e9  # rows · nodes · (nodes + 1000) of the largest table screened completely, in about two seconds
@@ -115,7 +115,7 @@ def trial(
     )
     counts = sample.counts.loc[:, sample.counts.nunique() > 1]
     rules = knowledge if counts.shape[1] == nodes else None  # it may name a column that is constant in these rows
-    task = Task.of(counts, Choice(), settings, None, None, sample.adjustment, rules)
+    task = Task.of(Prepared(counts, sample.adjustment), Choice(), settings, knowledge=rules)
     reporter = Reporter(callback, {"screen": 1.0}, "the estimate was stopped.")
     reporter.step("screen", 0, nodes)
     pairs = screen(task.design, rules=task.rules, reporter=reporter)
@@ -152,7 +152,7 @@ def _measured() -> float:
     from disco.refine.task import Task
 
     counts = pd.DataFrame(np.random.default_rng(0).poisson(3.0, (4000, 12))).add_prefix("x")
-    design = Task.of(counts, Choice(), Settings(), None, None, None).design
+    design = Task.of(Prepared(counts), Choice(), Settings()).design
     problems = [Problems.of([(node, [parent for parent in range(4) if parent != node])]) for node in range(12)]
     seconds = []
     for _ in range(4):  # the first may compile
