@@ -96,7 +96,6 @@ def without_effect(seed: int) -> ArmTable:
 
 
 def _cases() -> dict[str, Case]:
-    """Every case by its name."""
     cases = {}
     for kind in KINDS:
         for family in ("discrete-normal", "binomial-logit"):
@@ -202,7 +201,6 @@ def table(measured: list[Line]) -> str:
 
 
 def _cells(group: list[Line]) -> Iterator[object]:
-    """The cells of a case and a method after their number of tables."""
     sums = {name: total(group, name) for name in COUNTED}
     yield from (sums[name] for name in ("edges", "joined", "decided", "true", "wrong"))
     yield share(sums["true"], sums["decided"])
@@ -212,7 +210,6 @@ def _cells(group: list[Line]) -> Iterator[object]:
 
 
 def _contrast_sentence(group: list[Line]) -> str:
-    """The sentence on arms without effect."""
     false, every, rules = (total(group, name) for name in ("false", "contrasts", "rules"))
     return (
         f"Arms without any effect, random rows of {len(group)} real tables: {false} false contrasts of {every:,} "

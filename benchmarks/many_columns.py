@@ -70,7 +70,6 @@ def _measure(nodes: int, seed: int) -> Line:
 
 
 def _table(nodes: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A table, and its true edges."""
     drawn = simulate(LargeDesign(nodes=nodes, k=1, rows=_ROWS, family="poisson-softplus", seed=seed))
     return drawn.table, drawn.truth
 

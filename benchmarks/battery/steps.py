@@ -338,7 +338,6 @@ def _refuse(words: str) -> None:
 
 
 def _files(world: World) -> None:
-    """The files of a run, written and read back."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_counts(folder / "table.parquet", world.table)

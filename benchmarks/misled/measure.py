@@ -64,5 +64,4 @@ def _of_result(drawn: Drawn, result: Refined) -> Line:
 
 
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:
-    """The columns of a frame that hold anything, with plain values."""
     return {column: [compact(value) for value in frame[column]] for column in frame if frame[column].notna().any()}

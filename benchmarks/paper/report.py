@@ -152,7 +152,6 @@ def _machines(lines: list[Line]) -> dict[str, str]:
 
 
 def _machine(machine: dict[str, Any]) -> str:
-    """A machine in words."""
     threads = f"{machine['threads']} thread{'s' if machine['threads'] != 1 else ''}"
     unit = machine["gpu"] or f"{machine['cpu']}, {machine['cores']} cores, {threads}"
     return f"{unit}, torch {machine['torch']}"
@@ -165,7 +164,6 @@ def _rivals(lines: list[Line]) -> dict[str, float]:
 
 
 def _design(line: Line) -> str:
-    """What a line's rows were drawn from."""
     return json.dumps(line.get("design"), sort_keys=True)
 
 

@@ -8,7 +8,7 @@ from disco.errors import InputError
 from disco.files import folder_bytes, read_record
 from disco.runs.folder import Run
 from disco.runs.status import Status, Work
-from disco.subjects import WORKS
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.fit.results import StoredFit
 
 
@@ -28,7 +28,7 @@ class Summary:
             shape = run.shape
         except InputError:
             shape = None
-        return cls(run, {work: run.status(work) for work in WORKS}, shape, folder_bytes(run.path))
+        return cls(run, {work: run.status(work) for work in (FIT, REFINE, COMPARE)}, shape, folder_bytes(run.path))
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:

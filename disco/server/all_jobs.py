@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from disco.errors import InputError
 from disco.runs import Run, Status, Work, find_runs
-from disco.runs.status import WORKS
 from disco.server import users
 from disco.server.users import User
+from disco.subjects import WORKS
 from disco.work import jobs, turns
 
 
@@ -60,7 +60,7 @@ def _unfinished() -> list[Job]:
 
 def _of(user: User, run: Run) -> list[Job]:
     """The work on a run of a user that is neither done nor cancelled."""
-    states = [(work, run.status(work)) for work in WORKS.values()]
+    states = [(work, run.status(work)) for work in WORKS]
     unfinished = [(work, status) for work, status in states if status.active or status.state == "interrupted"]
     return [Job(user, run, work, status, jobs.wait_of(run, work)) for work, status in unfinished]
 

@@ -11,6 +11,7 @@ import pytest
 from made_up import finished_run
 from pyarrow import parquet
 
+from disco.subjects.fit.results import StoredFit
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.subjects import FIT
@@ -77,6 +78,6 @@ def test_a_file_of_a_run_is_not_called_damaged_for_lack_of_memory(monkeypatch):
 
     monkeypatch.setattr(pd, "read_csv", full)
     monkeypatch.setattr(parquet.ParquetFile, "read", full)
-    for read in (run.order, run.table):
+    for read in (StoredFit(run).edges, run.table):
         with pytest.raises(InputError, match="needs more memory than is free: end other programs, restore the file"):
             read()

@@ -6,6 +6,8 @@ import pytest
 import torch
 from refine_world import QUICK
 
+from disco.subjects.fit.results import StoredFit
+from disco.refine.task import Task
 from disco import DISCO, Settings
 from disco.experiments import learnt_of
 from disco.fitting import fit as fit_networks
@@ -176,7 +178,7 @@ def test_a_run_keeps_which_rows_its_fit_used(rng, tmp_path):
     execute(run)
     again = open_run(run.path)
     assert again.status(FIT).notes == ["The 600 rows without an intervention were used."]
-    assert "source" in again.ocs() and "source" in again.edges()
+    assert "source" in StoredFit(again).ocs and "source" in StoredFit(again).edges()
     compute_candidates(again, "cam")
     found = read_candidates(again, "cam")
     assert set(found["source"]) <= {"", "experiment"} and (found["source"] == "experiment").any()
@@ -196,9 +198,9 @@ def test_a_run_keeps_its_interventions(rng, tmp_path):
 @pytest.mark.parametrize("kind", ["set", "shift"])
 def test_arms_keep_their_sizes_in_bootstrap_tables(rng, kind):
     table = chain(rng, arms=(("", None), ("x", 0.9)))
-    arm = prepare(table, {"guide": ("intervention", kind)}).adjustment.interventions.arm
-    for _, weights in _weights(len(table), None, arm, Choice(bootstrap=5, folds=0)):
-        assert weights[arm == 1].sum() == 250 and weights.sum() == len(table)
+    task = Task.of(prepare(table, {"guide": ("intervention", kind)}), Choice(bootstrap=5, folds=0), Settings())
+    for _, weights in _weights(task):
+        assert weights[task.arm == 1].sum() == 250 and weights.sum() == len(table)
 
 
 def test_the_margin_of_a_refinement_is_that_of_its_contrasts(rng):

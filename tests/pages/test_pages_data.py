@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
 
+from disco.reports import bundled
 from disco import runs
 from disco.runs import making
 from disco.subjects.studies import lahman
@@ -175,7 +176,7 @@ def test_the_example_opens_on_graph_with_both_results_if_it_is_installed(drawn, 
     at.button(key="see_example").click().run()
     assert at.title[0].value == "Graph" and not at.exception
     assert {"both"} <= {values["found_by"] for *_, values in drawn[-1].edges(data=True)}
-    monkeypatch.setattr(runs.bundled, "HOMES", ())
+    monkeypatch.setattr(bundled, "HOMES", ())
     at = booted()
     assert next(block for block in at.columns if block.button or block.get("file_uploader")).get("file_uploader")
     at.button(key="see_example").click().run()

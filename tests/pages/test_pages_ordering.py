@@ -75,7 +75,7 @@ def test_what_knowledge_and_experiments_cost_the_order():
     app = opened(bound)
     assert any("At 1 of 4 steps" in box.label for box in app.expander)
     assert app.dataframe[0].value.iloc[0][["step", "node", "rank"]].tolist() == [1, "x5", 5]
-    write_frame(tried.path / "ocs.csv", tried.ocs().assign(rule="free", source="experiment"))
+    write_frame(tried.path / "ocs.csv", StoredFit(tried).ocs.assign(rule="free", source="experiment"))
     assert "experiments changed none of the 4 steps." in texts(opened(tried))
 
 

@@ -111,7 +111,7 @@ def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on(
 )
 def test_a_run_has_one_state(fit, refinement, said):
     run = written_run(poisson())
-    one = Summary(run, {REFINE: Status("refine", refinement), FIT: Status("fit", fit)}, None, 0)
+    one = Summary(run, {FIT: Status("fit", fit), REFINE: Status("refine", refinement)}, None, 0)
     assert run_table.state(one) == said
 
 

@@ -234,7 +234,7 @@ def test_the_sidebar_sends_work_to_a_cluster(monkeypatch):
 def test_the_sidebar_opens_runs_and_tells_one_that_waits_from_one_that_is_fitted():
     first, second, third = (written_run(poisson(), name) for name in ("first", "second", "third"))
     second.update(FIT, state="queued")
-    third.update(state="running", stage="joint")
+    third.update(FIT, state="running", stage="joint")
     locks = [second.take(), third.take()]
     at = booted("train")
     picker = box(at, "run_picker")

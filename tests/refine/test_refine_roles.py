@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco.table.prepared import prepare
+from disco.refine.task import Task
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import around, bases, ranks_of, rates
@@ -174,7 +176,9 @@ def test_bootstrap_tables_draw_whole_groups():
         def write(self) -> None:
             self.drawn.clear()
 
-    draw(200, group, None, Choice(folds=4, bootstrap=6), SILENT, Nothing(), again)
+    table, choice = pd.DataFrame({"x": np.arange(200) % 7, "y": np.arange(200) % 5, "group": group}), Choice(folds=4, bootstrap=6)
+    task = Task.of(prepare(table, {"group": "group"}), choice, Settings())
+    draw(task, SILENT, Nothing(), again)
     assert len(seen) == 10
     for weights in seen:
         assert (weights.reshape(40, 5) == weights.reshape(40, 5)[:, :1]).all()

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from made_up import candidates, finished_run, of_an_older_version, ordering, refine_by_hand
 
+from disco.subjects import FIT, REFINE
 from disco.errors import InputError
 from disco.files import write_frame, write_json
 from disco.paper.settings import Settings
@@ -110,7 +111,7 @@ def test_other_counts_in_the_same_columns_are_noticed():
 def test_a_summary_tells_what_is_there():
     run = fitted(["a", "b", "c"], [("a", "b"), ("a", "c")])
     one = Summary.of(run)
-    assert one.shape == (60, 3) and one.fit.state == "done" and one.refinement.state == "none"
+    assert one.shape == (60, 3) and one.statuses[FIT].state == "done" and one.statuses[REFINE].state == "none"
     assert one.bytes == sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
     assert edge_counts(run) == (2, None)
     refine_by_hand(run, ["a", "b", "c"], [("b", "c")])

@@ -121,6 +121,6 @@ def test_files_that_nothing_depends_on_may_fail(small_table, monkeypatch):
     append_bytes(run.path / "nowhere" / "file", b"lost")
     (run.path / "events.jsonl").unlink()
     (run.path / "events.jsonl").mkdir()
-    losses.rewind(run.path / "events.jsonl", "joint", 1)
+    losses.rewind(run, "joint", 1)
     with open(os.devnull, "ab") as nowhere, jobs._log(run) as log:
         assert os.fstat(log.fileno()).st_rdev == os.fstat(nowhere.fileno()).st_rdev

@@ -297,7 +297,6 @@ def replaced(old: bytes, new: bytes, *names: str) -> Callable[[Files], None]:
     [
         (lambda files: files.pop("settings.json"), "it has no settings.json"),
         (lambda files: files.pop("table.parquet"), "table.parquet is missing"),
-        (lambda files: files.pop("status.json"), "its fit is interrupted, not done"),
         (lambda files: files.pop("edges.csv"), "has no result yet"),
         (lambda files: files.update({"training.json": b"{}"}), "training.json is damaged"),
         (lambda files: files.pop("refined_edges.csv"), "refined_edges.csv is missing"),

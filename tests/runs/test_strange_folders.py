@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from disco.runs.status import unasked
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.paper.settings import Settings
@@ -61,7 +62,7 @@ WRONG_STATUS = {
 def test_a_status_of_a_wrong_type_reads_as_failed_with_the_reason(small_table, field, value):
     run = create_run(small_table, TINY, name="odd")
     path = run.path / "status.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), field: value}).replace("Infinity", "1e400"))
+    path.write_text(json.dumps({**unasked(FIT).to_dict(), field: value}).replace("Infinity", "1e400"))
     status = run.status(FIT)
     assert status.state == "failed" and status.resumable
     assert "status.json" in status.error and (field in status.error or field == "estimate")
@@ -106,7 +107,7 @@ def test_damaged_tickets_and_locks_hold_up_nobody(small_table):
     run = create_run(small_table, TINY, name="waits", device="cpu")
     lock = run.take({"host": 5, "pid": -1, "signals": "yes", "work": "fit"})
     assert note(run.lock_path) == {"work": "fit"}
-    turns.add_ticket(run, "cpu", 10.0)
+    turns.add_ticket(run, "cpu", 10.0, FIT)
     queue = turns.ticket_of(run, "cpu", 10.0).parent
     for number, content in enumerate((b"", b"\x00/x", b"\xff\xfe", b"/" + b"x" * 100_000, b"/", b"../..")):
         (queue / f"{number:020d}-x").write_bytes(content)
@@ -121,4 +122,4 @@ def test_damaged_tickets_and_locks_hold_up_nobody(small_table):
     queue.write_text("no folder")
     assert turns.waiting("cpu") == []
     with pytest.raises(InputError, match="cannot be written"):
-        turns.add_ticket(run, "cpu", 10.0)
+        turns.add_ticket(run, "cpu", 10.0, FIT)

@@ -12,6 +12,7 @@ import pytest
 from app_world import booted, texts
 from made_up import finished_run, of_an_older_version, refine_by_hand
 
+from disco.paper.ocs import select
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes, write_frame, write_json
@@ -358,7 +359,7 @@ def test_p_values_of_another_selector_that_cannot_be_count_as_not_computed(run):
 @pytest.mark.parametrize("variant", [None, "constant-clipped"])
 def test_no_edges_are_believed_only_if_no_candidate_was_selected(selector, variant):
     run = finished_run(4, settings=Settings.of("paper", selector=selector))
-    candidates = results.select(StoredFit(run).ocs, 2.0, 1.0)
+    candidates = select(StoredFit(run).ocs, 2.0, 1.0)
     assert len(candidates)
     if selector == "cam":
         compute_candidates(run, "cam")

@@ -68,7 +68,7 @@ def _source(source: Source) -> tuple[str, list[str]]:
 
 
 def _python(table: str, module: str) -> list[str]:
-    lines = [f"from disco.studies import {module}", f'{table}.to_csv("counts.csv", index=False)']
+    lines = [f"from disco.subjects.studies import {module}", f'{table}.to_csv("counts.csv", index=False)']
     return ["python - <<'END'", *lines, "END"]
 
 
