@@ -46,7 +46,7 @@ from benchmarks.paper.rows import METHODS, Method, Row, Table
 from benchmarks.paper.tables import TABLES
 from benchmarks.study import RESULTS, Line, append, argument_parser, machine, numbers
 from disco.cli.foreground import signals
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.devices import DEVICES, choose_device
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import plain

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from benchmarks.paper.data import Fit
 from benchmarks.study import machine
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.devices import choose_device
 from disco.errors import InputError
 from disco.files import read_json, write_json

@@ -20,7 +20,7 @@ from benchmarks.paper.data import CHANGES, INCREASING, Cohort, Known
 from benchmarks.paper.fits import Bench, networks, variant
 from benchmarks.paper.rows import Method, Row
 from benchmarks.study import timed
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.errors import FitStopped, InputError, ScoreUnavailable
 from disco.files import read_json, write_json
 from disco.graph.result import GraphResult

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.errors import FitStopped
 from disco.runs import Run, Work
 from disco.system import STOPPING

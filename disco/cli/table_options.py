@@ -14,7 +14,7 @@ import pandas as pd
 
 from disco.cli.cures import options
 from disco.cli.options import READ
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
 from disco.cli.tidying import changed

@@ -254,7 +254,7 @@ def export(graph: nx.DiGraph, format: str, about: About | None = None) -> str:
     node-link form, read by `networkx.node_link_graph(json.loads(text), edges="edges")`; `graphml` is read by
     `networkx.parse_graphml`; `dot` is for Graphviz. Names are escaped as each format requires.
 
-    `about` is its provenance (`disco.reports.provenance`). JSON, GraphML and DOT store it as attributes of the graph.
+    `about` is its provenance. JSON, GraphML and DOT store it as attributes of the graph.
     CSV has a line `# DISCO name: value` per fact above the header, since a column would repeat it on every row and look
     like a number of the edge. `pandas.read_csv(file, comment="#")`, R's `comment.char = "#"` and every reader of edges
     here skip these lines.

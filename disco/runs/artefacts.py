@@ -24,7 +24,7 @@ from disco.errors import InputError, printable
 from disco.fields import shown
 from disco.files import read_record, unwritten, write_json
 from disco.hidden.all_artefacts import SEARCHES, Artefacts, looked_for, search
-from disco.runs import digests, stamps
+from disco.runs import digests, file_times
 from disco.runs.folder import Run
 from disco.schema import record
 from disco.table.artefacts import ARTEFACTS, plain_artefacts
@@ -78,7 +78,7 @@ def of(run: Run) -> Artefacts:
         artefacts, is_older = _read(run)
         if not (is_older or artefacts.due):
             return artefacts
-    completed = _completed(run, stamps.artefacts(run))
+    completed = _completed(run, file_times.artefacts(run))
     if not run.is_read_only:
         with contextlib.suppress(OSError):
             write(run.path, completed)

@@ -19,7 +19,7 @@ VARIABLE = "DISCO_USER"  # of a process that works for one user: their id, role 
 class ManyUsers(space.Space):
     """The runs of the current user of a server."""
 
-    worker = "disco.server.worker"
+    worker = "disco.server.user_worker"
     is_shared = True
 
     def __init__(self, user_limits: UserLimits) -> None:

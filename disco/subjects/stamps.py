@@ -1,8 +1,8 @@
 """When the results of a run were written, in nanoseconds since 1970; 0 without a result."""
 
 from disco.errors import InputError
+from disco.runs.file_times import artefacts, of_file, table, truth
 from disco.runs.folder import Run
-from disco.runs.stamps import artefacts, of_file, table, truth
 from disco.subjects.fit.results import NETWORKS, StoredFit
 
 __all__ = ["artefacts", "comparison", "fit", "networks", "refinement", "table", "truth"]

@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.reports.provenance import about
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
+from disco.subjects.graph.provenance import about
 from disco.words import number
 from pages.compare.comparison import Compared, group, heading, label
 from pages.compare.monitoring import WORDS

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from disco.columns import ENDS, METHODS
-from disco.reports.provenance import about
 from disco.subjects.comparison import figures
+from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
 from pages.shared.graph import canvas, downloads, paired

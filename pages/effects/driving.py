@@ -5,8 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from disco.reports.provenance import about
 from disco.subjects.effects import figures as outcomes
+from disco.subjects.graph.provenance import about
 from disco.words import how_many, of_graphs
 from pages.effects import answering, question
 from pages.shared.graph import downloads

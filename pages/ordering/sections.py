@@ -12,8 +12,8 @@ from disco.runs import Run
 from disco.subjects import stamps
 from disco.subjects.fit import network_cache, results
 from disco.subjects.fit.figures import arcs, ranking
-from disco.subjects.fit.figures import curvature as by_rank
 from disco.subjects.fit.figures import ordering as figures
+from disco.subjects.fit.figures import row_curvature as by_rank
 from disco.subjects.fit.results import StoredFit
 from disco.words import how_many, listed, more, number, plural, share
 from pages.ordering import step_player

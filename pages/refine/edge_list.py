@@ -9,7 +9,7 @@ import streamlit as st
 from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
 from disco.refine.bounds import decided_means
 from disco.refine.refinement_result import METHOD
-from disco.reports.provenance import about
+from disco.subjects.graph.provenance import about
 from disco.words import how_many
 from pages.refine import filters
 from pages.shared.evidence import evidence_panel, evidence_words, next_steps, questions

@@ -9,10 +9,10 @@ import streamlit as st
 from disco.errors import printable
 from disco.refine.refinement_result import METHOD
 from disco.reports.packing import pack
-from disco.reports.provenance import about
 from disco.runs import Run
 from disco.subjects import stamps
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.graph.provenance import about
 from disco.subjects.refinement.refined import read_refined
 from disco.words import size
 from pages.runs import attach_truth

@@ -11,8 +11,8 @@ from made_up import finished_run, refine_by_hand
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from disco.reports.provenance import table_digest
 from disco.runs import Run
+from disco.subjects.graph.provenance import table_digest
 
 pytestmark = pytest.mark.browser
 

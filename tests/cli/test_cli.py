@@ -21,13 +21,12 @@ import disco
 from disco.__main__ import main
 from disco.cli import table_options
 from disco.cli.options import parsed
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.cli.table_options import FilePart, chosen_columns
 from disco.errors import InputError
 from disco.fields import options
 from disco.paper.settings import PRESETS, Settings
 from disco.progress import Event
-from disco.reports.provenance import about
 from disco.runs import create_run, list_runs, open_run
 from disco.runs.origin import FromFile, Origin
 from disco.server import start
@@ -36,6 +35,7 @@ from disco.subjects.fit import CHECKPOINT
 from disco.subjects.fit.command import resumed
 from disco.subjects.fit.events import read_events
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.graph.provenance import about
 from disco.table import prepared
 from disco.table.counts import problems
 from disco.work import jobs
@@ -342,7 +342,7 @@ def test_a_signal_in_the_middle_of_a_line_says_so_all_the_same(tmp_path):
     script = (
         "import os, signal, threading\n"
         "from disco.cli.foreground import signals\n"
-        "from disco.cli.progress import Progress\n"
+        "from disco.cli.progress_bar import Progress\n"
         "stopping, progress = threading.Event(), Progress()\n"
         "class Interrupted:\n"
         "    fileno = progress.stream.fileno\n"
@@ -366,7 +366,7 @@ def test_a_stop_at_once_waits_until_the_compiler_is_out_of_the_way(tmp_path):
     script = (
         "import os, signal, threading, time\n"
         "from disco.cli.foreground import signals\n"
-        "from disco.cli.progress import Progress\n"
+        "from disco.cli.progress_bar import Progress\n"
         "def interrupt(): os.kill(os.getpid(), signal.SIGINT); return 'lived through it'\n"
         "compiler = {'interrupt': interrupt}\n"
         "exec(compile('def call(): return interrupt()', '/x/llvmlite/binding.py', 'exec'), compiler)\n"

@@ -11,10 +11,10 @@ import pytest
 from made_up import finished_run
 from pyarrow import parquet
 
-from disco.subjects.fit.results import StoredFit
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.subjects import FIT
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.table import command as check
 from disco.work.recording import ending
 

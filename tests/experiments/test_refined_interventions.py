@@ -6,8 +6,6 @@ import pytest
 import torch
 from refine_world import QUICK
 
-from disco.subjects.fit.results import StoredFit
-from disco.refine.task import Task
 from disco import DISCO, Settings
 from disco.experiments import learnt_of
 from disco.fitting import fit as fit_networks
@@ -20,10 +18,12 @@ from disco.methods import find
 from disco.paper.ocs import select
 from disco.refine import Choice, next_experiment, refine
 from disco.refine.stability import _weights
+from disco.refine.task import Task
 from disco.runs import create_run, open_run
 from disco.subjects import FIT
 from disco.subjects.fit.candidates import compute_candidates, read_candidates
 from disco.subjects.fit.execution import execute
+from disco.subjects.fit.results import StoredFit
 from disco.table.cells import dense_ranks
 from disco.table.prepared import prepare, without_interventions
 from disco.table.roles import Roles

@@ -6,7 +6,7 @@ import pytest
 from app_world import events
 
 from disco.figures.theme import FOLD_COLOURS, fold_colour, fold_dash
-from disco.subjects.fit.figures.losses import loss_curves, said_in_words, smooth
+from disco.subjects.fit.figures.loss_curves import loss_curves, said_in_words, smooth
 
 
 def test_smoothing_is_the_debiased_moving_average():

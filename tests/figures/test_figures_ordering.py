@@ -9,9 +9,9 @@ from text_boxes import WIDTH, box, point, text_width
 from disco.figures import theme
 from disco.graph.draw import colours
 from disco.paper import removals
-from disco.subjects.fit.figures import curvature as by_rank
 from disco.subjects.fit.figures import ordering as figures
 from disco.subjects.fit.figures import ranking
+from disco.subjects.fit.figures import row_curvature as by_rank
 from disco.words import number
 
 ORDER = ["a", "b", "c", "d", "e"]

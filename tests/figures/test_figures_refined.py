@@ -13,7 +13,7 @@ from disco.graph.dag import build
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
 from disco.refine.refinement_result import ends
-from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.figures import search_scores as figures
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
 STARTS = pd.DataFrame(

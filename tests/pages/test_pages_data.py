@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
 
-from disco.reports import bundled
 from disco import runs
+from disco.reports import bundled
 from disco.runs import making
 from disco.subjects.studies import lahman
 from pages.data import columns

@@ -150,7 +150,7 @@ def test_curvature_and_another_criterion_from_the_networks(fitted_run):
 
 
 def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
-    from disco.subjects.fit.figures import curvature as by_rank
+    from disco.subjects.fit.figures import row_curvature as by_rank
 
     ccs = StoredFit(fitted_run).ccs
     first = ccs[ccs["step"] == 1]

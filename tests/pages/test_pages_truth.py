@@ -6,8 +6,8 @@ from made_up import finished_run
 from test_pages_ordering import opened, section
 
 from disco.graph.dag import FORMATS, export
-from disco.reports.provenance import about
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.graph.provenance import about
 from pages.shared.result.truth import TruthComparison
 
 PAGES = ("ordering", "parents", "graph")

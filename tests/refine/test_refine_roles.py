@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.table.prepared import prepare
-from disco.refine.task import Task
 from disco.knowledge import Knowledge
 from disco.likelihood.batch import Problems
 from disco.likelihood.covariates import around, bases, ranks_of, rates
@@ -17,9 +15,11 @@ from disco.metrics.consensus import Comparison
 from disco.paper.settings import Settings
 from disco.refine import Choice, again, refine
 from disco.refine.stability import draw
+from disco.refine.task import Task
 from disco.selectors import evidence
 from disco.table.adjustment import Adjustment, Covariate
 from disco.table.cells import dense_ranks
+from disco.table.prepared import prepare
 
 ALONE = Choice(folds=0, bootstrap=0)
 
@@ -176,7 +176,8 @@ def test_bootstrap_tables_draw_whole_groups():
         def write(self) -> None:
             self.drawn.clear()
 
-    table, choice = pd.DataFrame({"x": np.arange(200) % 7, "y": np.arange(200) % 5, "group": group}), Choice(folds=4, bootstrap=6)
+    choice = Choice(folds=4, bootstrap=6)
+    table = pd.DataFrame({"x": np.arange(200) % 7, "y": np.arange(200) % 5, "group": group})
     task = Task.of(prepare(table, {"group": "group"}), choice, Settings())
     draw(task, SILENT, Nothing(), again)
     assert len(seen) == 10

@@ -5,9 +5,9 @@ import pandas as pd
 from made_up import finished_run, refine_by_hand
 
 import disco
-from disco.reports.provenance import about, table_digest
 from disco.runs import artefacts
 from disco.runs.artefacts import Artefacts
+from disco.subjects.graph.provenance import about, table_digest
 from disco.subjects.refinement.refined import read_refined
 from disco.table.finding import Finding
 from disco.verdicts import of_refinement

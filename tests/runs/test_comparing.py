@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from made_up import candidates, finished_run, of_an_older_version, ordering, refine_by_hand
 
-from disco.subjects import FIT, REFINE
 from disco.errors import InputError
 from disco.files import write_frame, write_json
 from disco.paper.settings import Settings
@@ -14,6 +13,7 @@ from disco.reports.all_results import FITTED, REFINED, names, read
 from disco.reports.summary import Summary, edge_counts
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
 from disco.runs import Run
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit.results import _frames
 
 

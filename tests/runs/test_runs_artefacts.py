@@ -17,11 +17,11 @@ from disco.refine import Choice, refine
 from disco.refine.refinement_result import withheld
 from disco.reports import all_results as found
 from disco.reports.packing import pack
-from disco.reports.provenance import about
 from disco.runs import artefacts, create_run, origin
 from disco.runs.folder import Run
 from disco.simulate import Design, simulate
 from disco.subjects import stamps
+from disco.subjects.graph.provenance import about
 from disco.subjects.refinement.refined import agree, dismiss, read_refined, save
 from disco.table.artefacts import ARTEFACTS
 from disco.table.edits import AddKinds

@@ -16,9 +16,9 @@ from disco.knowledge import Knowledge
 from disco.metrics.consensus import Comparison
 from disco.reports.all_results import FITTED
 from disco.reports.packing import pack, unpack
-from disco.reports.provenance import about
 from disco.reports.two_runs import _settings
 from disco.runs import create_run, find_runs, open_run
+from disco.subjects.graph.provenance import about
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from disco.runs.status import unasked
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.runs import create_run, find_runs, open_run, runs_root
 from disco.runs.locks import held, note
+from disco.runs.status import unasked
 from disco.subjects import FIT
 from disco.work import turns
 

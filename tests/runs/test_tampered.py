@@ -12,14 +12,13 @@ import pytest
 from app_world import booted, texts
 from made_up import finished_run, of_an_older_version, refine_by_hand
 
-from disco.paper.ocs import select
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.files import append_bytes, write_frame, write_json
 from disco.knowledge import Knowledge
+from disco.paper.ocs import select
 from disco.paper.settings import Settings
 from disco.refine import Choice
-from disco.reports.provenance import about
 from disco.reports.summary import Summary, edge_counts
 from disco.runs import Run, create_run, find_runs, list_runs, open_run, runs_root
 from disco.subjects import FIT, REFINE
@@ -30,6 +29,7 @@ from disco.subjects.fit.candidates import compute_candidates, read_candidates, s
 from disco.subjects.fit.events import read_events
 from disco.subjects.fit.execution import execute
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.graph.provenance import about
 from disco.subjects.refinement import refining
 from disco.subjects.refinement.refined import choice_of, read_check, read_refined, save_check
 from disco.subjects.refinement.refining import refine_run

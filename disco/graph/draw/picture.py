@@ -266,5 +266,5 @@ def svg(
     about: Mapping[str, object] | None = None,
 ) -> str:
     """The graph as an SVG document on white, with a title and a legend, without scripts or links. `about` is the
-    graph's provenance (`disco.reports.provenance`), stored as the picture's metadata."""
+    graph's provenance (`disco.subjects.graph.provenance`), stored as the picture's metadata."""
     return document(picture(graph, positions, strongest), title, about)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from disco.cli import options
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.cli.roles import listed as names_in
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.files import plain

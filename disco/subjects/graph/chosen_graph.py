@@ -8,7 +8,7 @@ from dataclasses import replace
 import networkx as nx
 
 from disco.cli.foreground import signals
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.cli.saying import say
 from disco.errors import FitStopped, InputError
 from disco.progress import Event

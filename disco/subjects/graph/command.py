@@ -8,9 +8,9 @@ from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
 from disco.graph.dag import FORMATS, export, with_contexts
-from disco.reports.provenance import about
 from disco.runs import open_run
 from disco.subjects.graph.chosen_graph import chosen_graph
+from disco.subjects.graph.provenance import about
 from disco.subjects.refinement.refined import read_refined
 
 

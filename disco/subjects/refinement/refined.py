@@ -24,7 +24,7 @@ from disco.graph import result as graph_result
 from disco.refine import Choice, Refined
 from disco.refine.bounds import MISFIT, MOST_PARENTS
 from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
-from disco.runs import artefacts, digests, stamps
+from disco.runs import artefacts, digests, file_times
 from disco.runs.folder import Run
 from disco.schema import check_order, damaged, fits, read, record, shown
 
@@ -127,10 +127,10 @@ def agree(run: Run) -> None:
     path, head = run.path / "refined_edges.csv", run.path / "refined.json"
     try:
         artefacts.of(run)  # writes what the file of an older version lacks, before its time is taken
-        stamp, edges = (head.stat().st_mtime_ns, stamps.artefacts(run)), read_refined(run).edges
+        stamp, edges = (head.stat().st_mtime_ns, file_times.artefacts(run)), read_refined(run).edges
         written = read(path, columns.REFINED_EDGES, run.nodes, len(edges))
         is_same = edges.equals(written.reindex(columns=edges.columns))
-        if not is_same and stamp == (head.stat().st_mtime_ns, stamps.artefacts(run)):
+        if not is_same and stamp == (head.stat().st_mtime_ns, file_times.artefacts(run)):
             _rewrite(path, head, edges)
     except (InputError, FileNotFoundError):
         return

@@ -9,7 +9,7 @@ import pandas as pd
 
 from disco.cli import options
 from disco.cli.cures import options as cures_of
-from disco.cli.progress import Progress
+from disco.cli.progress_bar import Progress
 from disco.cli.saying import say, say_json, sentence
 from disco.cli.table_options import read_part
 from disco.errors import InputError

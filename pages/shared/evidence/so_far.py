@@ -13,7 +13,7 @@ from disco.graph.result import GraphResult
 from disco.runs import Run, Status
 from disco.subjects import REFINE
 from disco.subjects.refinement import refining
-from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.figures import search_scores as figures
 from disco.words import how_many
 from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed, Places

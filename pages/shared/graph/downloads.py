@@ -18,8 +18,8 @@ from disco.errors import InputError
 from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
 from disco.graph.result import placed
-from disco.reports.provenance import about
 from disco.runs import Run
+from disco.subjects.graph.provenance import about
 from disco.table import spreadsheets
 from pages.shared.graph import canvas, layout, picked
 from pages.shared.graph.layout import Placed
@@ -83,7 +83,7 @@ def files(
 
     Args:
         edges_found, drawn: the graph in the files for other programs, and as drawn.
-        facts: returns what every file says about the graph (`disco.reports.provenance`).
+        facts: returns what every file says about the graph (`disco.subjects.graph.provenance`).
         strength: of the widest line.
         name: of the files, without an ending.
         key: begins the keys of the buttons.

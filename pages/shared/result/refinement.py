@@ -12,7 +12,7 @@ from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.subjects import stamps
-from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.figures import search_scores as figures
 from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 from disco.verdicts import Verdict, of_refinement
 from pages.shared.compute.cache import cached

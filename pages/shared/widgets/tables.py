@@ -17,7 +17,7 @@ _ROW, _HEAD = 35, 38
 class Csv(NamedTuple):
     """A table, or a function that makes it, as a file that is written when its button is pressed.
 
-    `about` returns the facts above its header (`disco.reports.provenance`), by name.
+    `about` returns the facts above its header (`disco.subjects.graph.provenance`), by name.
     """
 
     label: str

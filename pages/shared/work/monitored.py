@@ -12,10 +12,10 @@ from disco.runs import Run
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit import CHECKPOINT, FitStatus, order_so_far
 from disco.subjects.fit.events import read_events
-from disco.subjects.fit.figures import losses
+from disco.subjects.fit.figures import loss_curves
 from disco.subjects.fit.forecast import span
 from disco.subjects.refinement import RefinementStatus, refining
-from disco.subjects.refinement.figures import searches as figures
+from disco.subjects.refinement.figures import search_scores as figures
 from disco.subjects.refinement.refined import choice_from
 from disco.table.roles import Roles
 from disco.words import number, series, shortened, size
@@ -119,7 +119,7 @@ def _curves(run: runs.Run, status: FitStatus) -> None:
             "Smoothing",
             0.0,
             0.95,
-            losses.SMOOTHING,
+            loss_curves.SMOOTHING,
             0.05,
             key="smoothing",
             width=260,
@@ -135,9 +135,9 @@ def _curves(run: runs.Run, status: FitStatus) -> None:
             if not (events["stage"] == stage).any():
                 st.caption("Its curves appear when its training begins.")
                 continue
-            figure = losses.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, by_fold)
+            figure = loss_curves.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, by_fold)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
-            st.caption(losses.said_in_words(events, stage))
+            st.caption(loss_curves.said_in_words(events, stage))
     if status.state != "done":
         _order_so_far(run)  # below the curves, which so keep their place
 

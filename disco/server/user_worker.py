@@ -1,4 +1,4 @@
-"""python -m disco.server.worker: the process that works on a run of a server's user, as `python -m disco.subjects`."""
+"""The process that works on a run of a server's user: `python -m disco.server.user_worker`."""
 
 import sys
 
