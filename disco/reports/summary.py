@@ -2,6 +2,7 @@
 
 import contextlib
 from dataclasses import dataclass
+from typing import Any
 
 from disco import columns, schema
 from disco.errors import InputError
@@ -28,7 +29,8 @@ class Summary:
             shape = run.shape
         except InputError:
             shape = None
-        return cls(run, {work: run.status(work) for work in (FIT, REFINE, COMPARE)}, shape, folder_bytes(run.path))
+        works: tuple[Work[Any], ...] = FIT, REFINE, COMPARE
+        return cls(run, {work: run.status(work) for work in works}, shape, folder_bytes(run.path))
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:

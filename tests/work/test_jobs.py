@@ -151,7 +151,8 @@ def test_the_turn_comes_when_the_device_is_let_go(small_table):
 
 def test_a_fit_outlives_the_program_that_started_it_and_is_killed_if_it_does_not_answer(small_table, monkeypatch):
     run = new(small_table, ENDLESS)
-    code = f"from disco import runs; from disco.work import jobs; jobs.start(runs.open_run({run.id!r}), FIT)"
+    code = "from disco import runs; from disco.subjects import FIT; from disco.work import jobs; "
+    code += f"jobs.start(runs.open_run({run.id!r}), FIT)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), timeout=PATIENCE)
     wait(lambda: len(read_events(run)) > 0)
     assert run.status(FIT).state == "running"
