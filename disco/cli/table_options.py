@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from disco.cli.cures import options
 from disco.cli.options import READ
 from disco.cli.progress_bar import Progress
 from disco.cli.roles import listed, split
 from disco.cli.saying import say, sentence
+from disco.cli.suggested_options import suggested_options
 from disco.cli.tidying import changed
 from disco.errors import InputError
 from disco.hidden.all_artefacts import AT_ONCE, ROLE, kinds_as_column
@@ -121,7 +121,9 @@ def _refuse(selection: FilePart, findings: list[Finding]) -> None:
     if selection.roles is not None:
         selection.roles.split(selection.table)
     of_columns = [problem for problem in findings if problem.columns]
-    if any(problem.blocking for problem in of_columns) and (words := options(selection.table, selection.roles)):
+    if any(problem.blocking for problem in of_columns) and (
+        words := suggested_options(selection.table, selection.roles)
+    ):
         try:
             refuse(of_columns)
         except InputError as error:

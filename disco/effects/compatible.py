@@ -80,7 +80,7 @@ class Graphs:
 
     Attributes:
         extremes: by node, the graphs in which open edges point away from it, and towards it, with their weights
-            compared with that of the first graph (`disco.refine.left.Left.extremes`).
+            compared with that of the first graph (`disco.refine.compatible_graphs.CompatibleGraphs.extremes`).
     """
 
     dags: tuple[Dag, ...]  # the first is the estimated or given graph

@@ -1,10 +1,10 @@
-"""Contradictory rules, detected before a fit, and reported with the fewest rules that contradict each other.
+"""Contradictory rules, detected before a fit, and reported with few rules that contradict each other.
 
-With m required edges on a path, the possible contradictions are
+The possible contradictions are
 
 - a required edge that is forbidden, or inside a closed tier: two rules;
-- a required path from a later tier to an earlier one: m rules, and the tiers;
-- a required path back to where it began: m rules.
+- a required path of m edges, the shortest, from a later tier to an earlier one: at most m rules, and the tiers;
+- a required path of m edges, the shortest, back to where it began: at most m rules.
 """
 
 from collections import deque

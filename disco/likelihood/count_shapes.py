@@ -83,7 +83,7 @@ class Kind:
 
     @property
     def nearest(self) -> CountShape:
-        """The shape with the lowest cost."""
+        """The shape with the lowest cost, where COM-Poisson must be better by `_NEAR`."""
         return self.shapes[0]
 
     @property

@@ -52,7 +52,7 @@ def fit(
 
 
 def fit_batch(batch: BatchDesign, theta: np.ndarray, tolerance: float) -> Fits:
-    """Fit every problem of a batch from θ; the arguments are those of `fit`."""
+    """Fit every problem of a batch from `theta`, (problems, coefficients); `tolerance` as in `fit`."""
     return _finished(batch, tolerance, newton(batch, theta, tolerance, _STEPS))
 
 

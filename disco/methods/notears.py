@@ -2,8 +2,8 @@
 
 An MLP predicts every node from the others. An edge's weight is the norm of the first-layer weights from its parent, and
 a penalty on cycles among the weights grows until almost none is left. Edges above a threshold are kept. If they have
-cycles, the weakest edge on any cycle is removed until there is none. The order is the topological order closest to that
-of the columns.
+cycles, the weakest edge on any cycle is removed until there is none. In the order, a tie
+goes to the earlier column, so the order of the columns enters it.
 
 gCastle cannot be stopped, so callback and time limit are checked at every prediction of its network.
 """

@@ -25,7 +25,7 @@ class Decision:
         runner_up: the node with the next smallest score.
         margin: the runner-up's score minus the sink's.
         ratio: the runner-up's score divided by the sink's, at least 1 unless the rules chose the sink.
-        folds_agreeing: number of folds in which the sink alone has the smallest score.
+        folds_agreeing: number of folds in which the sink has the smallest score.
     """
 
     step: int

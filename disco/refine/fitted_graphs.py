@@ -1,11 +1,11 @@
-"""The graphs that a refinement leaves, fitted to its table, to ask for effects (`disco.effects`)."""
+"""The graphs that a refinement cannot tell apart, weighted, with its table: effects are averaged over them."""
 
 from disco.effects.compatible import Graphs
 from disco.effects.graph_fits import FittedGraphs
 from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
-from disco.refine.left import Left
+from disco.refine.compatible_graphs import CompatibleGraphs
 from disco.refine.orientations import MOST_GRAPHS
 from disco.refine.refinement_result import Refined
 from disco.refine.task import searched_rows
@@ -26,24 +26,24 @@ def fitted_graphs(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> FittedGraphs:
-    """The graphs that a refinement leaves, with the table, roles and knowledge given to it; raises InputError for
+    """The graphs compatible with a refinement, with the table, roles and knowledge given to it; raises InputError for
     others.
     """
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
     prepared, reporter = prepare(table, roles), Reporter(callback, _WORK)
-    compatible = Left.of(refined, list(prepared.counts.columns), prepared, knowledge)
+    compatible = CompatibleGraphs.of(refined, list(prepared.counts.columns), prepared, knowledge)
     classes, is_exact = compatible.classes(compatible.reversed(reporter), reporter), True
     weighted = list[tuple[list[int], float, bool]]()
-    total = sum(share for _, share, is_drawn in classes if not is_drawn)
-    tables = sum(is_drawn for *_, is_drawn in classes)
-    for graph_class, share, is_drawn in reporter.each("graphs", classes, "class"):
-        # Half of all are of the whole table, most of the likeliest: its cases hold each of them.
-        limit = MOST_GRAPHS // 2 // tables if is_drawn else round(share / total * MOST_GRAPHS / 2)
-        graphs, is_all = graph_class.graphs(seed, max(limit, _FEWEST if is_drawn else _FEWEST_NEAR))
+    total = sum(share for _, share, only_drawn in classes if not only_drawn)
+    count = sum(only_drawn for *_, only_drawn in classes)
+    for graph_class, share, only_drawn in reporter.each("graphs", classes, "class"):
+        # Half of the graphs are of classes near the best graph, by their share, and half of those of bootstrap tables.
+        limit = MOST_GRAPHS // 2 // count if only_drawn else round(share / total * MOST_GRAPHS / 2)
+        graphs, is_all = graph_class.graphs(seed, max(limit, _FEWEST if only_drawn else _FEWEST_NEAR))
         is_exact = is_exact and is_all
-        each = share / len(graphs)
-        weighted += [(children, each, not is_drawn) for children in graphs]
+        weight = share / len(graphs)
+        weighted += [(children, weight, not only_drawn) for children in graphs]
     rows = searched_rows(prepared.counts.to_numpy())
     return FittedGraphs.of(
         Graphs.of(weighted, [compatible.pairs[number] for number in compatible.open], is_exact, compatible.extremes),

@@ -1,4 +1,8 @@
-"""The searches of a refinement: a first one for fitting the prior, then from the starts, then from near the best."""
+"""The searches of a refinement: a first one for fitting the prior, then from the starts, then from near the best.
+
+Where the best graph supports pairs that the screen has left out, the search is repeated with them. `each` may send a
+search to another machine, so its arguments are one record.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -26,7 +30,7 @@ _GAIN = 0.5  # smallest gain of a search, nats; ends within it agree
 _DENSE = 4  # edges per node above which a search from afar takes as long as several restarts, and gains less
 _PATIENCE = 8  # restarts in succession without a gain, after which no other follows
 _KEPT = 8  # restarts that share fits; an interruption loses at most as many
-_WIDER = 3  # largest number of times that the screen is widened
+_WIDER = 3  # largest number of times that the screen is widened, before the restarts and again after them
 
 Starts = dict[str, list[int]]  # orders by name
 Candidates = Sequence[tuple[int, ...]]  # of every node
@@ -62,8 +66,8 @@ def best_of(optima: Iterable[End]) -> End:
 
 def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> SearchResults:
     """All searches of a table."""
-    (begun,) = each(_begun, (task,), [(candidates, memory.first)], reporter)
-    first, starts = begun.first, begun.starts
+    (prelude,) = each(_prelude, (task,), [(candidates, memory.first)], reporter)
+    first, starts = prelude.first, prelude.starts
     if memory.first is None:
         memory.first = first
         if not reporter.has_enough:
@@ -75,10 +79,10 @@ def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, me
         optima = _restarts(task, first, screened, optima, len(starts) + task.choice.restarts, reporter, memory)
         screened, optima = _under_a_wider_screen(task, first, screened, optima, reporter)
     fit_count = first.made + sum(end.made for end in optima)
-    return SearchResults(first, screened, optima, fit_count, begun.is_late)
+    return SearchResults(first, screened, optima, fit_count, prelude.is_late)
 
 
-class _Begun(NamedTuple):
+class _Prelude(NamedTuple):
     """The starts, with the final order of the first search; that search; whether it began late."""
 
     starts: Starts
@@ -86,13 +90,13 @@ class _Begun(NamedTuple):
     is_late: bool
 
 
-def _begun(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Begun:
+def _prelude(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Prelude:
     """The starts and the first search, unless it is known; the request has every node's candidates and that search."""
     candidates, first = request
     starts = _starts(task, candidates, reporter)
     is_late, name = reporter.has_enough, next(iter(starts))
     first = first or first_search(task, candidates, starts[name], reporter)
-    return _Begun(starts | {name: first.order}, first, is_late)
+    return _Prelude(starts | {name: first.order}, first, is_late)
 
 
 def scores_of(task: Task, first: First, candidates: Candidates, reporter: Reporter) -> Scores:
@@ -109,7 +113,9 @@ def scores_of(task: Task, first: First, candidates: Candidates, reporter: Report
 
 
 def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
-    """The initial orders: the given one, sorted ones, that of linear models, and random ones."""
+    """The first `choice.starts` of these orders: the given one, by variance − mean, of linear models, by mean, a random
+    one, by variance, and further random ones.
+    """
     choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
     starts: Starts = {} if task.order is None else {GIVEN: task.order}
     prepared, random = Prepared(task.table), np.random.default_rng([choice.seed, 11])
@@ -176,45 +182,45 @@ def _restarts(
     memory: Memory,
 ) -> list[End]:
     """Search from near the best order so far, until several searches in succession have no gain."""
-    optima, number, without = list(optima), 0, 0
-    while number < task.choice.restarts and without < _PATIENCE and not reporter.has_enough:
+    optima, number, stale = list(optima), 0, 0
+    while number < task.choice.restarts and stale < _PATIENCE and not reporter.has_enough:
         last = min((number // _KEPT + 1) * _KEPT, task.choice.restarts)
         labels = [_restart(restart) for restart in range(number + 1, last + 1)]
         finished = [memory.ends[label] for label in labels if label in memory.ends]
         if not finished:
-            request = _Restarts(first, candidates, optima, range(number + 1, last + 1), without, total)
+            request = _Restarts(first, candidates, optima, range(number + 1, last + 1), stale, total)
             (finished,) = each(_restarted, (task,), [request], reporter)
             memory.keep(finished, is_cut=reporter.has_enough)
         for end in finished:
-            without = _without(end, optima, without)
+            stale = _stale_after(end, optima, stale)
             optima.append(end)
         number += len(finished)
     return optima
 
 
 class _Restarts(NamedTuple):
-    """Restarts that share fits, by number, after `without` searches in succession without a gain."""
+    """Restarts that share fits, by number, after `stale` searches in succession without a gain."""
 
     first: First
     candidates: Candidates
     ends: Sequence[End]
     numbers: range
-    without: int
+    stale: int
     total: int
 
 
 def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
     """Search from near the best order repeatedly; an interruption loses all of these."""
-    optima, without, finished = list(request.ends), request.without, list[End]()
+    optima, stale, finished = list(request.ends), request.stale, list[End]()
     scores = scores_of(task, request.first, request.candidates, reporter)
     for number in request.numbers:
-        if reporter.has_enough or without == _PATIENCE:
+        if reporter.has_enough or stale == _PATIENCE:
             break
         best = best_of(optima).found
-        begun = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
-        searches = _Searches(request.first, request.candidates, begun, best.parents, len(optima), request.total)
+        orders = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
+        searches = _Searches(request.first, request.candidates, orders, best.parents, len(optima), request.total)
         finished += _side_by_side(task, scores, searches, reporter)
-        without = _without(finished[-1], optima, without)
+        stale = _stale_after(finished[-1], optima, stale)
         optima.append(finished[-1])
     return finished
 
@@ -223,9 +229,9 @@ def _restart(number: int) -> str:
     return f"restart {number}"
 
 
-def _without(end: End, previous: Sequence[End], without: int) -> int:
+def _stale_after(end: End, previous: Sequence[End], stale: int) -> int:
     """The number of searches in succession without a gain, after one more."""
-    return 0 if end.found.score >= best_of(previous).found.score + _GAIN else without + 1
+    return 0 if end.found.score >= best_of(previous).found.score + _GAIN else stale + 1
 
 
 def _agree(optima: Sequence[End]) -> bool:
@@ -241,7 +247,7 @@ class _Searches(NamedTuple):
 
     first: First
     candidates: Candidates
-    begun: Starts
+    orders: Starts
     parents: Sequence[Parents]
     done: int
     total: int
@@ -253,8 +259,8 @@ def _search_together(task: Task, request: _Searches, reporter: Reporter) -> list
 
 def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Reporter) -> list[End]:
     """Searches from several orders, with shared batches of fits."""
-    begun, previous_fits = request.begun, scores.made
-    inside = dict.fromkeys(begun, 0.0)
+    orders, previous_fits = request.orders, scores.made
+    inside = dict.fromkeys(orders, 0.0)
 
     def telling(start: str) -> Callback:
         def report(event: Event) -> str | None:
@@ -268,10 +274,10 @@ def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Repo
 
         return report
 
-    searches = [search(scores, order, request.parents, callback=telling(start)) for start, order in begun.items()]
+    searches = [search(scores, order, request.parents, callback=telling(start)) for start, order in orders.items()]
     optima = resolve([(scores, walk) for walk in searches])
-    fit_counts = [scores.made - previous_fits, *[0] * (len(begun) - 1)]
-    return [End(*end) for end in zip(begun, optima, fit_counts, strict=True)]
+    fit_counts = [scores.made - previous_fits, *[0] * (len(orders) - 1)]
+    return [End(*end) for end in zip(orders, optima, fit_counts, strict=True)]
 
 
 def _under_a_wider_screen(
@@ -285,8 +291,8 @@ def _under_a_wider_screen(
         wider = with_pairs(candidates, (pair for pairs in supported_pairs for pair in pairs))
         if wider == candidates or reporter.has_enough:
             break
-        candidates, begun = wider, {f"{WIDER_SCREEN} {number}": best.order}
-        searches = _Searches(first, candidates, begun, best.parents, len(optima), len(optima) + 1)
+        candidates, orders = wider, {f"{WIDER_SCREEN} {number}": best.order}
+        searches = _Searches(first, candidates, orders, best.parents, len(optima), len(optima) + 1)
         (repeated,) = each(_search_together, (task,), [searches], reporter)
         optima = optima + repeated
     return candidates, optima

@@ -9,8 +9,8 @@ truth in turn. An experiment in which X alone is set settles directions in it:
 - *Without hidden common causes.* Then a neighbour that X leaves alone is a parent of X, and Meek's rules give the
   directions that follow from those at X, as in an interventional equivalence class (Hauser and Bühlmann, JMLR 2012).
 
-The mean over the graphs left (`disco.refine.left`), the same as for effects, is what setting X settles. An open
-direction on which all graphs agree because of a collider stays open until an experiment shows it.
+The mean over the graphs left (`disco.refine.compatible_graphs`), the same as for effects, is what setting X settles. An
+open direction on which all graphs agree because of a collider stays open until an experiment shows it.
 """
 
 import math
@@ -27,7 +27,7 @@ from disco.errors import InputError
 from disco.fields import require, require_types, whole_from
 from disco.knowledge import Knowledge
 from disco.progress import Callback, Reporter
-from disco.refine.left import Left
+from disco.refine.compatible_graphs import CompatibleGraphs
 from disco.refine.orientations import MOST_GRAPHS, Class
 from disco.refine.refinement_result import Refined
 from disco.table.prepared import Table, prepare
@@ -89,7 +89,7 @@ def next_experiment(
     prepared = None if table is None else prepare(table, roles)
     reporter = Reporter(callback, _WORK, _STOPPED)
     names = list(refined.order if prepared is None else prepared.counts.columns)
-    edges = Left.of(refined, names, prepared, knowledge)
+    edges = CompatibleGraphs.of(refined, names, prepared, knowledge)
     index = {name: number for number, name in enumerate(names)}
     for name in nodes or ():
         if name not in index:
@@ -131,7 +131,7 @@ class _Counted(NamedTuple):
     is_exact: bool
 
 
-def _counted(edges: Left, settable: Sequence[int], seed: int, reporter: Reporter) -> _Counted:
+def _counted(edges: CompatibleGraphs, settable: Sequence[int], seed: int, reporter: Reporter) -> _Counted:
     classes = edges.classes(edges.reversed(reporter), reporter)
     limit = max(_FEWEST_GRAPHS, MOST_GRAPHS // len(classes))
     shares: dict[tuple[int, int], np.ndarray] = defaultdict(lambda: np.zeros(2))
@@ -156,7 +156,7 @@ def _counted(edges: Left, settable: Sequence[int], seed: int, reporter: Reporter
 class _Settling:
     """The open edges that setting a node settles in the graphs of a class."""
 
-    def __init__(self, edges: Left, graph_class: Class) -> None:
+    def __init__(self, edges: CompatibleGraphs, graph_class: Class) -> None:
         self.edges, self.alike, self.known = edges, graph_class, edges.known
         self._follow: dict[tuple[int, int], frozenset[int]] = {}
 
@@ -179,7 +179,9 @@ class _Settling:
         return self._follow[node, parents].union(self.edges.number[node, neighbour] for neighbour in members(at))
 
 
-def _named_result(edges: Left, counted: _Counted, rows: dict[tuple[int, int], float], names: list[str]) -> Next:
+def _named_result(
+    edges: CompatibleGraphs, counted: _Counted, rows: dict[tuple[int, int], float], names: list[str]
+) -> Next:
     pairs = list[tuple[Any, ...]]()
     for (node, number), shares in counted.shares.items():
         parent, child = edges.pairs[number]

@@ -43,7 +43,7 @@ def _location(default: float, low: float = 0.01, high: float = 1000) -> Paramete
 
 
 CHANCE = Parameter("success probability of a node without parents", 0.10, 1e-6, 1 - 1e-6)
-AFFINE = Index(
+SOFTPLUS = Index(
     "0.2 + softplus(0.5 + Σ β x), β from 0.30 to 0.45",
     _same,
     (0.5, 0.30, 0.45),
@@ -147,18 +147,18 @@ class Family:
 
 
 FAMILIES = {
-    "poisson-softplus": Family("Poisson, softplus", laws.Poisson, AFFINE),
+    "poisson-softplus": Family("Poisson, softplus", laws.Poisson, SOFTPLUS),
     "poisson-exp": Family("Poisson, exponential", laws.Poisson, LOGARITHMIC),
-    "nb-softplus": Family("Negative binomial, softplus", laws.NegativeBinomial, AFFINE),
+    "nb-softplus": Family("Negative binomial, softplus", laws.NegativeBinomial, SOFTPLUS),
     "nb-exp": Family("Negative binomial, exponential", laws.NegativeBinomial, LOGARITHMIC),
     "binomial-probit": Family("Binomial, probit", laws.Binomial, PROBIT),
     "binomial-sigmoid": Family("Binomial, sigmoid", laws.Binomial, SIGMOID),
-    "com-poisson": Family("COM-Poisson", ComPoisson, AFFINE),
-    "zip": Family("Zero-inflated Poisson", laws.ZeroInflatedPoisson, AFFINE),
-    "zinb": Family("Zero-inflated negative binomial", laws.ZeroInflatedNegativeBinomial, AFFINE),
-    "hurdle-poisson": Family("Hurdle Poisson", laws.HurdlePoisson, AFFINE),
-    "geometric": Family("Geometric", laws.Geometric, AFFINE),
-    "generalised-poisson": Family("Generalised Poisson", laws.GeneralisedPoisson, AFFINE),
+    "com-poisson": Family("COM-Poisson", ComPoisson, SOFTPLUS),
+    "zip": Family("Zero-inflated Poisson", laws.ZeroInflatedPoisson, SOFTPLUS),
+    "zinb": Family("Zero-inflated negative binomial", laws.ZeroInflatedNegativeBinomial, SOFTPLUS),
+    "hurdle-poisson": Family("Hurdle Poisson", laws.HurdlePoisson, SOFTPLUS),
+    "geometric": Family("Geometric", laws.Geometric, SOFTPLUS),
+    "generalised-poisson": Family("Generalised Poisson", laws.GeneralisedPoisson, SOFTPLUS),
     "poisson-log": Family("Poisson, log link, affine", laws.Poisson, LOG_AFFINE),
     "binomial-logit": Family("Binomial, logit link, affine", laws.Binomial, LOGIT_AFFINE),
     "discrete-normal": Family("Discrete normal, affine", DiscreteNormal, NORMAL_AFFINE),

@@ -137,8 +137,12 @@ def add_ticket(run: Run, device: str, queued_at: float, work: Work, expected: fl
     """Put work on a run, whose lock is held, into a device's queue, or update there the `expected` seconds; None if
     unknown.
     """
+    ticket = ticket_of(run, device, queued_at)
     try:
-        write_json(ticket_of(run, device, queued_at), asdict(Ticket(str(run.path), work.name, expected)), durable=False)
+        for former in ticket.parent.glob(f"[0-9]*-{run.id}"):  # of killed work, alive again by the run's new lock
+            if former != ticket:
+                _remove(former)
+        write_json(ticket, asdict(Ticket(str(run.path), work.name, expected)), durable=False)
     except OSError as error:
         raise unwritten(common_root(), error) from error
 

@@ -1,4 +1,4 @@
-"""Landing: what the program does, and a finished example result."""
+"""The page Data before a table is loaded: what the program does, and a finished example result."""
 
 import streamlit as st
 
@@ -11,8 +11,8 @@ def greet() -> None:
     """The title, one sentence, and a button that opens an example."""
     st.title("What drives what?", anchor=False)
     st.markdown(
-        "DISCO searches a table of counts for its **causal graph**: which columns drive which, how certain each "
-        "connection and direction is, and which directions this table cannot show. Load a table and press one button: "
+        "DISCO searches a table of counts for its **causal graph**: which columns are linked directly, how certain "
+        "each link and direction is, and which directions this table cannot show. Load a table and press one button: "
         "a first graph takes seconds."
     )
     if st.button(

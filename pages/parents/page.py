@@ -11,8 +11,8 @@ from pages.shared.widgets import answers
 
 intro.page_intro(
     "Parents",
-    "A node's possible parents are the nodes before it in the causal order. Each gets a score; those above the "
-    "threshold are kept. Move the threshold and the graph follows. Nothing is refitted.",
+    "A node's possible parents are the nodes before it in the causal order. Each gets a score; those that pass the "
+    "threshold are kept. Move the threshold and the graph follows. No network is fitted again.",
 )
 run = empty.require_run()
 result = fit.current(run)

@@ -68,9 +68,9 @@ def check_of(run: Run, refined: Refined) -> Slow[Check]:
 
 def _figures(check: Check) -> None:
     st.markdown(
-        f"Bands: lowest to highest value in {check.simulations} simulated tables. A table made by the model would lie "
-        f"outside with probability {check.chance:.0%}. The model was fitted to your table, so means and shares should "
-        "lie inside; pairs outside show what the graph misses."
+        f"Bands: lowest to highest value in {check.simulations} simulated tables. Each value of a table made by the "
+        f"model would lie outside with probability {check.chance:.0%}. The model was fitted to your table, so means "
+        "and shares should lie inside; pairs outside show what the graph misses."
     )
     if check.note:
         st.info(plain(check.note))

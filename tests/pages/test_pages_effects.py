@@ -19,7 +19,7 @@ from disco.paper.settings import Settings
 from disco.reports.script import Facts, python, shell
 from disco.runs import Run, create_run
 from disco.subjects import FIT
-from disco.subjects.effects import compatible_graphs
+from disco.subjects.effects import run_graphs
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
 from pages.shared.compute import machine
@@ -67,11 +67,11 @@ def test_without_a_run_only_runs_with_a_graph_are_offered_and_one_without_a_sear
 
 
 def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
-    run, may_begin, read = made(), threading.Event(), compatible_graphs.fitted
+    run, may_begin, read = made(), threading.Event(), run_graphs.fitted
     calls: list[Run] = []
     monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
     monkeypatch.setattr(
-        compatible_graphs, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
+        run_graphs, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
     )
     at = asked(run)
     assert at.get("progress")[0].proto.text == "Starting" and not at.number_input
@@ -99,7 +99,7 @@ def test_the_answer_has_the_engines_numbers_and_a_bad_value_is_a_sentence(monkey
     files, run = written_when_asked(monkeypatch), made()
     at = asked(run)
     assert question(at) == ("b", "c", 4, 8)
-    fitted = compatible_graphs.fitted(run)
+    fitted = run_graphs.fitted(run)
     found = effect(fitted, "c", {"b": 8}, {"b": 4})
     assert in_words(found).replace(" %", "\u00a0%").split(" (ratio")[0] in texts(at).replace("\\", "")
     rows = frame_with(at, "ratio").set_index("effect")
@@ -197,7 +197,7 @@ def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
     refine_by_hand(run, ["a", "b", "c", "d"], edges=[("a", "b"), ("b", "c")])
     assert box(asked(run), "effects_where").options == ["all rows", "site = u", "site = v", "site = w"]
     at = asked(run, cause="b", outcome="c", where="site:v")
-    there = among(compatible_graphs.fitted(run), {"site": "v"})
+    there = among(run_graphs.fitted(run), {"site": "v"})
     low, high = map(number, effect(there, "c", {"b": 8}, {"b": 4}).total.rate_ratio[1:])
     assert f"({low} to {high})" in frame_with(at, "ratio")["ratio"].iloc[0]
     assert "Over the 100 rows with site = v." in texts(at).replace("\\", "") and "the mean over these rows" in texts(at)

@@ -21,7 +21,7 @@ from disco.effects.sentences import as_json, as_rows, in_words
 from disco.errors import InputError
 from disco.files import plain
 from disco.runs import open_run
-from disco.subjects.effects import compatible_graphs
+from disco.subjects.effects import run_graphs
 from disco.table import spreadsheets
 from disco.words import number
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
     chosen = open_run(arguments.run)
     where = assigned("--where", arguments.where, () if chosen.roles is None else chosen.roles.columns)
-    fitted = among(compatible_graphs.fitted(chosen), where)
+    fitted = among(run_graphs.fitted(chosen), where)
     if arguments.hidden_causes:
         _print_signs(signs(fitted), arguments.format)
     elif arguments.curve is not None:

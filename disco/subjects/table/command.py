@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from disco.cli import options
-from disco.cli.cures import options as cures_of
 from disco.cli.progress_bar import Progress
 from disco.cli.saying import say, say_json, sentence
+from disco.cli.suggested_options import suggested_options
 from disco.cli.table_options import read_part
 from disco.errors import InputError
 from disco.files import plain
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
         say_json(plain(_everything(table, findings, report)))
     else:
         say(f"{arguments.counts.name}: {how_many(len(table), 'row')}, {how_many(table.shape[1], 'column')}.")
-        _print(findings, report, cures_of(full_table, roles) if is_blocked else "")
+        _print(findings, report, suggested_options(full_table, roles) if is_blocked else "")
     if not is_usable:
         raise InputError("fix the problems above before fitting this table.")
 

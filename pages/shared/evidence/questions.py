@@ -64,9 +64,9 @@ def graphs(run: Run) -> "Slow[Graphs]":
     """The graphs that the rows of a run leave; read at once where that takes a moment."""
 
     def work(callback: Callback) -> "Graphs":
-        from disco.subjects.effects import compatible_graphs
+        from disco.subjects.effects import run_graphs
 
-        return compatible_graphs.fitted(run, callback), threading.Lock()
+        return run_graphs.fitted(run, callback), threading.Lock()
 
     words, failure = "Reading the graphs that the rows leave", "The answer could not be computed"
     return Slow(("effects_graphs", *key(run)), work, words, failure, at_once=len(run.nodes) <= MOST_AT_ONCE)

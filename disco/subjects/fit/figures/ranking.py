@@ -85,7 +85,7 @@ def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbo
     words = [
         f"{sink}, step {step}: {runner_up} scored × {ratio:.3g}, {agreeing} folds"
         for sink, step, runner_up, ratio, agreeing in zip(
-            sinks, removals["step"], runners_up, removals["shown"], folds, strict=True
+            sinks, removals["step"], runners_up, removals["ratio"], folds, strict=True
         )
     ]
     fig.add_scatter(
@@ -118,7 +118,8 @@ def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
 
 
 def _title(steps: pd.DataFrame) -> str:
-    close = int((steps["ratio"] < CLOSE).sum())
+    won = steps[steps["ratio"] >= 1]  # the others were decided by knowledge
+    close, gap = int((won["ratio"] < CLOSE).sum()), f"{CLOSE - 1:.0%}".replace("%", " %")
     if not close:
-        return "At every step the runner-up was at least 10 % behind"
-    return f"At {share(close, len(steps))} steps the runner-up was less than 10 % behind"
+        return f"At every step the runner-up was at least {gap} behind"
+    return f"At {share(close, len(steps))} steps the runner-up was less than {gap} behind"

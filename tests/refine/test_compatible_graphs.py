@@ -9,7 +9,7 @@ from refine_world import FOUR, dags, refined
 
 from disco.bitsets import descendants, members
 from disco.knowledge import Knowledge
-from disco.refine.left import Left
+from disco.refine.compatible_graphs import CompatibleGraphs
 
 
 def below(graph, node):
@@ -34,7 +34,7 @@ def test_what_both_say_holds_whichever_way_open_edges_point(nats):
         settled = {edge for edge in sorted(graph.edges) if random.random() < 0.4}
         order = list(nx.lexicographical_topological_sort(graph))
         sources = {edge: "class" if edge in settled else "" for edge in graph.edges}
-        left = Left.of(refined(order, sources, nats=nats), FOUR)
+        left = CompatibleGraphs.of(refined(order, sources, nats=nats), FOUR)
         ways = list(every_way(graph, settled))
         for node in FOUR:
             away, towards = (children for children, _ in left.extremes(FOUR.index(node)))
@@ -46,7 +46,7 @@ def test_they_obey_knowledge_and_weigh_what_they_reverse():
     """A chain a → b → c; c may not come before a."""
     known = Knowledge(tiers=[["a"], ["b", "c"]])
     chain = {("a", "b"): "knowledge", ("b", "c"): ""}
-    left = Left.of(refined("abcd", chain, nats=2.0), FOUR, knowledge=known)
+    left = CompatibleGraphs.of(refined("abcd", chain, nats=2.0), FOUR, knowledge=known)
     (away, same), (towards, lost) = left.extremes(FOUR.index("b"))
     assert below(away, "b") == {"c"} and below(towards, "b") == set() and below(towards, "a") == {"b", "c"} - {"c"}
     assert (same, lost) == pytest.approx((1.0, np.exp(-2.0)))

@@ -1,13 +1,13 @@
-"""The graphs that a refinement leaves: the classes of the best graph, of others near it, and of bootstrap tables.
+"""The graphs that a refinement cannot tell apart: classes of the best graph, of others near it, of bootstrap tables.
 
 The class of the best graph (`disco.refine.orientations`) counts as much as that of each bootstrap table. The class of
 its edges along the order of a search that ended near the best counts exp(−Δ) times as much, with Δ the difference of
 the scores, nats. Directions that have a source are the same in all of them; open ones point either way.
 
 A collider can compel an open direction although hardly any evidence supports it, or none that counts: the table has an
-artefact, or the class fits it badly. `Left.reversed` has the graphs with such an edge reversed. `Left.extremes` has
-those in which all open edges point away from a node, or towards it. What both imply for the nodes after it holds in
-whichever direction open edges point.
+artefact, or the class fits it badly. `CompatibleGraphs.reversed` has the graphs with such an edge reversed.
+`CompatibleGraphs.extremes` has those in which all open edges point away from a node, or towards it. What both imply for
+the nodes after it holds in whichever direction open edges point.
 """
 
 import math
@@ -36,8 +36,8 @@ _MOST_REVERSED = 100  # open edges
 _CONTRADICTED = "The refinement contradicts the knowledge or the table's experiments: give those that it was made with."
 
 
-class Left:
-    """The edges of a refinement as numbers, and the graphs left. A graph is every node's children, as bits.
+class CompatibleGraphs:
+    """A refinement's edges as numbers, and the compatible graphs. A graph is every node's children, as bits.
 
     Attributes:
         pairs: (parent, child) of every edge; `open` has the numbers of the open edges.
@@ -85,8 +85,8 @@ class Left:
         names: Sequence[str],
         prepared: Prepared | None = None,
         knowledge: Knowledge | None = None,
-    ) -> "Left":
-        """The graphs that a refinement leaves, given its nodes by number, and its table, whose experiments exclude
+    ) -> "CompatibleGraphs":
+        """The graphs compatible with a refinement, given its nodes by number, and its table, whose experiments exclude
         directions.
 
         Raises InputError if the names, the table or the knowledge are not those of the refinement.

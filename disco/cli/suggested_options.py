@@ -1,4 +1,4 @@
-"""Options that fix a table that is not counts, for the messages of its problems."""
+"""The command-line options that make a table usable, suggested beside its problems."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from disco.table.rows import MOST_FAULTY, proposal
 from disco.table.values import blank_as_zero
 
 
-def options(table: pd.DataFrame, roles: Roles | None) -> str:
+def suggested_options(table: pd.DataFrame, roles: Roles | None) -> str:
     """The options that leave out columns and rows or read them differently; empty if too little would remain.
 
     Args:
@@ -32,7 +32,8 @@ def options(table: pd.DataFrame, roles: Roles | None) -> str:
     has_names = has_row_names(counts)
     is_only = {*bad.columns, *bad.texts} == {0} or (not names[0].strip() and "--tidy" not in words)
     words = ["--row-names"] if has_names and is_only else words
-    words += blanks + [option("--without", [names[at] for at in bad.columns if at not in guessed and names[at]])]
+    cured = {*guessed, *([0] if "--row-names" in words else [])}
+    words += blanks + [option("--without", [names[at] for at in bad.columns if at not in cured and names[at]])]
     texts = [names[at] for at in bad.texts if at or not has_names]  # 0007 names a row
     words += [option("--as-numbers", texts)]
     of_roles = np.any([*unusable_rows(table, roles).values()], axis=0) if roles is not None else np.zeros(1, bool)
