@@ -302,6 +302,5 @@ def _check_fit(run: Run) -> None:
 
 
 def _drop(path: Path, read: Callable[[], object]) -> None:
-    """Delete a file if its reader returns nothing."""
     if path.exists() and read() is None:
         path.unlink()

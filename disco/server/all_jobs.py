@@ -59,7 +59,6 @@ def _unfinished() -> list[Job]:
 
 
 def _of(user: User, run: Run) -> list[Job]:
-    """The work on a run of a user that is neither done nor cancelled."""
     states = [(work, run.status(work)) for work in WORKS]
     unfinished = [(work, status) for work, status in states if status.active or status.state == "interrupted"]
     return [Job(user, run, work, status, jobs.wait_of(run, work)) for work, status in unfinished]

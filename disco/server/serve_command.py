@@ -147,7 +147,6 @@ def _openid(admins: frozenset[str], allowed: frozenset[str]) -> "SignIn":
 
 
 def _names(arguments: argparse.Namespace) -> list[str]:
-    """The host names that browsers may use for the server."""
     import psutil
 
     if arguments.name:
@@ -159,7 +158,6 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 
 
 def _lines(arguments: argparse.Namespace, port: int) -> list[str]:
-    """The addresses to print for the admin."""
     from disco.server import sign_in
     from disco.server.users import INVITE
 

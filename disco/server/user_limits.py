@@ -105,7 +105,6 @@ class _Job:
 
 
 def _memory_of(process: "psutil.Process") -> int:
-    """The resident bytes of a process and its children."""
     import psutil
 
     total = 0

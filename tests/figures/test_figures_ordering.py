@@ -140,6 +140,8 @@ def test_the_order_is_ranked_from_the_top_and_disagreement_is_marked(ccs):
     assert all(("disagree" in name) is not agree[node] for node, (_, name) in marks.items())
     close = int((steps["ratio"] < 1.1).sum())
     assert theme.title_of(fig).startswith(f"At {close} of {len(steps)} steps the runner-up" if close else "At every")
+    by_knowledge = steps.assign(ratio=[0.5, *[2.0] * (len(steps) - 1)])  # its runner-up was ahead
+    assert "knowledge" in theme.title_of(ranking.ranking(ORDER, by_knowledge))
 
 
 def test_a_part_of_the_ranked_order_is_on_the_scale_and_under_the_title_of_all(ccs):

@@ -96,6 +96,13 @@ def test_the_place_of_a_dead_process_is_skipped(queue):
         pass
 
 
+def test_work_queued_again_has_one_place(queue):
+    """The ticket of killed work would be alive again, since the run's lock is held again."""
+    again = queue("again", SHORT)
+    turns.add_ticket(again, "cpu", 9.0, FIT, LONG)
+    assert [ticket.expected for ticket in turns.waiting("cpu")] == [LONG]
+
+
 def test_a_lane_let_go_by_a_dead_process_is_free(queue):
     dead, alive = queue("dead", SHORT), queue("alive", SHORT)
     lane = turns.ticket_of(dead, "cpu", 1.0).with_name("short")

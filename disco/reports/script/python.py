@@ -59,7 +59,6 @@ class _Script:
         self.names |= {*uses.split()}
 
     def text(self, title: str) -> str:
-        """The whole script."""
         modules: dict[str, list[str]] = {}
         for name in sorted(self.names):
             modules.setdefault(_WHERE[name], []).append(name)
@@ -77,7 +76,6 @@ def _table(facts: Facts, script: _Script) -> None:
 
 
 def _edit(edit: Edit) -> str:
-    """An edit of the table, omitting default arguments."""
     changed = {item.name: getattr(edit, item.name) for item in fields(edit) if getattr(edit, item.name) != item.default}
     return f"{type(edit).__name__}({_call(**changed)})"
 

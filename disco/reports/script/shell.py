@@ -48,7 +48,6 @@ def shell(facts: Facts) -> str:
 
 
 def _source(source: Source) -> tuple[str, list[str]]:
-    """The file of the counts, and the lines that make it."""
     match source:
         case FromFile(name, digest):
             comment = [f"# The file {name!r} has the SHA-256 {digest}."] if digest.isalnum() else []
@@ -78,7 +77,6 @@ def _file(name: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _table(facts: Facts) -> list[str]:
-    """How the file is read, and which rows and columns are used."""
     choices, edits = facts.reading
     words = [word for name, value in choices.items() if value is not None for word in _read(name, value)]
     for edit in edits:

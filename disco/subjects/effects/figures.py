@@ -72,7 +72,6 @@ def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
 
 
 def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
-    """A line with its band: value, mean, low and high."""
     x = rows["value"]
     figure.add_scatter(
         x=[*x, *x[::-1]],

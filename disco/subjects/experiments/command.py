@@ -52,7 +52,6 @@ def _as_json(result: Next) -> dict[str, object]:
 
 
 def _as_rows(result: Next) -> pd.DataFrame:
-    """One row per node and pair; the numbers of the pair after those of the node."""
     pairs = result.pairs.rename(columns={name: f"pair_{name}" for name in ("settled", "settled_if_hidden", "rows")})
     return result.nodes.drop(columns="pairs").merge(pairs, on="node", sort=False)
 

@@ -145,7 +145,6 @@ def device_status() -> DeviceStatus:
 
 
 def _load(run: Run, networks: Path) -> tuple["Fitted", int]:
-    """The fitted networks of a run from its files, and their bytes."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -78,7 +78,6 @@ class StoredFit:
         return folder
 
     def _path(self, name: str) -> Path:
-        """The path of a file; InputError if it is another one."""
         return digests.checked(self.folder / name, digests.read(self.folder))
 
     @cached_property

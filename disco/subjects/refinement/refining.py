@@ -223,7 +223,6 @@ def history(run: Run) -> pd.DataFrame:
 
 
 def _lines(run: Run) -> list[list[Any]]:
-    """The complete lines, without torn or damaged ones."""
     try:
         text = read_bytes(run.path / "refining.jsonl", _HISTORY_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):

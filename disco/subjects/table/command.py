@@ -115,7 +115,6 @@ def _print(findings: list[Finding], report: Quality | None, cure: str) -> None:
 
 
 def _everything(table: pd.DataFrame, findings: list[Finding], report: Quality | None) -> dict[str, Any]:
-    """Problems and findings with all their numbers; of the rows only the outliers."""
     result: dict[str, Any] = {
         "rows": len(table),
         "columns": table.shape[1],

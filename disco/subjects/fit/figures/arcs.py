@@ -56,7 +56,6 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
 
 
 def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:
-    """The lower end of the axis, with room for the widest error."""
     widest = max((abs(position[u] - position[v]) for u, v in wrong), default=0)
     return -0.1 - widest / max(nodes - 1, 1)
 

@@ -118,8 +118,9 @@ def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
 
 
 def _title(steps: pd.DataFrame) -> str:
-    won = steps[steps["ratio"] >= 1]  # the others were decided by knowledge
+    won = steps[steps["ratio"] >= 1]
     close, gap = int((won["ratio"] < CLOSE).sum()), f"{CLOSE - 1:.0%}".replace("%", " %")
     if not close:
-        return f"At every step the runner-up was at least {gap} behind"
+        which = "every step" if len(won) == len(steps) else "every step that knowledge did not decide,"
+        return f"At {which} the runner-up was at least {gap} behind"
     return f"At {share(close, len(steps))} steps the runner-up was less than {gap} behind"

@@ -115,7 +115,6 @@ def _middle(nodes: dict[str, pd.DataFrame]) -> list[float]:
 
 
 def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
-    """Offsets that place the folds of a rank side by side."""
     offset = {fold: (index + 0.5) / len(folds) - 0.5 for index, fold in enumerate(folds)}
     return frame["fold"].map(offset).to_numpy() * SPREAD
 
