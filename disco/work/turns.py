@@ -139,8 +139,8 @@ def add_ticket(run: Run, device: str, queued_at: float, work: Work, expected: fl
     """
     ticket = ticket_of(run, device, queued_at)
     try:
-        for former in ticket.parent.glob(f"[0-9]*-{run.id}"):  # of killed work, alive again by the run's new lock
-            if former != ticket:
+        for former in ticket.parent.glob("[0-9]*"):  # of killed work, alive again by the run's new lock
+            if former != ticket and (content := _read(former)) is not None and content.run == str(run.path):
                 _remove(former)
         write_json(ticket, asdict(Ticket(str(run.path), work.name, expected)), durable=False)
     except OSError as error:

@@ -98,9 +98,11 @@ def test_the_place_of_a_dead_process_is_skipped(queue):
 
 def test_work_queued_again_has_one_place(queue):
     """The ticket of killed work would be alive again, since the run's lock is held again."""
-    again = queue("again", SHORT)
+    again, other = queue("again", SHORT), queue("other", SHORT)
+    turns.ticket_of(other, "cpu", 2.0).rename(turns.ticket_of(again, "cpu", 2.0))  # a run of another user, by that id
     turns.add_ticket(again, "cpu", 9.0, FIT, LONG)
-    assert [ticket.expected for ticket in turns.waiting("cpu")] == [LONG]
+    tickets = [(ticket.run, ticket.expected) for ticket in turns.waiting("cpu")]
+    assert tickets == [(str(other.path), SHORT), (str(again.path), LONG)]
 
 
 def test_a_lane_let_go_by_a_dead_process_is_free(queue):
