@@ -1,14 +1,22 @@
-"""Refused files: one sentence, whatever is in them; a script that reads a file with some bytes changed."""
+"""Files read from bytes, refused in one sentence, and read with some bytes changed."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
+from disco.table.read import read_table
+
+
+def read(data: str | bytes, name: str = "t.csv", **choices: object) -> pd.DataFrame:
+    """The table of a file with this content."""
+    return read_table(io.BytesIO(data.encode() if isinstance(data, str) else data), name, **choices)
 
 
 def is_a_sentence(text: str) -> bool:

@@ -10,7 +10,6 @@ from scipy.stats import kendalltau
 
 from disco import metrics
 from disco.errors import InputError
-from disco.graph import dag as graphs
 
 TRUTH = [("a", "b"), ("b", "c"), ("a", "c")]
 ESTIMATE = [("a", "b"), ("c", "b"), ("a", "d")]
@@ -27,14 +26,7 @@ def test_counts_by_hand():
     assert metrics.counts(TRUTH, ESTIMATE) == (1, 2, 2) and metrics.precision(TRUTH, ESTIMATE) == pytest.approx(1 / 3)
     assert metrics.recall(TRUTH, ESTIMATE) == pytest.approx(1 / 3)
     assert metrics.f1(TRUTH, ESTIMATE) == pytest.approx(2 / 6) and metrics.shd(TRUTH, ESTIMATE) == 4
-
-
-def test_precision_and_recall_do_not_change_places():
     assert metrics.precision(TRUTH, TRUTH[:1]) == 1.0 and metrics.recall(TRUTH, TRUTH[:1]) == pytest.approx(1 / 3)
-
-
-def test_a_reversed_edge_counts_twice():
-    assert metrics.shd([("a", "b")], [("b", "a")]) == 2 and metrics.shd([("a", "b")], []) == 1
 
 
 def test_an_edge_whose_direction_cannot_be_known_counts_as_found_whichever_way_round():
@@ -79,12 +71,6 @@ def forms(pairs: list[tuple[str, str]]) -> list[metrics.Edges]:
     return [pairs, [*pairs, *pairs], table, table.iloc[[0, *range(len(pairs))]], matrix(pairs, "dcba"), graph]
 
 
-def test_the_forms_of_edges_say_the_same():
-    for truth in [*forms(TRUTH), matrix(TRUTH, "abcd")]:
-        for estimate in forms(ESTIMATE):
-            assert metrics.counts(truth, estimate) == (1, 2, 2)
-
-
 def test_a_reversed_edge_counts_once_by_its_own_name():
     assert metrics.shd_reversals_once(TRUTH, ESTIMATE) == 3  # c → b reversed, a → d extra, a → c missing
     assert metrics.shd_reversals_once([("a", "b")], [("b", "a")]) == 1
@@ -112,21 +98,10 @@ def test_edge_jaccard_of_two_fits():
     assert math.isnan(metrics.edge_jaccard([], []))
 
 
-def test_shares_of_nothing_are_missing():
-    assert math.isnan(metrics.precision(TRUTH, [])) and math.isnan(metrics.recall([], ESTIMATE))
-    assert math.isnan(metrics.f1([], [])) and metrics.f1(TRUTH, []) == 0
-
-
 def test_a_top_by_hand():
     assert metrics.a_top(["a", "b", "c"], TRUTH) == 1.0 and metrics.a_top(["c", "b", "a"], TRUTH) == 0.0
     assert metrics.a_top(["b", "a", "c"], TRUTH) == pytest.approx(2 / 3)
     assert metrics.a_top(["b", "a", "c", "z"], matrix(TRUTH, "abc")) == pytest.approx(2 / 3)
-
-
-def test_a_top_of_a_graph_in_its_own_order_is_one():
-    graph = graphs.build(["a", "b", "c"], pd.DataFrame(TRUTH, columns=["parent", "child"]))
-    assert metrics.a_top(graphs.order(graph), graphs.adjacency(graph)) == 1.0
-    assert metrics.a_top(list(nx.topological_sort(graph)), graphs.edges(graph)) == 1.0
 
 
 @pytest.mark.parametrize(

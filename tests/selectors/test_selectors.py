@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import of_an_older_version
+from made_up import finished_run, of_an_older_version
 
 from disco import DISCO, FitStopped, InputError, Settings
 from disco.fitting import fingerprint
@@ -265,7 +265,7 @@ def test_a_variant_has_its_own(small_table):
 
 @pytest.mark.parametrize("selector", OTHERS)
 def test_computing_can_be_stopped_and_tells_how_far_it_is(selector, small_table, quick_pcm):
-    run, told = finished(small_table), []
+    run, told = finished_run(5, table=small_table.set_axis([f"x{k}" for k in range(1, 6)], axis=1)), []
 
     def goes_on(event: Event) -> bool:
         told.append(event.progress)

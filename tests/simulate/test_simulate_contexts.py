@@ -100,17 +100,7 @@ def test_every_reader_of_a_truth_reads_the_edges_between_nodes(tmp_path, capsys)
     assert len(truth_of((lab / "truth.csv").read_bytes(), {*names})) == 3
     assert metrics.f1(written, edges) == 1.0 and metrics.sid(written, edges) == 0
     capsys.readouterr()
-    main(
-        [
-            "evaluate",
-            "--truth",
-            str(lab / "truth.csv"),
-            "--edges",
-            str(lab / "truth.csv"),
-            "--order",
-            str(lab / "order.csv"),
-        ]
-    )
+    main(f"evaluate --truth {lab}/truth.csv --edges {lab}/truth.csv --order {lab}/order.csv".split())
     assert json.loads(capsys.readouterr().out)["f1"] == 1.0
 
 

@@ -58,6 +58,7 @@ def test_the_papers_mechanisms(family):
 
 
 OPTIONS = {"graph": "er", "nodes": 6, "k": 1.5, "seed": 7}
+BESIDE = {"batches": 3, "depth": 0.5, "age_and_sex": True, "groups": 10}
 HARD = {"random_signs": True, "interactions": 0.5, "latent": 2, "exposure": 0.4}
 HASHES = {
     "poisson-softplus": "cdbc116a287a", "poisson-exp": "8f53ce8ccee4", "nb-softplus": "2c016843b72a",
@@ -87,12 +88,13 @@ def test_each_family_gives_the_same_table_on_every_machine(key):
     "changes",
     [options(key) | {"family": key} for key in FAMILIES]
     + [OPTIONS | more for more in (HARD, HARD | {"equal_means": True}, {"unsortable": True}, {"spread": 4})]
-    + [OPTIONS | {"sources": shape, "family": "nb-exp"} for shape in SOURCES],
+    + [OPTIONS | {"sources": shape, "family": "nb-exp"} for shape in SOURCES]
+    + [OPTIONS | BESIDE | more for more in ({}, {"equal_means": True}, {"latent": 2, "exposure": 0.3})],
     ids=lambda changes: " ".join(map(str, changes.values())),
 )
 def test_fewer_rows_are_the_first_rows_of_more(changes):
     short, long = (simulate(Design(rows=rows, **changes)) for rows in (30, 700))
-    pd.testing.assert_frame_equal(short.table, long.table.head(30), check_exact=True)
+    pd.testing.assert_frame_equal(short.whole, long.whole.head(30), check_exact=True)
     pd.testing.assert_frame_equal(short.hidden, long.hidden.head(30), check_exact=True)
     pd.testing.assert_frame_equal(short.truth, long.truth)
 
@@ -139,7 +141,7 @@ def test_interactions_replace_the_sum_by_pairs():
     assert means.to_numpy() == pytest.approx(np.full(5, 0.2 + np.log1p(np.exp(0.5))), abs=0.06)
 
 
-@pytest.mark.parametrize("family", ["poisson-softplus", "nb-softplus", MIXED])
+@pytest.mark.parametrize("family", ["poisson-softplus", MIXED])
 def test_no_sorting_orders_an_unsortable_design(family):
     """Means within 5 standard errors of the sample and of the calibration; A_top of the sorting controls near 1/2."""
     scores, sortable = [], []
@@ -192,9 +194,7 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
     [
         ({"graph": "tree"}, 'graph must be one of er, .*; got "tree"'),
         ({"graph": "own", "edges": 5}, "Each edge of an own graph is a pair"),
-        ({"graph": "own", "edges": []}, 'Graph "own" needs its edges'),
         ({"names": 3}, "names must be a list of names; got 3"),
-        ({"names": "ab", "nodes": 2}, "names must be a list of names; got 'ab'"),
         ({"nodes": 1}, "nodes must be a whole number from 2 to 5,000; got 1"),
         ({"rows": 2.5}, "rows must be a whole number"),
         ({"nodes": 5000, "rows": 100_000}, "500,000,000 cells, more than 100,000,000: fewer rows or nodes"),
@@ -215,7 +215,6 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"parameters": {"nu": 0}, "family": "com-poisson"}, '"nu" .* must be a number from 0.001 to 1000; got 0'),
         ({"parameters": {"trials": 2.5}, "family": "binomial-probit"}, '"trials" .* must be a whole number'),
         ({"parameters": {"zeros": 1.0}, "family": "zip"}, '"zeros" .* from 0 to 0.99; got 1.0'),
-        ({"parameters": {"size": "6"}, "family": "nb-exp"}, "\"size\" .* got '6'"),
         ({"names": ["a", "b"]}, "There are 20 nodes, but 2 names"),
         ({"names": ["a", "a"], "nodes": 2}, 'Two nodes are called "a"'),
         ({"names": ["a", " "], "nodes": 2}, "A node's name is empty"),
@@ -224,12 +223,10 @@ def test_a_mean_that_cannot_be_is_said_before_it_is_drawn(changes, sentence):
         ({"graph": "own", "edges": [("a",)]}, "is a pair"),
         ({"sources": "round"}, 'sources must be one of family, bimodal, .*; got "round"'),
         ({"sources": "heaped", "unsortable": True}, "Equal means fix the sources and the spread"),
-        ({"spread": 3, "equal_means": True}, "Equal means fix the sources and the spread"),
         ({"sources": "heaped", "family": "gamma-gp"}, 'Sources "heaped" are counts: choose families of counts'),
         ({"spread": 0}, "spread must be a number from 0.05 to 20; got 0"),
         ({"family": "ising"}, 'Family "ising" is one distribution of all nodes: use it alone, on graph "complete"'),
         ({"family": "ising", "graph": "complete", "nodes": 13}, "of at most 12 nodes"),
-        ({"family": "ising,zip", "graph": "complete", "nodes": 4}, "use it alone"),
         ({"family": "ising", "graph": "complete", "nodes": 4, "latent": 1}, "the options that make a table harder"),
     ],
 )

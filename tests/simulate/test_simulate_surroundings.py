@@ -151,12 +151,6 @@ def test_equal_means_hold_beside_other_columns():
 # What stays -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("more", [{}, {"equal_means": True}, {"latent": 2, "exposure": 0.3}, {"sources": "bimodal"}])
-def test_fewer_rows_are_the_first_rows_of_more(more):
-    short, long = (simulate(Design(nodes=6, k=1.5, rows=rows, seed=7, **ALL, **more)) for rows in (30, 700))
-    pd.testing.assert_frame_equal(short.whole, long.whole.head(30), check_exact=True)
-
-
 def test_a_column_changes_nothing_of_the_others():
     alone = {name: simulate(Design(rows=50, **{name: value})).beside for name, value in ALL.items()}
     both = simulate(Design(rows=50, **ALL)).beside
@@ -227,11 +221,6 @@ def test_an_affine_effect_seen_in_two_batches_has_no_reverse_in_the_class():
         assert bends == pytest.approx(np.repeat(bends[:, :1], 4, axis=1))
         bases.append(bends[:, 0])
     assert np.abs(bases[0] - bases[1]).max() > 1e-3
-
-
-def test_words_on_the_roles():
-    assert reservation(Design(batches=2)) == "Without the role of batch, no edge can be trusted."
-    assert "Without the roles of batch, age, sex, depth and group, no edge" in reservation(Design(**ALL))
 
 
 # What is refused --------------------------------------------------------------------------------------------------

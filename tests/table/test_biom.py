@@ -7,13 +7,12 @@ import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from refusals import refused
+from refusals import read, refused
 
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
 from disco.table.formats.plain import MATRIX, NOTES, facts_of
 from disco.table.formats.reading import Reading
-from disco.table.read import read_table
 
 COUNTS = np.random.default_rng(0).poisson(np.random.default_rng(1).gamma(0.5, 9, (12, 7)))  # samples × features
 SAMPLES = [str(101 + index) for index in range(12)]  # numbers as names
@@ -87,7 +86,7 @@ def test_a_biom_table_has_samples_as_rows_in_every_form(form):
 
 
 def test_a_text_is_read_as_a_table_if_it_is_said_how():
-    table = read_table(io.BytesIO(as_text()), "t.txt", names=1, above=1)
+    table = read(as_text(), "t.txt", names=1, above=1)
     assert table.shape == (7, 14) and table.columns[0] == "#OTU ID"
 
 

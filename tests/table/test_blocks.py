@@ -12,6 +12,8 @@ from disco.table.kinds import BELOW, BESIDE, BLANK, FOOTNOTES
 from disco.table.layout import suggestion, tidied
 from disco.table.read import NOTES, READING, read_table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 COUNTS = np.random.default_rng(1).poisson(3.0, (60, 4)).tolist()
 NAMES = ["frogs", "newts", "leeches", "snails"]
 OTHER = [["gnats", "midges", "moths"], *np.random.default_rng(2).poisson(2.0, (30, 3)).tolist()]

@@ -22,15 +22,9 @@ def test_numbers_are_kept_as_they_are():
     ("table", "sentence"),
     [
         (NUMBERS.assign(z=2.5), 'Column "z" is constant: every row is 2.5. Leave it out'),
-        (NUMBERS.assign(z=np.where(NUMBERS.index == 7, np.inf, 1.5)), 'Column "z", row 8: the value is infinite.'),
         (NUMBERS * [1, 1, 1e200], 'Column "z" has numbers whose squares are too large or too small'),
         (NUMBERS * [1, 1e-200, 1], 'Column "y" has numbers whose squares are too large or too small'),
-        (NUMBERS.assign(z="word"), 'Column "z", row 1: "word" is text, not a number.'),
         (NUMBERS.head(19), "The table has 19 rows; at least 20 are needed."),
-        (NUMBERS.head(0), "The table has no rows."),
-        (NUMBERS[["x"]], "The table has 1 column; at least 2 are needed."),
-        (NUMBERS.set_axis(["x", "x", "z"], axis=1), '2 columns are called "x": 1 and 2'),
-        (NUMBERS.set_axis(["x", " ", "z"], axis=1), "Column 2 has no name"),
     ],
 )
 def test_what_cannot_be_used_is_named(table, sentence):

@@ -1,17 +1,16 @@
 """What a table of counts must be, with sentences that name column, row and remedy."""
 
 import decimal
-import io
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import read
 
 from disco.errors import InputError
 from disco.table import counts
 from disco.table.finding import Finding
-from disco.table.read import read_table
 
 GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
 COVER = "It is a class of cover (Braun-Blanquet), not a count: such a table has no counts."
@@ -127,7 +126,7 @@ def test_enough_rows_depends_on_the_folds():
 
 def test_all_problems_are_listed_at_once():
     text = "id,a,b,a\n1,-1,2.5,x\n2,3,,4\n3,3,1,4\n4,3,1,4\n"
-    found = counts.problems(read_table(io.BytesIO(text.encode()), "t.csv"), folds=1)
+    found = counts.problems(read(text), folds=1)
     assert [(*p.columns, *p.rows, p.blocking) for p in found] == [
         ("a", True), ("id", False), ("a", 1, True), ("b", 2, True), ("b", 1, True), ("a", 1, True),
     ]  # fmt: skip # a table
@@ -155,18 +154,11 @@ def test_notes_do_not_block(values, message):
 
 def test_a_first_row_of_data_taken_for_names_is_noted():
     text = "5,7\n" + "".join(f"{count},{count}\n" for count in GOOD)
-    table = read_table(io.BytesIO(text.encode()), "t.csv")
+    table = read(text)
     assert only_problem(table).message.startswith("The names of all columns are numbers: the first row of the data")
     assert counts.problems(pd.DataFrame(np.stack([GOOD, GOOD[::-1]], axis=1))) == []
     codes = {code: GOOD for code in ("200", "301", "404", "500")}
     assert not any(problem.kind == "names" for problem in counts.problems(pd.DataFrame(codes)))
-
-
-def test_notes_of_the_file_are_passed_on():
-    table = pd.DataFrame({"a": GOOD, "b": GOOD})
-    table.attrs["notes"] = ["Only the first sheet was read."]
-    problem = only_problem(table)
-    assert problem.message == "Only the first sheet was read." and not problem.blocking
 
 
 @pytest.mark.parametrize(
@@ -174,14 +166,14 @@ def test_notes_of_the_file_are_passed_on():
     [
         np.array(GOOD, dtype="float32"), np.array(GOOD, dtype="uint8"), pd.array(GOOD, "Int64"),
         pd.array(GOOD, "int64[pyarrow]"), pd.arrays.SparseArray(GOOD), [decimal.Decimal(value) for value in GOOD],
-        pd.Series(GOOD, dtype=object),
+        pd.Series(GOOD, dtype=object), [*GOOD[1:], 2**53 - 1],
     ],
 )  # fmt: skip # a table
 def test_whole_numbers_of_any_type_are_counts(values):
     table = pd.DataFrame({"a": values, "b": GOOD[::-1]})
     assert counts.problems(table) == []
     found = counts.as_counts(table)
-    assert found["a"].tolist() == GOOD and found.dtypes.eq("int64").all()
+    assert found["a"].tolist() == list(values) and found.dtypes.eq("int64").all()
 
 
 def test_as_counts_copies_and_does_not_touch_its_argument():
@@ -200,11 +192,6 @@ def test_an_array_gets_names():
     assert message == 'Column "x2", row 1: the value is missing. The same holds for 11 more rows.'
 
 
-def test_the_largest_count_is_exact():
-    table = pd.DataFrame({"a": [2**53 - 1, *GOOD[1:]], "b": GOOD})
-    assert counts.as_counts(table).loc[0, "a"] == 2**53 - 1
-
-
 def test_describe_by_hand():
     table = pd.DataFrame(
         {"a": [0, 0, 1, 3], "b": [1, 0, 1, 1], "c": [2, 2, 2, 2], "d": [1.5, 2, 3, 4], "e": list("wxyz")}
@@ -220,29 +207,11 @@ def test_describe_by_hand():
 
 
 def test_the_type_of_counts_with_faults_numbers_them():
-    table = pd.DataFrame(
-        {
-            "blank": [None, None, None, 3, 1],
-            "text": ["1", "2", "?", "3", "4"],
-            "many": ["1", "2", "?", "!", None],
-            "stored": list("12345"),
-            "several": [None, -1, 2, 3, 4.0],
-        }
-    )
-    assert counts.describe(pd.concat([table] * 2))["type"].tolist() == [
-        "counts, 6 blank",
-        "counts, 2 not numbers",
-        "not counts",
-        "counts, stored as text",
-        "not counts",
-    ]
+    table = pd.DataFrame({"blank": [None, None, None, 3, 1], "text": [*"12?34"], "many": ["1", "2", "?", "!", None]})
+    table = table.assign(stored=list("12345"), several=[None, -1, 2, 3, 4.0])
+    types = ["counts, 6 blank", "counts, 2 not numbers", "not counts", "counts, stored as text", "not counts"]
+    assert counts.describe(pd.concat([table] * 2))["type"].tolist() == types
     assert counts.describe(pd.concat([table, *[table.iloc[[3]]] * 9]))["type"].iloc[-1] == "counts, 1 blank, 1 negative"
-
-
-def test_describe_of_poisson_counts(rng):
-    found = counts.describe(rng.poisson(4.0, (20_000, 2))).loc[0]
-    assert found["dispersion"] == pytest.approx(1.0, abs=0.05)
-    assert found["zeros"] == pytest.approx(np.exp(-4.0), abs=0.005)
 
 
 def test_describe_keeps_columns_of_the_same_name():

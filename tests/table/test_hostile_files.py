@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from app_world import workbook
-from refusals import is_a_sentence, refused
+from refusals import is_a_sentence, read, refused
 
 from disco.__main__ import main
 from disco.errors import InputError
@@ -121,7 +121,7 @@ def test_a_hostile_file_costs_one_sentence(case, request):
     if "of memory" not in sentence:
         request.getfixturevalue("in_process")
     with pytest.raises(InputError) as error:
-        read_table(io.BytesIO(content()), f"bad{suffix}")
+        read(content(), f"bad{suffix}")
     assert sentence in str(error.value) and str(error.value).startswith("bad") and is_a_sentence(str(error.value))
 
 
@@ -156,8 +156,8 @@ def odd(path: Path, what: str) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        *("fit {} --out {}", "refine --counts {} --out {}", "evaluate --truth {} --edges {}"),
-        *("simulate --edges {} --out {}", "simulate --design {} --out {}"),
+        *("fit {} --out {}", "evaluate --truth {} --edges {}", "simulate --edges {} --out {}"),
+        "simulate --design {} --out {}",
     ],
 )
 def test_only_regular_files_are_read(what, command, tmp_path, capsys, monkeypatch):
@@ -192,7 +192,7 @@ def test_whatever_ends_the_process_is_a_sentence(script, sentence, monkeypatch):
         subprocess, "Popen", lambda command, **options: begin([sys.executable, "-c", script], **options)
     )
     with pytest.raises(InputError, match=sentence):
-        read_table(io.BytesIO(workbook(("s", ROWS))), "t.xlsx")
+        read(workbook(("s", ROWS)), "t.xlsx")
 
 
 def test_the_process_is_limited_before_it_reads():
@@ -212,18 +212,18 @@ def test_cells_without_references_are_read_one_after_the_other():
     with zipfile.ZipFile(out, "w") as book:
         for name, member in members.items():
             book.writestr(name, re.sub(rb' r="[A-Z]*[0-9]+"', b"", member) if "/worksheets/" in name else member)
-    result, expected = read_table(out, "t.xlsx"), read_table(io.BytesIO(workbook(("counts", ROWS))), "t.xlsx")
+    result, expected = read_table(out, "t.xlsx"), read(workbook(("counts", ROWS)), "t.xlsx")
     pd.testing.assert_frame_equal(result, expected)
 
 
 def test_formatted_cells_without_content_are_no_range():
-    table = read_table(io.BytesIO(with_xml(b'<row r="1048576"><c r="XFD1048576" s="1"/></row>')), "t.xlsx")
+    table = read(with_xml(b'<row r="1048576"><c r="XFD1048576" s="1"/></row>'), "t.xlsx")
     assert table.shape == (30, 2)
 
 
 def test_a_mixed_column_of_a_workbook_keeps_each_cell():
     rows = [["a", "b"], [1, "x"], [True, 2.5], ["text", None]]
-    table = read_table(io.BytesIO(workbook(("s", rows))), "t.xlsx")
+    table = read(workbook(("s", rows)), "t.xlsx")
     assert table["a"].tolist() == [1, True, "text"] and table["b"].tolist()[:2] == ["x", 2.5] and table["b"].isna()[2]
 
 
@@ -237,14 +237,14 @@ def test_a_mixed_column_of_a_workbook_keeps_each_cell():
     ],
 )  # fmt: skip # a table
 def test_a_parquet_column_of_any_kind_is_plain(cells, kind):
-    result = read_table(io.BytesIO(as_parquet(pa.table({"a": cells}))), "t.parquet")["a"]
+    result = read(as_parquet(pa.table({"a": cells})), "t.parquet")["a"]
     assert len(result) == 2 and (str(result.dtype) == kind or (kind == "str" and result.map(type).eq(str).all()))
 
 
 @pytest.mark.parametrize("spelling", ["0x10", "0X1f", " 0x10"])
 def test_hexadecimal_is_text_named_with_column_and_row(spelling):
     body = "b,bad\n" + "1,2\n3,4\n0,1\n" * 5 + f"1,{spelling}\n"
-    table = read_table(io.BytesIO(body.encode()), "t.csv")
+    table = read(body)
     (result,) = [problem for problem in problems(table) if problem.blocking]
     assert result.message == f'Column "bad", row 16: "{spelling}" is text, not a number.'
     assert result.remedy == "Hexadecimal numbers are not read: write them in decimal digits."
@@ -253,18 +253,18 @@ def test_hexadecimal_is_text_named_with_column_and_row(spelling):
 
 @pytest.mark.parametrize(("spelling", "value"), [("1e1", 10), ("+5", 5), (" 5 ", 5), ("007", 7), ("3.0", 3), ("-0", 0)])
 def test_other_spellings_of_a_count_are_counts(spelling, value):
-    table = read_table(io.BytesIO(("a,b\n" + "1,2\n" * 3 + f"{spelling},1\n").encode()), "t.csv")
+    table = read("a,b\n" + "1,2\n" * 3 + f"{spelling},1\n")
     assert table["a"].tolist() == [1, 1, 1, value]
 
 
 @pytest.mark.parametrize("spelling", ["1_000", "٣", "0b1", "1f", "1 00", "10,00,0", "0x1p3"])
 def test_other_spellings_are_text(spelling):
-    table = read_table(io.BytesIO(("a;b\n" + "1;2\n" * 12 + f"{spelling};1\n").encode()), "t.csv")
+    table = read("a;b\n" + "1;2\n" * 12 + f"{spelling};1\n")
     assert f'row 13: "{spelling}" is text, not a number.' in [problem.message for problem in problems(table)][0]
 
 
 def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows():
-    table = read_table(io.BytesIO(b"\r\na,b\r1,2\n\n3,4\r\n\r5,6"), "t.csv")
+    table = read(b"\r\na,b\r1,2\n\n3,4\r\n\r5,6")
     assert table.to_numpy().tolist() == [[1, 2], [3, 4], [5, 6]]
     assert text.read(b"a,b\n" + b"\n" * 1000, DETECTED).num_rows == 0
 
@@ -347,5 +347,5 @@ def test_files_of_other_kinds_called_csv_are_named(begin):
     data = begin + bytes(range(256)) * 4
     for content in (data, begin + b"a\0b"):
         with pytest.raises(InputError, match=f"^t.csv is {MAGIC[begin]}"):
-            read_table(io.BytesIO(content), "t.csv")
+            read(content)
     assert guessed(data, "t.csv") is None

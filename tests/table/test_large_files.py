@@ -12,8 +12,8 @@ import pytest
 
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
-from disco.table.cells import numbers_of, value_counts
-from disco.table.counts import as_counts, problems
+from disco.table.cells import value_counts
+from disco.table.counts import problems
 from disco.table.formats import encoding, pieces
 from disco.table.formats.limits import NotATable
 from disco.table.formats.parsing import parse
@@ -162,17 +162,6 @@ def test_parquet_is_the_same_in_pieces(monkeypatch):
     assert same(narrow.cast(expected.schema), expected)
 
 
-def test_a_large_table_takes_half_the_memory_and_gives_the_same_counts(tmp_path, monkeypatch):
-    rows = pieces.FROM_CELLS // 100 + 1
-    table = pd.DataFrame(np.random.default_rng(0).integers(0, 9, (rows, 100)), columns=[f"g{j}" for j in range(100)])
-    out = io.BytesIO()
-    table.to_parquet(out)
-    read = read_table(out, "large.parquet")
-    assert set(read.dtypes) == {np.dtype("int32")}
-    pd.testing.assert_frame_equal(as_counts(read), table)
-    assert numbers_of(read["g0"])[0].dtype == float
-
-
 def test_progress_is_told_and_stops_the_reading(tmp_path, small_table):
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"1,2\n" * 6_000_000)
@@ -250,18 +239,6 @@ def test_a_column_with_as_many_levels_as_rows_is_said_with_what_to_do(tmp_path, 
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["check", str(tmp_path / "t.csv")]) == 0
     assert f"Note: {sentence}" in capsys.readouterr().out
-
-
-def test_a_refinement_says_it_too(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("disco.table.counts._MOST_LEVELS", 5)
-    table = pd.DataFrame(np.random.default_rng(0).poisson(5, (60, 2)), columns=["a", "b"])
-    table.to_csv(tmp_path / "t.csv", index=False)
-    arguments = ("--out", str(tmp_path / "run"), "--bootstrap", "0")
-    assert main(["refine", "--counts", str(tmp_path / "t.csv"), *arguments]) == 0
-    assert (
-        f'Note: Column "a" has {table["a"].nunique()} different values in 60 rows: it is more'
-        in capsys.readouterr().err
-    )
 
 
 @pytest.mark.parametrize(

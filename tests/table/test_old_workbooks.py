@@ -44,11 +44,9 @@ def page(rows: list[list[object]], end: str = "</td>") -> str:
 def test_a_workbook_of_excel_97_is_read_by_its_largest_sheet():
     data = zlib.decompress(base64.b85decode(OLD))
     table = read(data)
-    assert table.columns.tolist() == ["site", "fox", "deer", "boar"] and table.iloc[:2, 1:].to_numpy().tolist() == [
-        [2, 4, 0],
-        [4, 0, 3],
-    ]
-    assert len(table) == 20 and table.attrs[READING]["sheet"] == "counts" and table.attrs[SHEETS] == ["notes", "counts"]
+    assert list(table) == ["site", "fox", "deer", "boar"] and len(table) == 20
+    assert table.iloc[:2, 1:].to_numpy().tolist() == [[2, 4, 0], [4, 0, 3]]
+    assert table.attrs[READING]["sheet"] == "counts" and table.attrs[SHEETS] == ["notes", "counts"]
     with pytest.raises(InputError, match="has names but no rows"):
         read(data, sheet="notes")
     with pytest.raises(InputError, match="^t.xls is damaged, needs a password, or is older than Excel 97: in Excel"):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells_by_genes import counts, h5ad, parts, zipped
-from refusals import fuzzed
+from refusals import fuzzed, read
 
 from disco.errors import InputError
 from disco.table.formats import limits, stata, workbook_xml
@@ -55,10 +55,6 @@ def dta(table: pd.DataFrame, version: int = 118) -> bytes:
     out = io.BytesIO()
     table.to_stata(out, write_index=False, version=version)
     return bytes(out.getbuffer())
-
-
-def read(data: bytes, name: str, **choices: object) -> pd.DataFrame:
-    return read_table(io.BytesIO(data), name, **choices)
 
 
 def test_a_sheet_of_open_document_is_read_and_another_can_be():
@@ -148,8 +144,6 @@ def test_any_bytes_of_a_stata_file_end_with_a_table_or_a_sentence(tmp_path):
     ("name", "sentence"),
     [
         ("t.SAV", "is an SPSS file, which is not read: in SPSS, save it as CSV or as Stata (.dta)."),
-        ("t.rds", "is an R file, which is not read: in R, write a table by write.csv"),
-        ("t.xlsb", "is a binary Excel workbook, which is not read: in Excel, save it as .xlsx."),
         ("matrix.mtx.gz", "is a matrix without its names, which is not read: give its folder, with features.tsv"),
         ("t.pkl", "is a pickle, which is not read: it could run any program"),
     ],

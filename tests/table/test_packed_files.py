@@ -8,11 +8,12 @@ import lzma
 import pandas as pd
 import pyarrow as pa
 import pytest
+from refusals import read
 
 from disco.errors import InputError
 from disco.table.formats import archive
 from disco.table.formats.limits import NotATable
-from disco.table.read import guessed, read_table
+from disco.table.read import guessed
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -28,10 +29,6 @@ PACK = {
 def unpacked(data: bytes, ending: str, limit: int) -> bytes:
     with archive._unpacked(io.BytesIO(data), ending, len(data), limit, lambda share: None) as file:
         return file.read()
-
-
-def read(data: bytes, name: str, **choices: object) -> pd.DataFrame:
-    return read_table(io.BytesIO(data), name, **choices)
 
 
 @pytest.mark.parametrize("ending", PACK)

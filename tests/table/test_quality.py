@@ -25,8 +25,8 @@ def found(looked_at: Quality) -> dict[str, Finding]:
 
 def test_independent_poisson_columns_have_nothing_that_stands_out():
     """In at most a few of many tables: the tests of dispersion hold 5 %, and rows about as much."""
-    told = [quality(poisson(seed=seed)).findings for seed in range(40)]
-    assert sum(map(bool, told)) <= 6
+    told = [quality(poisson(seed=seed)).findings for seed in range(20)]
+    assert sum(map(bool, told)) <= 3
 
 
 def test_everything_that_was_put_in_is_found():

@@ -1,10 +1,9 @@
 """Rows and columns exchanged, and row names."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import read
 
 from disco.errors import InputError
 from disco.table.counts import as_counts
@@ -39,6 +38,7 @@ GAPS = ["PB2", "NA", "nan", "null", "None", "NaN", "N/A", "NULL"]  # the second 
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "xlsx"])
+@pytest.mark.usefixtures("in_process")
 def test_names_that_are_words_for_missing_cells_stay_names(kind, tmp_path):
     counts = pd.DataFrame(np.random.default_rng(0).poisson(5.0, (60, 8)), columns=GAPS)
     beside = counts.T.rename_axis("segment").set_axis([f"v{k}" for k in range(60)], axis=1).reset_index()
@@ -72,7 +72,7 @@ def test_ordinary_tables_are_not_doubted():
 
 
 def test_a_column_of_row_names_without_a_name_is_known_by_its_numbers():
-    table = read_table(io.BytesIO(b",a,b\n1,3,4\n2,5,6\n3,0,1\n4,1,1\n5,1,1\n"), "t.csv")
+    table = read(b",a,b\n1,3,4\n2,5,6\n3,0,1\n4,1,1\n5,1,1\n")
     assert has_row_names(table)
     named = with_row_names(table)
     assert named.index.tolist() == ["1", "2", "3", "4", "5"] and named.columns.tolist() == ["a", "b"]

@@ -25,12 +25,6 @@ def counts_with(roles: dict, **columns: object) -> tuple:
     return given.counts, given.adjustment
 
 
-def test_what_a_fit_can_use_is_returned():
-    counts, adjustment = counts_with({"site": "covariate", "age": "covariate", "half": "ignore"})
-    assert list(counts) == ["a", "b", "c"] and counts.dtypes.eq("int64").all()
-    assert [one.name for one in adjustment.covariates] == ["site", "age"]
-
-
 REFUSED = {
     "all rows": ({"one": "group"}, {}, 'group "one" is the same in every row: ignore'),
     "one row": ({"row": "group"}, {}, 'Every row is its own group in "row": ignore'),
@@ -98,11 +92,8 @@ def test_dates_truths_and_odd_digits_are_levels():
 
 def test_what_python_asks_for_is_checked_as_on_the_page():
     table = pd.DataFrame({"a": np.arange(60) % 4, "b": np.arange(60) % 5})
-    for group, words in ((np.zeros(60, int), "same in every row"), (np.r_[np.zeros(50, int), 1:11], "83% of the rows")):
-        with pytest.raises(InputError, match=words):
-            prepare(table.assign(g=group), {"g": "group"})
-    with pytest.raises(InputError, match='determines "b"'):
-        prepare(table.assign(z=(np.arange(60) % 5) * 2.0), {"z": "covariate"})
+    with pytest.raises(InputError, match="83% of the rows"):
+        prepare(table.assign(g=np.r_[np.zeros(50, int), 1:11]), {"g": "group"})
     with pytest.raises(InputError, match="no total"):
         prepare(table, Roles({"a": "ignore", "b": "ignore"}, exposure="total"))
     for given in (("covariate",), (), ("group", "ordinal")):

@@ -1,14 +1,13 @@
 """Several files as one table: of HTSeq and STAR beside each other, of equal columns below each other."""
 
 import gzip
-import io
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from cells_by_genes import tarred, zipped
-from refusals import refused
+from refusals import read, refused
 
 from disco.errors import InputError
 from disco.table.formats import archive
@@ -122,7 +121,7 @@ def test_the_strand_of_star_follows_the_totals_or_the_choice(share):
 
 def test_one_sample_of_star_is_no_table_and_its_totals_are_said():
     with pytest.raises(InputError) as error:
-        read_table(io.BytesIO(star(COUNTS[0], 0.98)), "s_ReadsPerGene.out.tab")
+        read(star(COUNTS[0], 0.98), "s_ReadsPerGene.out.tab")
     reverse = np.random.default_rng(1).binomial(COUNTS[0], 0.98).sum()
     assert f"{COUNTS[0].sum():,} (unstranded), {COUNTS[0].sum() - reverse:,} (forward), {reverse:,} (reverse)" in str(
         error.value

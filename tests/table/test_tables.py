@@ -11,16 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from app_world import workbook
-from refusals import is_a_sentence
+from refusals import is_a_sentence, read
 
 from disco.errors import InputError
 from disco.table.read import NOTES, read_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
-
-
-def read(text: str | bytes, name: str = "counts.csv") -> pd.DataFrame:
-    return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), name)
 
 
 def as_parquet(table: pd.DataFrame) -> bytes:
@@ -73,7 +69,7 @@ def test_duplicate_and_empty_names_stay():
     ],
 )
 def test_a_quote_left_open_is_said_with_its_place(text, position):
-    sentence = f"counts.csv, {position}: a quote opens there that does not close at the end of its cell"
+    sentence = f"t.csv, {position}: a quote opens there that does not close at the end of its cell"
     with pytest.raises(InputError, match=sentence):
         read(text)
 

@@ -1,16 +1,16 @@
 """Columns that are called by times, above all of official statistics, and what these write among numbers."""
 
-import io
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import read
 
 from disco.table.edits import applied
 from disco.table.kinds import SIGHTINGS, ZEROS
 from disco.table.layout import suggestion, tidied
-from disco.table.read import NOTES, read_table
+from disco.table.read import NOTES
 
 PLACES, CAUSES = [f"place {k}" for k in range(12)], ["A-B", "C00", "F", "I"]
 
@@ -75,15 +75,15 @@ def test_times_without_kinds_or_with_lines_twice_raise_no_question(rng):
 
 def test_a_text_of_eurostat_is_read_without_its_flags():
     text = "freq,sex,geo\\TIME_PERIOD\t2015 \t2016 \t2017 \nA,F,AT\t12 \t: \t7 p\nA,M,BE\t5 b\t6 \t: c\n"
-    table = read_table(io.BytesIO(text.encode()), "t.tsv")
+    table = read(text, "t.tsv")
     assert table.columns.tolist() == ["freq", "sex", "geo", "2015", "2016", "2017"]
     assert table["geo"].tolist() == ["AT", "BE"] and table["2015"].tolist() == [12, 5]
     assert table["2016"].isna().tolist() == [True, False] and table["2017"].isna().tolist() == [False, True]
     assert "3 flags of Eurostat after numbers were left out: b, c, p." in table.attrs[NOTES][0]
-    other = read_table(io.BytesIO(text.replace("\\TIME_PERIOD", "").encode()), "t.tsv")
+    other = read(text.replace("\\TIME_PERIOD", ""), "t.tsv")
     assert other.columns[0] == "freq,sex,geo"
 
 
 def test_two_points_and_a_colon_among_numbers_are_missing():
-    table = read_table(io.BytesIO(b"a,b\n1,..\n:,4\n5,6\n"), "t.csv")
+    table = read(b"a,b\n1,..\n:,4\n5,6\n")
     assert table["a"].isna().tolist() == [False, True, False] and table["b"].isna().tolist() == [True, False, False]

@@ -7,12 +7,12 @@ import openpyxl
 import pandas as pd
 import pytest
 from openpyxl.utils import get_column_letter as letter
+from refusals import read
 from test_other_formats import ods
 
-from disco.__main__ import main
 from disco.errors import InputError
 from disco.table.formats.workbook_xml import hidden_in_excel, hidden_in_open_document
-from disco.table.read import NOTES, READING, read_table
+from disco.table.read import NOTES, READING
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -61,11 +61,11 @@ WAYS = {
 
 def check(data: bytes, name: str, words: str, rest: pd.DataFrame) -> None:
     """All is read and said; by choice the rest is."""
-    table = read_table(io.BytesIO(data), name)
+    table = read(data, name)
     np.testing.assert_array_equal(table, COUNTS)
     (note,) = table.attrs[NOTES]
     assert f"hides {words}, " in note and "hidden=skip" in note and table.attrs[READING]["hidden"] == "read"
-    visible = read_table(io.BytesIO(data), name, hidden="skip")
+    visible = read(data, name, hidden="skip")
     np.testing.assert_array_equal(visible, rest)
     (note,) = visible.attrs[NOTES]
     assert list(visible) == list(rest) and f"hides {words}, " in note and note.endswith("They were left out.")
@@ -112,8 +112,8 @@ def test_repeated_rows_of_an_open_document_are_hidden_as_often_as_they_are_repea
     name = '<table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell>'
     rows = row.format("", 1) + row.format(' table:visibility="filter"', 2) + row.format("", 5)
     data = ods(f'<table:table table:name="s"><table:table-row>{name}</table:table-row>{rows}</table:table>')
-    assert read_table(io.BytesIO(data), "t.ods")["a"].tolist() == [1, 1, 1, 2, 2, 2, 5, 5, 5]
-    assert read_table(io.BytesIO(data), "t.ods", hidden="skip")["a"].tolist() == [1, 1, 1, 5, 5, 5]
+    assert read(data, "t.ods")["a"].tolist() == [1, 1, 1, 2, 2, 2, 5, 5, 5]
+    assert read(data, "t.ods", hidden="skip")["a"].tolist() == [1, 1, 1, 5, 5, 5]
 
 
 def test_marks_in_blocks_and_rows_without_numbers_are_counted():
@@ -130,28 +130,18 @@ def test_marks_in_blocks_and_rows_without_numbers_are_counted():
 
 
 def test_an_ordinary_sheet_says_nothing_and_has_no_such_choice():
-    table = read_table(io.BytesIO(excel(lambda *_: None)), "t.xlsx")
+    table = read(excel(lambda *_: None), "t.xlsx")
     assert NOTES not in table.attrs and table.attrs[READING]["hidden"] is None
 
     def beyond(sheet, top, left):  # Excel writes all columns after the last one as one range
         sheet.column_dimensions.group("H", "XFD", hidden=True)
 
-    assert NOTES not in read_table(io.BytesIO(excel(beyond)), "t.xlsx").attrs
+    assert NOTES not in read(excel(beyond), "t.xlsx").attrs
     with pytest.raises(InputError, match=r"t\.csv has no hidden rows or columns"):
-        read_table(io.BytesIO(b"a,b\n1,2\n"), "t.csv", hidden="skip")
+        read(b"a,b\n1,2\n", "t.csv", hidden="skip")
 
     def everything(sheet, top, left):
         sheet.column_dimensions.group("A", "E", hidden=True)
 
     with pytest.raises(InputError, match="no cells outside hidden rows and columns: read these too, by hidden=read"):
-        read_table(io.BytesIO(excel(everything)), "t.xlsx", hidden="skip")
-
-
-def test_the_command_line_says_and_leaves_out_what_is_hidden(tmp_path, capsys):
-    path = tmp_path / "t.xlsx"
-    path.write_bytes(excel(both))
-    main(["check", str(path)])
-    out = "".join(capsys.readouterr())
-    assert "30 rows, 5 columns" in out and "hides 2 rows and 1 column" in out
-    main(["check", str(path), "--read", "hidden=skip"])
-    assert "28 rows, 4 columns" in capsys.readouterr().out
+        read(excel(everything), "t.xlsx", hidden="skip")
