@@ -19,7 +19,7 @@ from disco.effects.sentences import short
 
 MOST_CASES = 3
 _DECIDES = 0.5  # share of the variance of the draws between an edge's two directions
-_LEAST = 0.02  # smallest share of the graphs of a case in each of the two
+_LEAST_SHARE = 0.02  # smallest share of the graphs of a case in each of the two
 _CHANCE = 1e-12  # relative; smaller differences are rounding
 
 Pair = tuple[int, int]  # (parent, child)
@@ -101,7 +101,7 @@ def _best(
     best: tuple[Pair | None, float] = (None, 0.0)
     for pair, signs in turned.items():
         directions = [among & (signs == sign) for sign in (1, -1)]
-        if min(shares[graphs_of].sum() for graphs_of in directions) < _LEAST * shares[among].sum():
+        if min(shares[graphs_of].sum() for graphs_of in directions) < _LEAST_SHARE * shares[among].sum():
             continue
         of = [graphs_of[sampled.of] for graphs_of in directions]
         if min(graphs_of.sum() for graphs_of in of) < 2:

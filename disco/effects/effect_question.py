@@ -13,9 +13,9 @@ from disco.fields import require_types
 from disco.table.adjustment import COUNT, Covariate
 from disco.words import how_many, listed
 
-_FEW = 5  # fewer rows near a value are worth a note
+_FEW_ROWS = 5  # fewer rows near a value are worth a note
 _LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
-_NEAR = 0.5  # standard deviations of the square roots of a column
+_NEAR_DISTANCE = 0.5  # standard deviations of the square roots of a column
 
 
 class Question(NamedTuple):
@@ -110,7 +110,7 @@ def _has(covariate: Covariate, level: Any) -> np.ndarray:
     if not math.isfinite(value) or (covariate.kind == COUNT and value < 0):
         raise InputError(f'"{covariate.name}" is a number: give one, not "{level}".')
     at = math.sqrt(value) if covariate.kind == COUNT else value
-    return np.abs(covariate.scale - at) <= _NEAR * covariate.scale.std()
+    return np.abs(covariate.scale - at) <= _NEAR_DISTANCE * covariate.scale.std()
 
 
 def node(fitted: FittedGraphs, name: Any) -> int:
@@ -156,7 +156,7 @@ def usual(fitted: FittedGraphs, name: str) -> Usual:
     grid = fitted.nodes.parent_grids[number]
     lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, number)
     compared = 2 * middle
-    if compared > highest or compared == middle or _rows_near(fitted, number, compared) < _FEW:
+    if compared > highest or compared == middle or _rows_near(fitted, number, compared) < _FEW_ROWS:
         low, high = between(fitted, number)
         compared = high if high != middle else low
     return Usual(lowest, highest, _short(middle), _short(compared))
@@ -185,7 +185,7 @@ def _near(fitted: FittedGraphs, number: int, value: float) -> str:
         )
     if not grid[0] <= value <= grid[-1]:
         return f'"{name}" is between {low} and {high} in all rows: at {at} the answer is extrapolated.'
-    if rows < _FEW:
+    if rows < _FEW_ROWS:
         return f'Only {how_many(rows, "row has", "rows have")} a "{name}" near {at}.'
     return ""
 
@@ -196,4 +196,4 @@ def _rows_near(fitted: FittedGraphs, number: int, value: float) -> int:
     roots = np.sqrt(grid)
     middle = seen @ roots / seen.sum()
     spread = math.sqrt(seen @ (roots - middle) ** 2 / seen.sum())
-    return int(seen[np.abs(roots - math.sqrt(value)) <= _NEAR * spread].sum())
+    return int(seen[np.abs(roots - math.sqrt(value)) <= _NEAR_DISTANCE * spread].sum())

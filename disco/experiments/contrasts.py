@@ -42,9 +42,9 @@ COLUMNS = (
 )
 _LEVEL = 0.95
 _LEAST_RATIO = 0.02  # of an expected mean
-_TIED = 2.6  # standard errors of a rank correlation
+_LEAST_TIED = 2.6  # standard errors of a rank correlation
 _TINY = 1e-12
-_MANY = 100  # units on each side from which on the normal tail is used
+_MANY_UNITS = 100  # units on each side from which on the normal tail is used
 _DRAWN = 9999  # permutations
 _PARTS = 4  # of a numeric covariate
 
@@ -173,7 +173,7 @@ def _tied(prepared: Prepared) -> np.ndarray:
     ranks = prepared.counts[slice(None) if interventions is None else interventions.arm == 0].rank().to_numpy()
     ranks = ranks - ranks.mean(0)
     ranks /= np.maximum(np.sqrt((ranks**2).sum(0)), _TINY)
-    return np.abs(ranks.T @ ranks) * np.sqrt(len(ranks)) >= _TIED
+    return np.abs(ranks.T @ ranks) * np.sqrt(len(ranks)) >= _LEAST_TIED
 
 
 def _family(tied: np.ndarray, targets: list[int]) -> np.ndarray:
@@ -300,7 +300,7 @@ def _p_values(compared: _ComparedRows, random: np.random.Generator) -> np.ndarra
     expected = share @ mean
     variance = (share * (sizes - share) / (sizes * np.maximum(sizes - 1, 1))) @ squares
     deviation = np.abs(scores[treated].sum(0) - expected)
-    if min(treated.sum(), (~treated).sum()) < _MANY:
+    if min(treated.sum(), (~treated).sum()) < _MANY_UNITS:
         p_values = _drawn(scores, treated, block, deviation, expected, random)
     else:
         with np.errstate(divide="ignore", invalid="ignore"):

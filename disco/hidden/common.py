@@ -29,15 +29,15 @@ _MOST_COLUMNS = 100  # those correlated most of a table of more
 FEWEST_ROWS = 100
 LEAST_EDGES = 3  # in the graph without anything hidden
 _SAVED, _SAVED_EDGES = 0.3, 2  # edges: share and number
-_FOLLOWING = 4  # columns, at least
+_LEAST_FOLLOWING = 4  # columns, at least
 _GAINS = {0.0: 8.0, 0.6: 30.0}  # nats: least gain, by the share of the pairs that edges join
 _GAIN_OF_FEW, _FEW_JOINED = 60.0, 0.75  # nats: with few columns, nearly all of them joined
 _GAINS_OF_PARTS, _PART = (20.0, 60.0), 0.5  # nats: a factor, and kinds of rows, that save a smaller share of the edges
 _KINDS = (2, 3, 4)
-_FEW = 8  # columns, below which two factors cannot be told from edges, and hardly anything from a dense graph
-_CORE = 4  # columns
+_FEW_COLUMNS = 8  # columns, below which two factors cannot be told from edges, and hardly anything from a dense graph
+_CORE_COLUMNS = 4  # columns
 _BLOCK = 10_000  # rows whose kinds are computed at a time
-_FURTHER = 6  # searches for a graph without anything hidden, before something is said to be
+_FURTHER_SEARCHES = 6  # searches for a graph without anything hidden, before something is said to be
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def common_cause(
     max_rows = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
     rows = np.sort(random.permutation(len(values))[:max_rows])
     varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows
-    if len(rows) < FEWEST_ROWS or len(varied) < _CORE:
+    if len(rows) < FEWEST_ROWS or len(varied) < _CORE_COLUMNS:
         return None
     adjustment_of_rows = adjustment if adjustment is None or len(rows) == len(values) else adjustment.take(rows)
     if len(varied) > _MOST_COLUMNS:
@@ -86,7 +86,7 @@ def common_cause(
         for fit in fits:
             if fit.nats > compared.nats:
                 search.further(fit.graph.order)
-        for _ in range(_FURTHER):
+        for _ in range(_FURTHER_SEARCHES):
             search.further()
         compared = max(compared, _without(search), key=lambda candidate: candidate.nats)
     standing = [fit for fit in fits if _stands_out(fit, compared)]
@@ -119,10 +119,10 @@ def _begun(search: Search, random: np.random.Generator) -> Iterator[tuple[Hidden
     yield STRAIGHT, line
     yield CURVED, shapes.along(children, line, CURVED)
     core = _core(search.best[0].joined)
-    if _CORE <= len(core) < nodes:
+    if _CORE_COLUMNS <= len(core) < nodes:
         yield STRAIGHT, shapes.on_line(children, core)
     yield CIRCLE, shapes.along(children, shapes.on_circle(children), CIRCLE)
-    if nodes >= _FEW:
+    if nodes >= _FEW_COLUMNS:
         yield PLANE, shapes.along(children, shapes.on_plane(children), PLANE)
     for number in _KINDS:
         yield kinds(number), shapes.of_kinds(children, number, random)
@@ -144,11 +144,11 @@ def _stands_out(fit: HiddenFit, compared: HiddenFit) -> bool:
     is_simpler = remaining <= edges - _SAVED_EDGES and remaining <= (1 - _SAVED) * edges
     joined = 2 * edges / (nodes * (nodes - 1))
     required = max(gain for share, gain in _GAINS.items() if joined >= share)
-    if nodes < _FEW and joined >= _FEW_JOINED:
+    if nodes < _FEW_COLUMNS and joined >= _FEW_JOINED:
         required = _GAIN_OF_FEW
     if remaining > (1 - _PART) * edges:  # a column with several modes may be taken for kinds
         required = max(required, _GAINS_OF_PARTS[fit.shape.shares is None])
-    return is_simpler and fit.graph.following.sum() >= _FOLLOWING and fit.nats - compared.nats >= required
+    return is_simpler and fit.graph.following.sum() >= _LEAST_FOLLOWING and fit.nats - compared.nats >= required
 
 
 class _Known(NamedTuple):

@@ -1,4 +1,7 @@
-"""The likelihood of counts given a mean, compiled: it compares graphs with and without something hidden.
+"""Expectation maximisation (EM) for counts with something hidden, compiled: it compares graphs with and without it.
+
+What is hidden has G points. `expect` computes their posterior in every row (n, G) and the log likelihood. With it,
+`cross_tables`, `fit_tables` and `improve` fit every node's distribution (d, bins, levels) and coefficients (d, p).
 
 A node's level l, given a mean μ of its normal score, has the probability
 
@@ -6,7 +9,7 @@ A node's level l, given a mean μ of its normal score, has the probability
 
 with its levels' normal scores or their counts as statistic s, whichever fits the node better. The base shape h is free,
 as in the class of `disco.refine`: so lumps, zeros and a spread that follows the mean are no evidence of something
-hidden. The means are put into bins, and a, b and h are fitted to the table of bins × levels.
+hidden. a, b and h are fitted to the table (bins, levels) of weights, by Newton steps and iterative scaling in turn.
 """
 
 from typing import NamedTuple
@@ -17,13 +20,13 @@ from disco.likelihood.cpu import in_order
 
 BINS = 96
 NEVER = -1e3  # log p of a level that a node does not have
-_RANGE = 4.0  # means beyond are those at the end
+_LARGEST_MEAN = 4.0  # a mean beyond counts as this one
 _STEPS = 12  # of Newton and of the base shape
 _PRECISION = 1e-3  # of a step's gain, nats
-_FLOOR = 1e-12  # of a probability
-_LEAST = 1e-4  # weight of a point in a row
-_FARTHEST = 3.0  # change of η in one step
-_LONGEST = 0.5  # change of a coefficient in one step
+_TINY = 1e-12
+_LEAST_WEIGHT = 1e-4  # weight of a point in a row
+_LARGEST_CHANGE = 3.0  # change of η in one step
+_LARGEST_STEP = 0.5  # change of a coefficient in one step
 _RIDGE = 1e-6
 
 
@@ -64,7 +67,7 @@ class Coefficients(NamedTuple):
 
 @in_order
 def _bin(mean):
-    return min(max(int((mean / _RANGE + 1) * 0.5 * BINS), 0), BINS - 1)
+    return min(max(int((mean / _LARGEST_MEAN + 1) * 0.5 * BINS), 0), BINS - 1)
 
 
 @in_order
@@ -77,7 +80,7 @@ def cross_tables(seen, means, tables):
                 tables[j, _bin(means.of_rows[i, j]), seen.codes[i, j]] += 1.0
         for g in range(len(means.of_points)):
             weight = means.weights[i, g]
-            if weight > _LEAST:
+            if weight > _LEAST_WEIGHT:
                 for j in range(seen.codes.shape[1]):
                     if means.following[j]:
                         tables[j, _bin(means.of_rows[i, j] + means.of_points[g, j]), seen.codes[i, j]] += weight
@@ -87,7 +90,7 @@ def cross_tables(seen, means, tables):
 def expect(seen, means, logs, shares):
     """Write every row's posterior of the points, with the prior `shares`, (G,); returns the log likelihood, nats."""
     total, nodes, weights = 0.0, np.flatnonzero(means.following), means.weights
-    prior = np.log(np.maximum(shares, _FLOOR))
+    prior = np.log(np.maximum(shares, _TINY))
     for i in range(len(weights)):
         for j in range(len(means.following)):
             if not means.following[j]:
@@ -136,7 +139,7 @@ def fit_tables(tables, scores, laws):
 
 @in_order
 def _middles():
-    return (np.arange(BINS) + 0.5) / BINS * 2 * _RANGE - _RANGE
+    return (np.arange(BINS) + 0.5) / BINS * 2 * _LARGEST_MEAN - _LARGEST_MEAN
 
 
 @in_order
@@ -209,10 +212,10 @@ def _step(table, scores, middle, slopes, rows, logs):
     if determinant <= 0:
         return
     first, second = (h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant
-    farthest = _FLOOR
+    farthest = _TINY
     for x in middle:
         farthest = max(farthest, abs(first * x + second * x**2))
-    scale = min(1.0, _FARTHEST / farthest)
+    scale = min(1.0, _LARGEST_CHANGE / farthest)
     slopes[0] += scale * first
     slopes[1] += scale * second
 
@@ -227,7 +230,7 @@ def _reshape(base, sizes, rows, logs, levels):
                 expected[level] += rows[b] * np.exp(logs[b, level])
     for level in range(levels):
         if sizes[level] > 0:
-            base[level] += np.log(sizes[level] / max(expected[level], _FLOOR))
+            base[level] += np.log(sizes[level] / max(expected[level], _TINY))
 
 
 @in_order
@@ -280,7 +283,7 @@ def _scoring(seen, functions, means, node, statistic, bins, parents, from_column
             first, second = (statistic[codes[i]] - mean) * rise, variance * rise**2
         for g in range(len(functions) if from_columns < size else 0):
             weight = weights[i, g]
-            if weight > _LEAST:
+            if weight > _LEAST_WEIGHT:
                 mean, variance, rise = bins[_bin(of_rows[i] + of_point[g])]
                 slope, curvature = weight * (statistic[codes[i]] - mean) * rise, weight * variance * rise**2
                 first += slope
@@ -309,4 +312,4 @@ def _scoring(seen, functions, means, node, statistic, bins, parents, from_column
     step = inverse @ gradient
     for a in range(size):
         losses[a] = (values[a] + step[a]) ** 2 / (2 * inverse[a, a])
-    return step * min(1.0, _LONGEST / max(np.abs(step).max(), _FLOOR))
+    return step * min(1.0, _LARGEST_STEP / max(np.abs(step).max(), _TINY))

@@ -28,8 +28,8 @@ from disco.hidden.sparse_search import Search, Sparse, least_squares
 _SEARCHES, _PRUNINGS = 6, 8
 _STEPS, _LAST_STEPS = 4, 12  # of the coefficients, per graph and for the best one
 _GAIN, _SEARCH_GAIN = 0.1, 0.3  # nats: the least of a step, and of a search
-_FAR, _BEHIND = 100.0, 40.0  # nats behind: after two searches, and after the last one
-_FEWEST = 10  # rows of a kind
+_BEHIND_AFTER_TWO, _BEHIND_AT_LAST = 100.0, 40.0  # nats behind: after two searches, and after the last one
+_FEWEST_ROWS = 10  # rows of a kind
 _TINY = 1e-12
 
 
@@ -73,10 +73,10 @@ def with_hidden(search: Search, shape: HiddenShape, posterior: np.ndarray, thres
         candidate = _fitted(search, graph, shape, posterior, _STEPS)
         order, posterior = graph.order, candidate.posterior
         best = candidate if best is None or candidate.nats > best.nats else best
-        if candidate.nats < reached + _SEARCH_GAIN or (number and candidate.nats < threshold - _FAR):
+        if candidate.nats < reached + _SEARCH_GAIN or (number and candidate.nats < threshold - _BEHIND_AFTER_TWO):
             break
         reached = candidate.nats
-    if best is None or best.nats < threshold - _BEHIND:
+    if best is None or best.nats < threshold - _BEHIND_AT_LAST:
         return None
     functions = len(search.columns.moments) + np.arange(shape.functions.shape[1])
     alone = search.sparse(best.graph.order, [functions] * search.columns.nodes)
@@ -145,7 +145,7 @@ def _laws(columns: LinearColumns) -> Laws:
 
 def _is_empty(shape: HiddenShape, posterior: np.ndarray) -> bool:
     """Whether hardly any row is of some kind."""
-    return shape.shares is None and float(posterior.sum(0).min()) < _FEWEST
+    return shape.shares is None and float(posterior.sum(0).min()) < _FEWEST_ROWS
 
 
 def _moments(search: Search, shape: HiddenShape, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

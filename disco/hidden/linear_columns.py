@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 from disco.table.adjustment import CATEGORICAL, ORDINAL, Adjustment
 
 LEVELS = 24  # of a column, at most; neighbouring counts are merged
-_NEW = 0.05  # smallest share of a function's spread that the functions before it leave
+_LEAST_NEW = 0.05  # smallest share of a function's spread that the functions before it leave
 _NONZERO = 1e-9  # singular values, relative to the largest
 _TINY = np.finfo(float).tiny
 
@@ -100,7 +100,7 @@ def _independent(functions: list[np.ndarray], free: np.ndarray) -> list[np.ndarr
     for function in functions:
         rest = function - free @ (free.T @ function)
         new = rest - spanned @ (spanned.T @ rest)
-        if not independent or np.linalg.norm(new) > _NEW * np.linalg.norm(function - function.mean()):
+        if not independent or np.linalg.norm(new) > _LEAST_NEW * np.linalg.norm(function - function.mean()):
             independent.append(rest / max(rest.std(), _TINY))
             spanned = np.column_stack([spanned, new / max(np.linalg.norm(new), _TINY)])
     return independent

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-_FLOOR = 0.05  # of the variance that is left in a column
+_LEAST_VARIANCE = 0.05  # of the variance that is left in a column
 _STEPS = 60  # of factor analysis and of rotations
 _ROUNDS = 40  # of expectation maximisation
 _STARTS = 4  # of kinds of rows
-_WIDTH = 0.2  # of the first posterior around a score
+_POSTERIOR_WIDTH = 0.2  # of the first posterior around a score
 _RIDGE = 1e-6
 _TINY = 1e-12
 
@@ -104,7 +104,7 @@ def _expected(values: np.ndarray, posterior: np.ndarray, shape: HiddenShape) -> 
     centred = shape.functions - shares @ shape.functions
     spread = (centred.T * shares) @ centred
     slopes = np.linalg.solve(spread + _RIDGE * np.eye(len(spread)), centred.T @ (posterior.T @ values) / len(values))
-    rest = np.maximum(1 - ((spread @ slopes) * slopes).sum(0), _FLOOR)
+    rest = np.maximum(1 - ((spread @ slopes) * slopes).sum(0), _LEAST_VARIANCE)
     effects, prior = centred @ slopes, shares if shape.shares is None else shape.shares
     logs = np.log(np.maximum(prior, _TINY)) + (values / rest) @ effects.T - (effects**2 / rest).sum(1) / 2
     largest = logs.max(1, keepdims=True)
@@ -119,7 +119,7 @@ def _scores(values: np.ndarray, factors: int) -> np.ndarray:
     correlations = values.T @ values / len(values)
     sizes, vectors = np.linalg.eigh(correlations)
     loadings = vectors[:, -factors:] * np.sqrt(np.maximum(sizes[-factors:] - np.median(sizes), 0.1) * 0.8)
-    rest = np.maximum(1 - (loadings**2).sum(1), _FLOOR)
+    rest = np.maximum(1 - (loadings**2).sum(1), _LEAST_VARIANCE)
     weights = loadings
     for _ in range(_STEPS):
         weighted = loadings / rest[:, None]
@@ -127,7 +127,7 @@ def _scores(values: np.ndarray, factors: int) -> np.ndarray:
         weights = weighted @ spread
         along_scores = correlations @ weights
         loadings = along_scores @ np.linalg.inv(weights.T @ along_scores + spread)
-        rest = np.maximum(1 - (loadings * along_scores).sum(1), _FLOOR)
+        rest = np.maximum(1 - (loadings * along_scores).sum(1), _LEAST_VARIANCE)
     scores = values @ weights
     scores /= np.maximum(scores.std(0), _TINY)
     scores = scores @ _varimax(values.T @ scores / len(values))
@@ -146,7 +146,7 @@ def _varimax(loadings: np.ndarray) -> np.ndarray:
 
 def _near(scores: np.ndarray, points: np.ndarray) -> np.ndarray:
     distances = ((scores[:, None, :] - points) ** 2).sum(2)
-    weights = np.exp((distances.min(1, keepdims=True) - distances) / _WIDTH)
+    weights = np.exp((distances.min(1, keepdims=True) - distances) / _POSTERIOR_WIDTH)
     return weights / weights.sum(1, keepdims=True)
 
 

@@ -15,10 +15,10 @@ from disco.linear.near import near
 from disco.progress import Reporter
 
 _LEAST_CORRELATION = 2.0  # of candidates, standard errors
-_BEST = 4  # graphs are compared by the likelihood of counts
-_SAME = 1e-6  # nats
+_BEST_GRAPHS = 4  # graphs are compared by the likelihood of counts
+_SAME_SCORE = 1e-6  # nats
 _RIDGE = 1e-9
-_LEAST = 1e-3  # of the variance that is left in a child
+_LEAST_VARIANCE = 1e-3  # of the variance that is left in a child
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ class Search:
         self._tried += 1
         start = near(self.best[0].order.tolist(), self._tried, 0) if order is None else order
         graph = self._read(searched(self._model, np.array(start), self._reporter).graph)
-        if not any(abs(graph.score - previous.score) < _SAME for previous in self.best):
-            self.best = sorted([*self.best, graph], key=lambda candidate: -candidate.score)[:_BEST]
+        if not any(abs(graph.score - previous.score) < _SAME_SCORE for previous in self.best):
+            self.best = sorted([*self.best, graph], key=lambda candidate: -candidate.score)[:_BEST_GRAPHS]
 
     def with_functions(self, moments: np.ndarray, order: np.ndarray) -> Sparse:
         """The graph from an order, with the hidden functions as possible parents of every node.
@@ -105,4 +105,4 @@ def least_squares(moments: np.ndarray, child: int, parents: np.ndarray) -> tuple
     if not len(parents):
         return np.zeros(0), 1.0
     slopes = np.linalg.solve(moments[np.ix_(parents, parents)] + _RIDGE * np.eye(len(parents)), moments[parents, child])
-    return slopes, max(float(1 - slopes @ moments[parents, child]), _LEAST)
+    return slopes, max(float(1 - slopes @ moments[parents, child]), _LEAST_VARIANCE)

@@ -28,15 +28,15 @@ from scipy.special import gammaln, log_softmax, logsumexp
 from disco.likelihood.model import Model
 
 POISSON, NB, BINOMIAL, COM = "Poisson", "negative binomial", "binomial", "COM-Poisson"
-NONE = 0.01  # nats per row; a shape at a larger distance is not called close
+_MOST_DISTANCE = 0.01  # nats per row; a shape at a larger distance is not called close
 _GROUPS = 16  # number of groups of rows with similar canonical parameters
-_NEAR = 3.0  # nats over all rows within which two shapes count as equally near
+_NEAR_NATS = 3.0  # nats over all rows within which two shapes count as equally near
 _EQUAL = 0.05  # variance over mean this close to 1 counts as equal
 _CUT = 0.05  # share of a shape's mass beyond the largest count above which it is called truncated
 _ROUGH = 0.05  # share of rows beside gaps above which the gaps are mentioned
 _STEPS = 40
 _GAIN = 1e-10  # smallest gain of the next Newton step, nats per row
-_LEAST = 1e-12  # smallest variance as a divisor, in squared standard deviations of the node
+_LEAST_VARIANCE = 1e-12  # smallest variance as a divisor, in squared standard deviations of the node
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +83,13 @@ class Kind:
 
     @property
     def nearest(self) -> CountShape:
-        """The shape with the lowest cost, where COM-Poisson must be better by `_NEAR`."""
+        """The shape with the lowest cost, where COM-Poisson must be better by `_NEAR_NATS`."""
         return self.shapes[0]
 
     @property
     def fits(self) -> bool:
         """Whether the nearest shape is close enough to be named."""
-        return self.nearest.distance < NONE
+        return self.nearest.distance < _MOST_DISTANCE
 
     def table(self) -> pd.DataFrame:
         """One row per shape, nearest first: shape, parameter, zero_weight, distance, cost."""
@@ -114,7 +114,7 @@ class Kind:
     def _shape(self) -> str:
         if not self.fits:
             return f"not close to any of these shapes (the nearest is {self.nearest.words()})"
-        near = [s for s in self.shapes[1:] if s.cost - self.nearest.cost < _NEAR and s.distance < NONE]
+        near = [s for s in self.shapes[1:] if s.cost - self.nearest.cost < _NEAR_NATS and s.distance < _MOST_DISTANCE]
         also = [shape.words() for shape in near if shape.name != self.nearest.name]
         return f"close to {self.nearest.words()}" + (f" (or equally close to {also[0]})" if also else "")
 
@@ -147,7 +147,7 @@ def describe(model: Model, node: str, *, is_level: bool = False) -> Kind:
     share, log_probability = model.conditionals(node, _GROUPS)
     counts, rows = model.grids[model.names.index(node)], model.design.rows
     fitted = _Fitted(counts.astype(float), share, log_probability)
-    shapes = sorted(_shapes(fitted, rows), key=lambda shape: shape.cost + _NEAR * (shape.name == COM))
+    shapes = sorted(_shapes(fitted, rows), key=lambda shape: shape.cost + _NEAR_NATS * (shape.name == COM))
     poisson = next(shape for shape in shapes if shape.name == POISSON and not shape.zero_weight)
     p = np.exp(log_probability)
     above, variance = _moments(p, fitted.above)
@@ -257,7 +257,7 @@ def _project(fitted: _Fitted, log_measure: np.ndarray, weighted: bool) -> tuple[
     mean, variance = _moments(p, x)
     start = fitted.log_probability - log_measure
     # Exact if the fitted model has this shape; a group with a single count has no slope.
-    a = (p * (x - mean[:, None]) * start).sum(1) / np.maximum(variance, _LEAST)
+    a = (p * (x - mean[:, None]) * start).sum(1) / np.maximum(variance, _LEAST_VARIANCE)
     z, zero = 0.0, np.where(fitted.counts == 0, 1.0, 0.0)
 
     def evaluate(a: np.ndarray, z: float) -> tuple[np.ndarray, float]:
@@ -291,7 +291,7 @@ def _newton(
     q: np.ndarray, p: np.ndarray, x: np.ndarray, share: np.ndarray, zero: np.ndarray, weighted: bool
 ) -> tuple[np.ndarray, float, float]:
     mean, variance = _moments(q, x)
-    centred, variance = x - mean[:, None], np.maximum(variance, _LEAST)
+    centred, variance = x - mean[:, None], np.maximum(variance, _LEAST_VARIANCE)
     slope = p @ x - mean
     if not weighted:
         return slope / variance, 0.0, float(share @ (slope**2 / variance)) / 2
@@ -299,6 +299,6 @@ def _newton(
     slope_z = (p - q) @ zero
     zero_variance = q @ zero * (1 - q @ zero)
     pull = float(share @ (slope_z - shift / variance * slope))
-    step_z = pull / max(float(share @ (zero_variance - shift**2 / variance)), _LEAST)
+    step_z = pull / max(float(share @ (zero_variance - shift**2 / variance)), _LEAST_VARIANCE)
     step_a = (slope - shift * step_z) / variance
     return step_a, step_z, float(share @ (slope * step_a + slope_z * step_z)) / 2

@@ -16,8 +16,8 @@ import numpy as np
 from disco.linear.insertion import Graph, LinearModel, searched
 from disco.progress import Reporter
 
-_LEAST = 0.02  # eigenvalue of correlations
-_MOST, _BISECTIONS = 0.99, 20  # correlation of the variables
+_LEAST_EIGENVALUE = 0.02  # eigenvalue of correlations
+_MOST_CORRELATION, _BISECTIONS = 0.99, 20  # correlation of the variables
 _RIDGE = 1e-6  # for linear systems
 _POWERS = (3, 2, 1, 0)  # of the mean reliability, by which rows count less in a search
 
@@ -41,7 +41,7 @@ class Noisy:
     @cached_property
     def shown(self) -> np.ndarray:
         """The correlations of the variables, (d, d), made positive definite."""
-        low, high = np.full_like(self.seen, -_MOST), np.full_like(self.seen, _MOST)
+        low, high = np.full_like(self.seen, -_MOST_CORRELATION), np.full_like(self.seen, _MOST_CORRELATION)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
             is_below = self._read(middle) < self.seen
@@ -49,7 +49,7 @@ class Noisy:
         latent = (low + high) / 2
         np.fill_diagonal(latent, 1.0)
         sizes, vectors = np.linalg.eigh(latent)
-        return _scaled((vectors * np.maximum(sizes, _LEAST)) @ vectors.T)
+        return _scaled((vectors * np.maximum(sizes, _LEAST_EIGENVALUE)) @ vectors.T)
 
     def _read(self, latent: np.ndarray) -> np.ndarray:
         """The correlations of columns of variables with these correlations, (d, d), except the diagonal."""

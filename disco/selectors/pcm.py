@@ -53,7 +53,7 @@ from disco.table.adjustment import Adjustment
 from disco.table.prepared import Table
 
 TREES = 500  # per forest, as in the paper
-_FLOOR = 1e-3  # of v in units of the mean square, so that rows fitted exactly by a forest do not get all the weight
+_LEAST_V = 1e-3  # in units of the mean square, so that rows fitted exactly by a forest do not get all the weight
 _SPLIT = 6  # smallest number of rows to split in a tree: leaves have about five, as in R
 HALVES = 2  # one half of the rows for the regressions, the other for the test
 
@@ -248,7 +248,7 @@ def variances(squares: np.ndarray, fit: np.ndarray, test: np.ndarray, trees: int
     forest = RandomForestRegressor(trees, max_features=1.0, min_samples_split=_SPLIT, random_state=seed, n_jobs=threads)
     forest.fit(fit, squares)
     forest.n_jobs = 1  # threads would sum the trees in arbitrary order
-    return np.maximum(forest.predict(test), _FLOOR) + _raise(squares, np.maximum(forest.predict(fit), _FLOOR))
+    return np.maximum(forest.predict(test), _LEAST_V) + _raise(squares, np.maximum(forest.predict(fit), _LEAST_V))
 
 
 def _raise(squares: np.ndarray, variances: np.ndarray) -> float:

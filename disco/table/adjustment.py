@@ -21,7 +21,7 @@ RANDOMISED = "randomised"
 CONTEXT_KINDS = (CATEGORICAL, CONTINUOUS, RANDOMISED)  # the last one is categorical, and was assigned by chance
 _WAVES = 4  # of a number among the inputs of the networks
 _NOTHING = 1e-9  # of the largest eigenvalue
-_LEAST = 0.1  # of the mean of a column, that is expected of any row
+_LEAST_EXPECTED = 0.1  # of the mean of a column, that is expected of any row
 _ROUNDS = 3  # through several covariates
 MOST_LEVELS = 60  # of a categorical covariate: every node gets a coefficient for each
 
@@ -173,7 +173,7 @@ def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
     for basis in bases * (_ROUNDS if len(bases) > 1 else 1):  # one after the other, since their effects multiply
         means = values.mean(axis=0)
         fitted = means + basis @ (basis.T @ values)
-        values = values * (means / np.maximum(fitted, np.maximum(_LEAST * means, _NOTHING)))
+        values = values * (means / np.maximum(fitted, np.maximum(_LEAST_EXPECTED * means, _NOTHING)))
     return values
 
 

@@ -17,11 +17,11 @@ from disco.words import how_many, plural
 
 _LEAST_COLUMNS = 3
 _LEAST_BLANK, _FEWER_BLANK = 0.2, 0.02  # shares of the cells of a sparse table; the smaller one if rare kinds tell
-_RARER = -0.7  # rank correlation of the columns' means and blank shares, if rare kinds are blank
-_FEW = 2  # at most the smallest count of most columns of a sparse table
+_RARER_CORRELATION = -0.7  # rank correlation of the columns' means and blank shares, if rare kinds are blank
+_FEW_COUNTS = 2  # at most the smallest count of most columns of a sparse table
 _HAVE_FEW = 0.75  # least share of the columns with blank cells that have such a count, if rare kinds are blank
 _MOST_ZERO = 0.01  # zeros for each blank cell, where blank cells mean 0
-_TOGETHER = 0.8  # correlation of the blank cells of two columns
+_TOGETHER_CORRELATION = 0.8  # correlation of the blank cells of two columns
 _LEAST_DECIMALS = 0.6  # share of the columns with estimates
 _LEAST_WHOLE = 0.2  # share of estimates above 0 that are whole
 
@@ -39,7 +39,7 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Finding | None:
     filled = values[np.isfinite(values)]
     if (values == 0).sum() > _MOST_ZERO * blank.sum() or (filled < 0).any() or (filled % 1 != 0).any():
         return None
-    if (np.nanmin(values, axis=0) <= _FEW).mean() < 0.5 or _are_blank_together(blank):
+    if (np.nanmin(values, axis=0) <= _FEW_COUNTS).mean() < 0.5 or _are_blank_together(blank):
         return None
     cells = how_many(int(blank.sum()), "cell")
     message = f"{cells} of {values.size:,} are blank, and hardly any is 0: blank may mean 0."
@@ -49,8 +49,8 @@ def zeros(table: pd.DataFrame, but: Collection[str]) -> Finding | None:
 def _are_rare(values: np.ndarray, blank: np.ndarray) -> bool:
     """Whether columns have the more blank cells the smaller their counts are, most of them 1 or 2 in some cell."""
     few = pd.DataFrame({"mean": np.nanmean(values, axis=0), "blank": blank.mean(axis=0)})
-    is_rare = few.corr("spearman").iloc[0, 1] <= _RARER
-    has_few = np.nanmin(values, axis=0)[blank.any(axis=0)] <= _FEW
+    is_rare = few.corr("spearman").iloc[0, 1] <= _RARER_CORRELATION
+    has_few = np.nanmin(values, axis=0)[blank.any(axis=0)] <= _FEW_COUNTS
     return len(few) > _LEAST_COLUMNS and bool(is_rare) and bool(has_few.mean() >= _HAVE_FEW)
 
 
@@ -60,7 +60,7 @@ def _are_blank_together(blank: np.ndarray) -> bool:
     if varied.shape[1] < 2:
         return False
     with_others = np.corrcoef(varied, rowvar=False) - 2 * np.eye(varied.shape[1])
-    return bool(np.mean(with_others.max(axis=0) > _TOGETHER) >= 0.5)
+    return bool(np.mean(with_others.max(axis=0) > _TOGETHER_CORRELATION) >= 0.5)
 
 
 def normalised(table: pd.DataFrame, but: Collection[str]) -> Finding | None:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9998, 9999, 99998, 99999, 999999})
-_LEAST = 2  # rows
-_FAR = 2.0  # a code's least multiple of all other counts
-_LEAST_WITHIN = 5  # rows with a code among other counts
-_TIMES = 3  # as many rows as with any other count near it
-_NEAR = 0.75  # of the smaller count by the larger, if they are near each other
+_LEAST_ROWS = 2  # rows
+_LEAST_MULTIPLE = 2.0  # a code's least multiple of all other counts
+_LEAST_ROWS_WITHIN = 5  # rows with a code among other counts
+_LEAST_TIMES = 3  # as many rows as with any other count near it
+_NEAR_RATIO = 0.75  # of the smaller count by the larger, if they are near each other
 
 
 class Code(NamedTuple):
@@ -50,7 +50,7 @@ def _code(column: int, counts: np.ndarray, shared: Collection[int] = ()) -> Code
     is_code = np.isin(levels, [*(shared or CODES)])
     if not is_code.any() or is_code.all():
         return None
-    chosen, near = _beyond(levels, times, is_code, 1 if shared else _LEAST), 0
+    chosen, near = _beyond(levels, times, is_code, 1 if shared else _LEAST_ROWS), 0
     if not len(chosen) and not shared:
         chosen, near = _within(levels, times, is_code)
     if not len(chosen):
@@ -63,7 +63,7 @@ def _beyond(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray, fewest: 
     """The codes beyond a gap, with nothing else there, in at least `fewest` rows."""
     first = len(levels) - int(np.argmin(is_code[::-1]))  # the levels from here on are all codes
     for at in range(first, len(levels)):
-        if levels[at] >= _FAR * levels[at - 1] > 0 and times[at:].sum() >= fewest:
+        if levels[at] >= _LEAST_MULTIPLE * levels[at - 1] > 0 and times[at:].sum() >= fewest:
             return levels[at:]
     return levels[:0]
 
@@ -72,7 +72,7 @@ def _within(levels: np.ndarray, times: np.ndarray, is_code: np.ndarray) -> tuple
     """The codes in far more rows than any count near them, and how many rows have them."""
     chosen, common = list[int](), 0
     for code, rows in zip(levels[is_code], times[is_code], strict=True):
-        near = times[~is_code & (levels >= _NEAR * code) & (_NEAR * levels <= code)].max(initial=0)
-        if rows >= max(_LEAST_WITHIN * times.min(), _TIMES * near):  # every row may be there several times
+        near = times[~is_code & (levels >= _NEAR_RATIO * code) & (_NEAR_RATIO * levels <= code)].max(initial=0)
+        if rows >= max(_LEAST_ROWS_WITHIN * times.min(), _LEAST_TIMES * near):  # every row may be there several times
             chosen, common = [*chosen, code], max(common, int(near))
     return np.array(chosen, levels.dtype), max(common, 1)

@@ -31,7 +31,7 @@ STRONG, LEAST_STRONG = 0.5, 10  # mean relative covariance, and columns, from wh
 UNEVEN_OF_STRONG, LEAST_PAIR_OF_STRONG, BARE_OF_STRONG = 0.5, 0.3, 0.2
 _SURELY = 3  # standard errors of the columns that are compared
 _LOWEST = 0.02  # share of the pairs that may be lower than the least one
-_ENOUGH = 0.5  # of v, that a column's variance has beyond Poisson, up to two standard errors
+_ENOUGH_VARIANCE = 0.5  # of v, that a column's variance has beyond Poisson, up to two standard errors
 _MOST_ROWS = 1000  # looked at; a random part of more
 _SMALL = 30  # columns or rows
 _MOST_SHUFFLED = 250  # columns, evenly spread; with more, chance explains even less
@@ -144,4 +144,4 @@ def _bare(values: np.ndarray, common: float) -> float:
         return 1.0
     means, squares = values.mean(axis=0), (values - values.mean(axis=0)) ** 2
     beyond, errors = squares.mean(axis=0) - means, squares.std(axis=0) / np.sqrt(len(values))
-    return float(((beyond + 2 * errors) / means**2 < _ENOUGH * common).mean())
+    return float(((beyond + 2 * errors) / means**2 < _ENOUGH_VARIANCE * common).mean())

@@ -27,7 +27,7 @@ _DATE = (
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|"
     rf"\d{{1,2}}[. -]+{_MONTH}[ -]+\d{{2,4}}|{_MONTH} +\d{{1,2}},? +\d{{4}})([ T]\d{{1,2}}:\d{{2}}.*)?$"
 )
-_FEW, _ZEROS = 3, 0.3  # the largest median and least share of zeros of a column that counts what its name measures
+_FEW_MEDIAN, _LEAST_ZEROS = 3, 0.3  # of a column that counts what its name measures: median, share of zeros
 _MANY_COUNTS, _SOME_ZEROS = 50, 0.05  # with so many counts, of words or genes, some are called like measures
 _MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
@@ -263,7 +263,7 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
     if _is_exposure(name) and (filled > 0).all():
         return Guess("exposure", "", "has the name of an exposure")
     words -= _SIZES if filled.min() == 0 else set()
-    is_few = np.mean(filled == 0) >= _ZEROS and np.median(filled) <= _FEW  # how many years, not which
+    is_few = np.mean(filled == 0) >= _LEAST_ZEROS and np.median(filled) <= _FEW_MEDIAN  # how many years, not which
     if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
     if YEARS[0] <= filled.min() and filled.max() <= YEARS[1] and np.ptp(filled) <= 200:

@@ -34,7 +34,7 @@ LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leave
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
 DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, besides artefacts
-_ALONE = 0.9  # of a row's distance, if one count is far
+_LEAST_ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
 
@@ -176,7 +176,7 @@ def _of_rows(rows: pd.DataFrame, names: Mapping[int, object]) -> Iterator[Findin
 
 def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
     """A sentence on single counts that put rows far from the others; empty if rows are far as a whole."""
-    cells = out[out["share"] >= _ALONE].groupby("column", sort=False)["row"]
+    cells = out[out["share"] >= _LEAST_ALONE].groupby("column", sort=False)["row"]
     where = [
         f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED, names)}'
         for name, at in cells

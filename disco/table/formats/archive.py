@@ -37,7 +37,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MOST_NAMED = 5
 LEAVE_OUT = "Leave it out, or write it like them. A sheet of samples is joined later (on Data, or by --samples)."
 _LONGEST_END, _END, _NUMBER_AT = 65_557, b"PK\x05\x06", 10  # of a ZIP; where its number of files is
-_MANY = 65_535  # stands for a number of files that is elsewhere
+_MANY_FILES = 65_535  # stands for a number of files that is elsewhere
 _NO_TABLE = re.compile(
     r"(readme|licen[cs]e|manifest|md5|checksum|changelog|filelist|citations|rights|multimedia|verbatim|annotations?\.)|.*(metadata|codebook|data_?dictionary)",
     re.IGNORECASE,
@@ -192,7 +192,7 @@ def _check_number(source: BinaryIO, entries: int) -> None:
     source.seek(max(source.seek(0, os.SEEK_END) - _LONGEST_END, 0))
     end = source.read()
     at = end.rfind(_END) + _NUMBER_AT
-    if int.from_bytes(end[at : at + 2], "little") not in (_MANY, entries % (_MANY + 1)):
+    if int.from_bytes(end[at : at + 2], "little") not in (_MANY_FILES, entries % (_MANY_FILES + 1)):
         raise zipfile.BadZipFile
 
 

@@ -6,10 +6,30 @@ note says that it may be 1418. In a file with both `1,046` and `1 046`, both are
 among any of them.
 """
 
+from typing import NamedTuple
+
 import pyarrow as pa
 import pyarrow.compute as compute
 
 from disco.table.formats.header import DASHES, MISSING_WORDS
+
+
+class Marks(NamedTuple):
+    """How a file writes numbers."""
+
+    decimal: str = "."
+    thousands: str = ""
+    is_ambiguous: bool = False  # a comma may be either
+
+
+class ChangedCell(NamedTuple):
+    """The first cell of a column that was read as a number."""
+
+    column: int
+    row: int
+    text: str
+    number: str
+
 
 _MARKS = {",": ",", ".": "[.]", " ": "[ \u00a0\u202f]", "'": "['\u2019]", ", ": "[, \u00a0\u202f]"}
 _EXPONENT = r"([eE][-+]?\d+)?"
@@ -26,8 +46,8 @@ _EVIDENCE = {  # what decides the meaning of a mark, or leaves it open
 _SMALL_OR_GROUPED = r"^\s*[-+]?([1-9]\d{0,2}([.]\d{3})+|\d{1,3})\s*$"
 
 
-def detected(table: pa.Table) -> tuple[str, str, bool]:
-    """The decimal mark, the thousands separator, and whether a comma may be either, from the columns of text."""
+def detected(table: pa.Table) -> Marks:
+    """The marks of numbers in the columns of text."""
     evidence: set[tuple[str, str]] = set()
     for column in table.columns:
         if pa.types.is_string(column.type):
@@ -35,21 +55,20 @@ def detected(table: pa.Table) -> tuple[str, str, bool]:
     marks = [mark for kind, mark in evidence if kind == "thousands"]
     decimal = "," if ("decimal", ",") in evidence or "." in marks else "."
     if {*marks} <= {" ", ","} and " " in marks and decimal == "." and {("either", ","), ("thousands", ",")} & evidence:
-        return ".", ", ", "," not in marks
+        return Marks(".", ", ", "," not in marks)
     if len(marks) > 1 or decimal in marks:  # the file contradicts itself: nothing is changed
-        return ".", "", False
+        return Marks()
     if not marks and ("either", ".") in evidence and decimal == ",":
-        return ",", ".", False
+        return Marks(",", ".")
     if not marks and ("either", ",") in evidence and decimal == ".":
-        return ".", ",", True
-    return decimal, "".join(marks), False
+        return Marks(".", ",", is_ambiguous=True)
+    return Marks(decimal, "".join(marks))
 
 
-def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[tuple[int, int, str, str]]]:
+def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[ChangedCell]]:
     """The table with text columns as numbers, if written with these marks; and the first cell changed in each.
 
-    A changed cell is its column, row, text and the text as read. A column with other text stays text, but its numbers
-    lose their marks.
+    A column with other text stays text, but its numbers lose their marks.
     """
     number = rf"^\s*[-+]?(\d+|\d{{1,3}}({_MARKS[thousands]}\d{{3}})+)" if thousands else r"^\s*[-+]?\d+"
     number += rf"({_MARKS[decimal]}\d*)?{_EXPONENT}\s*$"
@@ -67,7 +86,7 @@ def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, 
         differs = compute.and_(fits, compute.not_equal(bare, cells))
         if compute.any(differs).as_py():
             row = compute.index(differs, True).as_py()
-            changed.append((index, row, cells[row].as_py().strip(), bare[row].as_py()))
+            changed.append(ChangedCell(index, row, cells[row].as_py().strip(), bare[row].as_py()))
         bare = _typed(bare, missing) if compute.all(compute.or_(fits, missing)).as_py() else bare
         table = table.set_column(index, table.field(index).with_type(bare.type), bare)
     return table, changed

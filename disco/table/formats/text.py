@@ -249,30 +249,28 @@ def _with_numbers(
     table: pa.Table, rows: TextRows, names: list[str], reading: Reading
 ) -> tuple[pa.Table, Reading, list[str], dict[str, str] | None]:
     """The table with decimal commas and thousands separators read; the marks; notes; alternative readings."""
-    is_open = False
-    decimal, thousands = reading.decimal or ".", reading.thousands or ""
-    if is_detected := (reading.decimal, reading.thousands) == (None, None):
-        decimal, thousands, is_open = numbers.detected(table)
-    reading = replace(reading, decimal=decimal, thousands=thousands)
+    is_detected = (reading.decimal, reading.thousands) == (None, None)
+    marks = numbers.detected(table) if is_detected else numbers.Marks(reading.decimal or ".", reading.thousands or "")
+    reading = replace(reading, decimal=marks.decimal, thousands=marks.thousands)
     floats = [index for index, kind in enumerate(table.schema.types) if pa.types.is_floating(kind)]
-    if (decimal, thousands) == (".", ""):
+    if marks == numbers.Marks():
         note = _points(table, floats, rows, names) if is_detected else []
         return table, reading, note, {"decimal": ",", "thousands": "."} if note else None
     as_points = table
-    if floats and (decimal == "," or thousands == "."):  # 1.418 has been read as a fraction
+    if floats and (marks.decimal == "," or marks.thousands == "."):  # 1.418 has been read as a fraction
         words = rows.parse(dict.fromkeys(floats, pa.string()), floats)
         for index, cells in zip(floats, words.columns, strict=True):
             table = table.set_column(index, str(index), cells)
         if is_detected:
-            decimal, thousands, is_open = numbers.detected(table)
-            reading = replace(reading, decimal=decimal, thousands=thousands)
-    table, changed = numbers.converted(table, decimal, thousands)
+            marks = numbers.detected(table)
+            reading = replace(reading, decimal=marks.decimal, thousands=marks.thousands)
+    table, changed = numbers.converted(table, marks.decimal, marks.thousands)
     for index in floats:
         cells = table.column(index)
         if pa.types.is_string(cells.type) and not compute.any(compute.match_substring(cells, ".")).as_py():
             table = table.set_column(index, str(index), as_points.column(index))  # such as 1e3
-    alternative = {"decimal": ",", "thousands": thousands.replace(",", "")} if is_open else None
-    return table, reading, _marks_note(changed, names, is_open) if is_detected else [], alternative
+    alternative = {"decimal": ",", "thousands": marks.thousands.replace(",", "")} if marks.is_ambiguous else None
+    return table, reading, _marks_note(changed, names, marks.is_ambiguous) if is_detected else [], alternative
 
 
 def _points(table: pa.Table, floats: list[int], rows: TextRows, names: list[str]) -> list[str]:
@@ -291,18 +289,18 @@ def _points(table: pa.Table, floats: list[int], rows: TextRows, names: list[str]
     return []
 
 
-def _marks_note(changed: list[tuple[int, int, str, str]], names: list[str], is_open: bool) -> list[str]:
+def _marks_note(changed: list[numbers.ChangedCell], names: list[str], is_ambiguous: bool) -> list[str]:
     """A note on how the marks were read, with an example; and alternative readings."""
     if not changed:
         return []
     columns = how_many(len(changed), "column")
     examples = [
-        f'"{written}" in column "{names[index][:40]}", row {row + 1}, as {read}'
-        for index, row, written, read in changed[:3]
+        f'"{cell.text}" in column "{names[cell.column][:40]}", row {cell.row + 1}, as {cell.number}'
+        for cell in changed[:3]
     ]
     note = f"Marks within numbers were read in {columns}: {'; '.join(examples)}."
-    if is_open:
-        comma = next((written for _, _, written, _ in changed if "," in written), None)
+    if is_ambiguous:
+        comma = next((cell.text for cell in changed if "," in cell.text), None)
         meant = f'"{comma}" is {comma.replace(",", ".")}' if comma else "a comma is a decimal mark"
         note += f" If {meant}, read the file again with a decimal comma."
     return [note]
