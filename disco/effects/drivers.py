@@ -9,7 +9,6 @@ import pandas as pd
 from disco.bitsets import members
 from disco.effects import effect_question
 from disco.effects.effect import answer
-from disco.effects.effect_records import Answer
 from disco.effects.graph_fits import FittedGraphs
 from disco.fields import require_types
 from disco.progress import Callback, Reporter
@@ -45,12 +44,9 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
         settings = [{node: high}, {node: low}]
         fitted_about = fitted.about((node,))
         sampled = fitted_about.sampled(fitted_about.graphs.paths((node,), outcome), settings, outcome, _DRAWS, reporter)
-        effects.append((fitted.names[node], low, high, *_numbers(answer(fitted_about, sampled))))
+        effect = answer(fitted_about, sampled)
+        numbers = effect.mean_against.estimate, effect.mean.estimate, effect.difference.estimate, *effect.rate_ratio
+        effects.append((fitted.names[node], low, high, *numbers, *effect.graphs))
     frame = pd.DataFrame(effects, columns=list(COLUMNS))
     size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
     return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)
-
-
-def _numbers(effect: Answer) -> tuple[float, ...]:
-    means = effect.mean_against.estimate, effect.mean.estimate
-    return *means, effect.difference.estimate, *effect.rate_ratio, *effect.graphs

@@ -159,12 +159,11 @@ def _of_arm(
     frame = pd.DataFrame({"of": arm.of, "arm": arm.label, "node": names, "targets": [arm.targets] * len(names)})
     frame = frame.assign(rows=int(compared.treated.sum()), units=int(compared.treated_units.sum()))
     frame = frame.assign(control=control, treated=treated, ratio=ratio, low=low, high=high, p_value=p_values)
-    moved = any(_has_moved(control[at], treated[at], p_values[at], margin) for at in targets)
+    moved = any(
+        p_values[at] <= RATE and not control[at] / (1 + margin) <= treated[at] <= control[at] * (1 + margin)
+        for at in targets
+    )
     return frame.assign(expected=expected, acts_nats=acts, moved=moved).drop(index=targets)
-
-
-def _has_moved(control: float, treated: float, p_value: float, margin: float) -> bool:
-    return p_value <= RATE and not control / (1 + margin) <= treated <= control * (1 + margin)
 
 
 def _tied(prepared: Prepared) -> np.ndarray:

@@ -37,6 +37,10 @@ _NOT_MOVED = (
     'The arm "{arm}" leaves "{node}" itself as it is, so that nothing follows from what else it leaves alone: check '
     "whether the intervention worked."
 )
+_NOT_SEEN = (
+    'The knowledge requires "{parent}" → "{child}", but setting "{parent}" leaves "{child}" as it was (ratio {ratio}). '
+    "The knowledge was kept."
+)
 
 
 class Learnt(NamedTuple):
@@ -123,10 +127,12 @@ def learnt(contrast_rows: pd.DataFrame, names: Sequence[str], knowledge: Resolve
     for parent, child, row in pairs:
         if is_left_alone(row) and not precedes[parent, child]:
             if start.required[parent, child]:
-                notes.append(_not_seen(names, parent, child, row.ratio))
+                notes.append(_NOT_SEEN.format(parent=names[parent], child=names[child], ratio=number(row.ratio)))
             else:
                 forbidden[parent, child] = True
-    return Learnt(Resolved(forbidden, start.required, reach), precedes, _short(notes), knowledge)
+    if len(notes) > _NAMED:
+        notes[_NAMED:] = [f"{how_many(len(notes) - _NAMED, 'more rule or arm', 'more rules or arms')} were left out."]
+    return Learnt(Resolved(forbidden, start.required, reach), precedes, tuple(notes), knowledge)
 
 
 def is_change(row: Any) -> bool:
@@ -151,22 +157,6 @@ def _contradicted(
     return (
         f'Setting "{names[parent]}" changes "{names[child]}" (p = {number(p_value)}), but that contradicts {stronger}. '
         "The weakest rule, this one, was left out: both may act on each other."
-    )
-
-
-def _not_seen(names: Sequence[str], parent: int, child: int, ratio: float) -> str:
-    return (
-        f'The knowledge requires "{names[parent]}" → "{names[child]}", but setting "{names[parent]}" leaves '
-        f'"{names[child]}" as it was (ratio {number(ratio)}). The knowledge was kept.'
-    )
-
-
-def _short(notes: list[str]) -> tuple[str, ...]:
-    if len(notes) <= _NAMED:
-        return tuple(notes)
-    return (
-        *notes[:_NAMED],
-        f"{how_many(len(notes) - _NAMED, 'more rule or arm', 'more rules or arms')} were left out.",
     )
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from disco.columns import EDGE_NUMBERS
 from disco.errors import InputError
 from disco.graph.result import GraphResult
-from disco.metrics.edges import CHANGES, Pairs, changes, edge_jaccard
+from disco.metrics.edges import CHANGES, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
 
 FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
@@ -118,7 +118,8 @@ class Comparison:
         change_table = changes(*(side.pairs for side in sides))
         for number, side in enumerate(sides, start=1):
             numbers = side.edges.set_index(["parent", "child"])
-            there = [pair if pair in numbers.index else pair[::-1] for pair in _pairs(change_table)]
+            pairs = zip(change_table["parent"], change_table["child"], strict=True)
+            there = [pair if pair in numbers.index else pair[::-1] for pair in pairs]
             for name in (name for name in EDGE_NUMBERS if name in numbers and name != "is_open"):
                 values = numbers[name].astype(float).reindex(there).to_numpy()
                 if not np.isnan(values).all():
@@ -137,7 +138,7 @@ class Comparison:
         return self._weighed(replace(result, edges=edges).drawn(self.order))
 
     def consensus(self, min_methods: int) -> nx.DiGraph:
-        """The pairs joined by at least `least` results, as a graph along `order`; each edge has its `methods`."""
+        """The pairs joined by at least `min_methods` results, as a graph along `order`; each edge has its `methods`."""
         selected = self.edges[self.edges["methods"] >= min_methods]
         return self._weighed(GraphResult(self.nodes, selected[["parent", "child", "is_open"]]).drawn(self.order))
 
@@ -148,10 +149,6 @@ class Comparison:
                 if graph.has_edge(*endpoints):
                     graph.edges[endpoints]["methods"] = row.methods
         return graph
-
-
-def _pairs(edges: pd.DataFrame) -> Pairs:
-    return list(edges[["parent", "child"]].itertuples(index=False, name=None))
 
 
 def _row(pair: tuple[str, str], pairs_of: Mapping[str, set[tuple[str, str]]]) -> dict[str, Any]:

@@ -105,15 +105,14 @@ def along_thresholds(ocs: pd.DataFrame, truth: Edges, taus: Sequence[float]) -> 
     largest = np.sort(z.to_numpy(), axis=1)[:, ::-1]
     rows = []
     for needed in range(1, largest.shape[1] + 1):
-        selected, hits = (_above(values, taus) for values in (largest[:, needed - 1], largest[is_true, needed - 1]))
+        selected, hits = (
+            len(values) - np.searchsorted(np.sort(values), taus, side="right")
+            for values in (largest[:, needed - 1], largest[is_true, needed - 1])
+        )
         for tau, all_found, hit in zip(taus, selected, hits, strict=True):
             met = EdgeCounts(int(hit), int(all_found - hit), len(pairs) - int(hit))
             rows.append((float(tau), needed / largest.shape[1], met.precision, met.recall, met.f1))
     return pd.DataFrame(rows, columns=["tau_z", "pi_min", "precision", "recall", "f1"])
-
-
-def _above(values: np.ndarray, taus: Sequence[float]) -> np.ndarray:
-    return len(values) - np.searchsorted(np.sort(values), taus, side="right")
 
 
 def at_threshold(table: pd.DataFrame, tau_z: float, pi_min: float) -> pd.Series:

@@ -220,7 +220,8 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Finding]:
     # Integer labels, which pandas gives to a bare array, are not a row of data.
     # Numbers that rise are years, codes, or numbers of samples; those of genes come from a column.
     are_numbers = all(isinstance(label, str) and is_number(label) for label in table.columns)
-    if names and are_numbers and not has_turned(table) and not _rise([*map(float, names)]):
+    is_rising = are_numbers and len(names) > _FEW_NAMES and (numbers := [*map(float, names)]) == sorted({*numbers})
+    if names and are_numbers and not is_rising and not has_turned(table):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
         yield Finding("names", message, "If so, read it again without names, on Data or by --read names=0.")
 
@@ -271,10 +272,6 @@ def _text_problem(column: pd.Series, name: str, invalid: np.ndarray, numbers: np
 def _of_cells(name: str, row: int, message: str, remedy: str, fault: str, example: str = "") -> Finding:
     rows = (int(row),)
     return Finding("cells", message, remedy, True, columns=(name,), rows=rows, fault=fault, example=example)
-
-
-def _rise(numbers: list[float]) -> bool:
-    return len(numbers) > _FEW_NAMES and numbers == sorted({*numbers})
 
 
 def _all_nameless(findings: list[Finding], names: list[str]) -> Finding:

@@ -96,10 +96,8 @@ def test_a_distribution_without_a_path_is_that_of_the_rows():
 
 def test_a_node_without_others_between_has_the_response_curve():
     table = small_table()
-    model, found = (
-        Model.of(table, {"b": ["a"], "c": ["a", "b", "d"]}),
-        effect(FittedGraphs.of_dag(CHAIN, table), "c", {"a": 3}, {"a": 0}, draws=400),
-    )
+    model = Model.of(table, {"b": ["a"], "c": ["a", "b", "d"]})
+    found = effect(FittedGraphs.of_dag(CHAIN, table), "c", {"a": 3}, {"a": 0}, draws=400)
     curve = model.curve("a", "c", level=0.9).set_index("count")
     assert found.direct.mean.estimate == pytest.approx(curve.loc[3, "mean"], rel=1e-3)
     assert found.direct.mean_against.estimate == pytest.approx(curve.loc[0, "mean"], rel=1e-3)
@@ -137,10 +135,8 @@ def test_compiled_levels_and_means_follow_the_probabilities(bend):
 def test_a_parameter_far_away_in_some_rows_changes_no_other():
     """As at a value that few rows have, or in a draw of its badly known coefficient."""
     random = np.random.default_rng(2)
-    index, shift = (
-        np.stack([random.normal(-1, 0.6, 2000), np.full(2000, -3000.0), np.full(2000, 900.0)]),
-        np.zeros(2000),
-    )
+    index = np.stack([random.normal(-1, 0.6, 2000), np.full(2000, -3000.0), np.full(2000, 900.0)])
+    shift = np.zeros(2000)
     grid, value, weight = np.arange(6.0), np.arange(6) / 0.4, -0.2 * np.arange(6.0) ** 2
     chance = np.exp(index[0][:, None] * value + weight)
     chance /= chance.sum(-1, keepdims=True)

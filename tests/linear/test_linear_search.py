@@ -88,10 +88,8 @@ def test_restarts_lead_to_a_better_order():
     table = random.normal(size=(300, 5)) @ random.normal(size=(5, 40)) + random.normal(size=(300, 40))
     correlations, everyone = np.corrcoef(table.T), [tuple(set(range(40)) - {node}) for node in range(40)]
     model, begun = insertion.LinearModel.of(correlations, 300, everyone), np.random.default_rng([0, 23]).permutation(40)
-    once, order = (
-        insertion.searched(model, begun, SILENT),
-        insertion.order_by_linear_models(correlations, 300, everyone, 0, SILENT),
-    )
+    once = insertion.searched(model, begun, SILENT)
+    order = insertion.order_by_linear_models(correlations, 300, everyone, 0, SILENT)
     again = insertion.searched(model, np.array(order), SILENT)
     assert again.graph.score.sum() > once.graph.score.sum() + 1
     assert order == insertion.order_by_linear_models(correlations, 300, everyone, 0, SILENT)

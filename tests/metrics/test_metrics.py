@@ -113,23 +113,14 @@ def test_a_top_by_hand():
         (lambda: metrics.f1(ESTIMATE, matrix(TRUTH, "abc")), 'An edge names "d", which is not in the estimate'),
         (lambda: metrics.f1(matrix(TRUTH, "abc"), matrix(TRUTH, "abcd")), '"d" is missing from the truth'),
         (lambda: metrics.f1(TRUTH, matrix(TRUTH, "abc").replace(1, math.nan)), "matrix of edges has an empty cell"),
-        (
-            lambda: metrics.f1(TRUTH, pd.DataFrame({"parent": ["a", None], "child": ["b", "c"]})),
-            "no parent or no child",
-        ),
+        (lambda: metrics.f1(TRUTH, pd.DataFrame({"parent": [None], "child": ["b"]})), "no parent or no child"),
         (lambda: metrics.f1(nx.DiGraph(TRUTH), ESTIMATE), 'An edge names "d", which is not in the truth'),
-        (lambda: metrics.f1(nx.DiGraph(TRUTH), matrix(TRUTH, "abcd")), '"d" is missing from the truth'),
-        (
-            lambda: metrics.edge_jaccard(matrix(TRUTH, "abcd"), nx.DiGraph(TRUTH)),
-            '"d" is missing from the second graph',
-        ),
+        (lambda: metrics.edge_jaccard(matrix(TRUTH, "abcd"), nx.DiGraph(TRUTH)), "missing from the second graph"),
         (lambda: metrics.order_agreement("ab", "ac"), '"b" is missing from the second order'),
         (lambda: metrics.order_agreement("aba", "ab"), '"a" appears twice in the order'),
         (lambda: metrics.a_top("aabc", TRUTH), '"a" appears twice in the order'),
         (lambda: metrics.order_errors("ab", TRUTH), 'An edge names "c", which is not in the order'),
-        (lambda: metrics.wrong_removals("ab", TRUTH), 'An edge names "c", which is not in the order'),
         (lambda: metrics.controls(pd.DataFrame({"a": [1, 2]}), TRUTH), 'An edge names "b", which is not in the table'),
-        (lambda: metrics.controls(pd.DataFrame({"a": [1, 2]}), []), "A_top is a share of the reference edges"),
         (lambda: metrics.f1(pd.DataFrame({"from": ["a"], "to": ["b"]}), TRUTH), "Edges need columns parent and child"),
     ],
 )
@@ -214,17 +205,10 @@ def test_evaluate_says_none_of_what_is_undefined_or_not_given():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: metrics.evaluate(TRUTH, "ab"), 'An edge of the truth names "c", which is not in the order'),
         (lambda: metrics.evaluate(TRUTH, "abc", ESTIMATE), 'An edge names "d", which is not in the order'),
         (lambda: metrics.evaluate(TRUTH, None, nx.DiGraph([("a", "b")])), 'An edge names "c", which is not in the est'),
-        (
-            lambda: metrics.evaluate(TRUTH, table=pd.DataFrame({"a": [1]})),
-            'of the truth names "b", which is not in the',
-        ),
-        (
-            lambda: metrics.evaluate(TRUTH[:1], "abz", table=pd.DataFrame({"a": [1], "b": [1]})),
-            'The order names "z", which is not in the table',
-        ),
+        (lambda: metrics.evaluate(TRUTH, table=pd.DataFrame({"a": [1]})), 'of the truth names "b", which is not in'),
+        (lambda: metrics.evaluate(TRUTH[:1], "abz", table=pd.DataFrame({"a": [1], "b": [1]})), 'order names "z"'),
         (lambda: metrics.evaluate([("a", "b"), ("b", "a")]), "The truth has the cycle a → b → a"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import math
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,18 +97,9 @@ def test_confidences_that_are_true_probabilities_are_calibrated():
     ("call", "sentence"),
     [
         (lambda: metrics.precision_recall(TRUTH, SCORES.drop(columns="score")), "score is missing"),
-        (
-            lambda: metrics.precision_recall(TRUTH, pd.concat([SCORES, SCORES.iloc[2:3]])),
-            'from "a" to "d" has two scores',
-        ),
-        (
-            lambda: metrics.average_precision(TRUTH, SCORES.assign(score=[1, math.nan, 2, 3, 4])),
-            'from "b" to "c" has no score',
-        ),
-        (
-            lambda: metrics.average_precision(pd.DataFrame(0, index=list("abc"), columns=list("abc")), SCORES),
-            'An edge names "d", which is not in the truth',
-        ),
+        (lambda: metrics.precision_recall(TRUTH, pd.concat([SCORES, SCORES[2:3]])), 'from "a" to "d" has two scores'),
+        (lambda: metrics.precision_recall(TRUTH, SCORES.assign(score=[1, math.nan, 2, 3, 4])), '"c" has no score'),
+        (lambda: metrics.precision_recall(nx.DiGraph(TRUTH[:3]), SCORES), 'names "d", which is not in the truth'),
         (lambda: metrics.calibration(TRUTH, SCORES.rename(columns={"score": "confidence"})), "between 0 and 1; got 3"),
     ],
 )

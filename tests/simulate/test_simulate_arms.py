@@ -104,8 +104,6 @@ def test_the_roles_fit_the_table():
         ({"interventions": ["x1", "x1"]}, "two interventions"),
         ({"interventions": 1.5}, "a number or the names of nodes"),
         ({"interventions": ["a;b"], "names": ["a;b", "c"]}, "rename"),
-        ({"interventions": ["None"], "names": ["None", "c"]}, "rename"),
-        ({"interventions": 1, "intervention_rows": 9}, "from 10"),
         ({"interventions": 2, "intervention_rows": 40_000_000}, "fewer rows or nodes"),
         ({"interventions": 1, "names": ["intervention", "c"]}, "rename the node"),
         ({"interventions": 1, "family": "gaussian-gp"}, "families of counts"),

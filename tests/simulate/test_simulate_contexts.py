@@ -49,25 +49,19 @@ def test_an_effect_multiplies_the_mean_given_the_parents(kind):
     if kind == "dose":  # one unit, against .1 on average
         assert np.abs(np.log(ratios["one"])).to_numpy() == pytest.approx(np.full(3, 0.45), abs=0.06)
     else:
-        assert (
-            set(given) == {"control", "level1", "level2"}
-            and given.value_counts(normalize=True).between(0.32, 0.35).all()
-        )
+        assert set(given) == {"control", "level1", "level2"}
+        assert given.value_counts(normalize=True).between(0.32, 0.35).all()
         assert np.abs(np.log(ratios[["level1", "level2"]].to_numpy())) == pytest.approx(np.full((3, 2), 0.5), abs=0.06)
 
 
 def test_random_contexts_act_on_a_fifth_of_the_nodes_and_idle_ones_on_none():
     drawn = simulate(Design(nodes=20, rows=2000, contexts=2, idle_contexts=1, context_levels=2, seed=1))
     assert drawn.context_edges["parent"].value_counts().to_dict() == {"context1": 4, "context2": 4}
-    acted = [
-        drawn.context_edges.loc[drawn.context_edges["parent"] == name, "child"] for name in ("context1", "context2")
-    ]
-    assert set(acted[0]) != set(acted[1])
+    acted = [{*edges["child"]} for _, edges in drawn.context_edges.groupby("parent")]
+    assert acted[0] != acted[1]
     found = contrasts(prepare(drawn.whole, drawn.design.roles()))
     changed = found[found["q_value"] <= SURE]
-    assert set(changed["of"]) == {"context1", "context2"} and set(acted[0]) <= set(
-        changed.loc[changed["of"] == "context1", "node"]
-    )
+    assert {*changed["of"]} == {"context1", "context2"} and acted[0] <= {*changed["node"][changed["of"] == "context1"]}
 
 
 def test_the_truth_says_what_contexts_act_on_and_show():
@@ -117,14 +111,10 @@ def test_the_roles_fit_the_table(kind):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"contexts": 101}, "contexts must be a whole number from 0 to 100"),
-        ({"contexts": "x1"}, "a number or, for each, a list of nodes"),
         ({"contexts": ["x1"]}, "a number or, for each, a list of nodes"),
         ({"contexts": [["x9"]]}, 'Context 1 acts on "x9", which is not a node'),
         ({"contexts": [["x1"], ["x2", "x2"]]}, 'Context 2 names "x2" twice'),
         ({"contexts": [[]] * 101}, "at most 100"),
-        ({"idle_contexts": -1}, "idle_contexts must be a whole number from 0 to 100"),
-        ({"context_levels": 1}, "context_levels must be a whole number from 2"),
         ({"context_kind": "both"}, "context_kind must be one of categorical, dose"),
         ({"contexts": 1, "names": ["context1", "b", "c", "d"]}, "rename the node"),
         ({"idle_contexts": 1, "family": "gaussian-gp"}, "families of counts"),

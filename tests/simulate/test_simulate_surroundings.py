@@ -229,15 +229,9 @@ def test_an_affine_effect_seen_in_two_batches_has_no_reverse_in_the_class():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        (
-            {"depth": 0.5, "family": "binomial-probit"},
-            'A depth multiplies a mean, which "binomial-probit" does not allow',
-        ),
-        ({"depth": 0.5, "depth_causes": "both"}, "depth_causes must be one of rates, counts"),
+        ({"depth": 0.5, "family": "binomial-probit"}, "A depth multiplies a mean, which"),
         ({"batches": 1}, "batches must be 0, or at least 2; got 1"),
-        ({"batches": 61}, "batches must be a whole number from 0 to 60"),
         ({"groups": 1}, "groups must be 0, or from 2 to half as many as the 2,000 rows; got 1"),
-        ({"groups": 1001}, "2,000 rows; got 1,001"),
         ({"graph": "own", "edges": [("age", "b")], "age_and_sex": True}, 'A node is called "age"'),
         ({"family": "gamma-gp", "batches": 2}, "The column batch stands beside counts"),
         ({"family": "ising", "graph": "complete", "nodes": 4, "groups": 4}, "the options that make a table harder"),

@@ -122,9 +122,8 @@ def test_a_column_left_aside_that_accounts_for_the_order_of_the_rows_is_the_only
 def test_repeated_rows_are_said_once_and_gone_with_the_copies(rng):
     table = pd.DataFrame(rng.poisson(5, (200, 8))).add_prefix("x")
     many = table.loc[np.repeat(np.arange(200), 3)].reset_index(drop=True)
-    (found,) = plain_artefacts(
-        many.assign(id=range(600), total=many["x0"] + many["x1"]), dismissed=("relation", "identifier")
-    )
+    more = many.assign(id=range(600), total=many["x0"] + many["x1"])
+    (found,) = plain_artefacts(more, dismissed=("relation", "identifier"))
     assert (found.kind, found.flag) == ("repeated", "--unique-rows")
     (again,) = plain_artefacts(many)
     pd.testing.assert_frame_equal(applied(many, again.edits), many.drop_duplicates(ignore_index=True))

@@ -13,7 +13,7 @@ from disco.table.formats.reading import Reading
 from disco.table.read import read_table
 
 ODD = (-1, 1.5, np.nan, b"a", "\x1b[31m" + "a" * 9999, [1], {"a": 1}, {3}, object(), np.arange(2), Decimal("sNaN"), 1j)
-ODD = (*ODD, pd.DataFrame({"a": [1]}), pd.Series([1]), type, [None], (1,))
+ODD = (*ODD, "x", pd.DataFrame({"a": [1]}), pd.Series([1]), type, [None], (1,))
 
 
 @pytest.fixture
@@ -29,6 +29,12 @@ def test_a_choice_of_a_wrong_type_is_refused_in_a_sentence(path, name):
         with pytest.raises(InputError, match=r"^t\.csv.*\.$") as error:
             read_table(path, **{name: value})
         assert str(error.value).isprintable() and len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize("mark", [",", ", "])
+def test_a_comma_has_one_meaning(path, mark):
+    with pytest.raises(InputError, match=r"^t\.csv.*\.$"):
+        read_table(path, decimal=",", thousands=mark)
 
 
 def test_whole_numbers_of_any_type_are_lines(path):

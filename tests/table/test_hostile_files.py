@@ -221,12 +221,6 @@ def test_formatted_cells_without_content_are_no_range():
     assert table.shape == (30, 2)
 
 
-def test_a_mixed_column_of_a_workbook_keeps_each_cell():
-    rows = [["a", "b"], [1, "x"], [True, 2.5], ["text", None]]
-    table = read(workbook(("s", rows)), "t.xlsx")
-    assert table["a"].tolist() == [1, True, "text"] and table["b"].tolist()[:2] == ["x", 2.5] and table["b"].isna()[2]
-
-
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [

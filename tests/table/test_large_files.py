@@ -181,11 +181,7 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_before_it_is_read(suffix
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=60_000))
     for module in ("text.TextRows.parse", "parquet._in_pieces"):
         monkeypatch.setattr(f"disco.table.formats.{module}", lambda *arguments: pytest.fail("it was read"))
-    sentence = (
-        r"has about 1,00\d rows of 4 columns, 4,0\d\d cells, which need about 0.0 GB of memory, and 0.0 GB are free. "
-        r"Keep at most 500 rows."
-    )
-    with pytest.raises(NotATable, match=sentence):
+    with pytest.raises(NotATable, match=r"has about 1,00\d rows of 4 columns, 4,0\d\d cells.*Keep at most 500 rows."):
         parse(out.getvalue(), suffix)
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=99_990))
     with pytest.raises(NotATable, match="Keep at most 833 rows, or 3 of its columns."):
@@ -227,14 +223,10 @@ def test_a_column_with_as_many_levels_as_rows_is_said_with_what_to_do(tmp_path, 
     table = many_levels()
     levels = table["mass"].nunique()
     assert 100_000 < levels < len(table)
-    sentence = (
-        f'Column "mass" has {levels:,} different values in 120,000 rows: it is more a measurement than a count. '
-        "Leave it out, give it a role such as covariate, or join its values to fewer classes."
-    )
-    collected = [f"{problem.message} {problem.remedy}" for problem in problems(table)]
-    assert [text for text in collected if '"mass"' in text] == [sentence]
-    assert [text for text in collected if '"key"' in text and "looks like an index, not a count. Leave it out." in text]
-    assert len(collected) == 2 and not any(problem.blocking for problem in problems(table))
+    sentence = f'Column "mass" has {levels:,} different values in 120,000 rows: it is more a measurement than a count.'
+    found = {problem.columns: problem for problem in problems(table)}
+    assert found["mass",].message == sentence and found["key",].kind == "identifier" and len(found) == 2
+    assert not any(problem.blocking for problem in found.values())
     assert not any('"mass"' in problem.message for problem in problems(table.head(90_000)))
     table.to_csv(tmp_path / "t.csv", index=False)
     assert main(["check", str(tmp_path / "t.csv")]) == 0

@@ -40,9 +40,8 @@ def test_lines_are_found_by_name_whatever_their_order(of_rows, of_lines, by):
 
 
 def test_names_of_files_are_those_of_their_samples():
-    match = joined(
-        counts(["/data/run/s1.sorted.bam", "/data/run/s2.sorted.bam"]), pd.DataFrame({"id": ["s2", "s1"], "x": 1})
-    )
+    paths = ["/data/run/s1.sorted.bam", "/data/run/s2.sorted.bam"]
+    match = joined(counts(paths), pd.DataFrame({"id": ["s2", "s1"], "x": 1}))
     assert match.lines.tolist() == [1, 0]
 
 
@@ -65,9 +64,8 @@ def test_a_join_can_be_made_again_from_a_file_of_a_run():
     table, lines = counts(NAMES), sheet(IN_R).assign(a=np.arange(6) / 2)
     added = columns_of(table, lines, joined(table, lines))
     assert list(added.columns) == ["batch", "age", "a 2"]  # "a" is taken
-    again = _of_kind(
-        EDITS, "edit", {"edit": "AddColumns", "columns": {name: [*row] for name, row in added.columns.items()}}
-    )
+    stored = {"edit": "AddColumns", "columns": {name: [*row] for name, row in added.columns.items()}}
+    again = _of_kind(EDITS, "edit", stored)
     pd.testing.assert_frame_equal(applied(table, [again]), applied(table, [added]))
 
 

@@ -123,10 +123,8 @@ def test_one_sample_of_star_is_no_table_and_its_totals_are_said():
     with pytest.raises(InputError) as error:
         read(star(COUNTS[0], 0.98), "s_ReadsPerGene.out.tab")
     reverse = np.random.default_rng(1).binomial(COUNTS[0], 0.98).sum()
-    assert f"{COUNTS[0].sum():,} (unstranded), {COUNTS[0].sum() - reverse:,} (forward), {reverse:,} (reverse)" in str(
-        error.value
-    )
-    assert "put the files of all samples in a ZIP or a tar" in str(error.value)
+    totals = f"{COUNTS[0].sum():,} (unstranded), {COUNTS[0].sum() - reverse:,} (forward), {reverse:,} (reverse)"
+    assert totals in str(error.value) and "put the files of all samples in a ZIP or a tar" in str(error.value)
 
 
 def test_damaged_files_of_star_are_a_sentence():
@@ -222,10 +220,7 @@ def test_a_sheet_of_samples_beside_their_files_is_left_aside():
     files = {f"s{sample}.txt": of_one(sample) for sample in range(4)} | {"design.csv": sheet}
     result, notes = frame(zipped(files), ".zip")
     assert (result.to_numpy() == COUNTS.T).all() and result.columns.tolist() == ["s0", "s1", "s2", "s3"]
-    assert (
-        "sample/design.csv looks like a sheet of samples: give it by itself to join it (on Data, or by --samples)."
-        in notes
-    )
+    assert any(note.startswith("sample/design.csv looks like a sheet of samples") for note in notes)
 
 
 @pytest.mark.parametrize(

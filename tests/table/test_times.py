@@ -57,9 +57,7 @@ def test_a_missing_number_stays_missing_and_a_missing_line_is_0(rng):
 def test_a_count_that_is_not_known_is_never_taken_for_0(rng):
     table, _ = long(rng, ["2015", "2016", "2017"])
     lines = table.drop(columns=["2016", "2017"]).rename(columns={"2015": "count"}).astype(object)
-    lines["count"] = rng.permutation(
-        np.where(np.arange(len(lines)) < 8, "X", (np.arange(len(lines)) % 9 + 1).astype(str))
-    )
+    lines["count"] = rng.permutation(["X"] * 8 + [str(at % 9 + 1) for at in range(8, len(lines))])
     (found, wide), *others = tidied(lines)
     assert found.kind == SIGHTINGS and wide.isna().to_numpy().sum() == 8
     assert ZEROS not in [one.kind for one, _ in others]

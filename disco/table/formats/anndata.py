@@ -57,7 +57,9 @@ def read(file: h5py.File, reading: Reading) -> Matrix:
         layer, better = first.layer[:40], of_counts[0][:40]
         raise NotCounts(f', layer "{layer}",{problem}: read the layer "{better}", which holds counts.')
     usual = [name for name in _PREFERRED if name in of_counts]
-    matrix = matrix_of(usual[0] if usual else max(of_counts, key=lambda name: _total(matrix_of(name))))
+    if not usual:
+        usual = [max(of_counts, key=lambda name: sum(float(values.sum()) for *_, values in matrix_of(name).blocks()))]
+    matrix = matrix_of(usual[0])
     note = f'{first.layer[:40]}{problem}, so the layer "{matrix.layer[:40]}" was read.'
     if of_counts[1:]:
         note += f" Others hold counts too: {', '.join(name[:40] for name in of_counts if name != matrix.layer)}."
@@ -76,10 +78,6 @@ def _restored(matrix_of: Callable[[str], Matrix], layers: list[str], problem: No
         f", {layers[0][:40]},{problem}, and no other layer holds counts. Values of {'; of '.join(reasons[:4])}: save "
         "the raw counts as a layer."
     )
-
-
-def _total(matrix: Matrix) -> float:
-    return sum(float(values.sum()) for _, _, values in matrix.blocks())
 
 
 def _holds_counts(matrix_of: Callable[[str], Matrix], layer: str) -> bool:
