@@ -4,14 +4,24 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from disco.table.formats import parsing
+from disco.table.formats.archive import unwrapped
+from disco.table.formats.catalogue import MATRICES
 from disco.table.formats.limits import NotATable
-from disco.table.formats.parsing import parse
-from disco.table.formats.reading import Reading
+from disco.table.formats.reading import DETECTED, Reading
 from disco.table.read import read_table
+
+
+def parse(data: bytes | BinaryIO, suffix: str, reading: Reading = DETECTED) -> pa.Table:
+    """The table of a file, without its packing, as the process that reads files parses it."""
+    content, inner = unwrapped(io.BytesIO(data) if isinstance(data, bytes) else data, suffix)
+    return parsing.parse(content if inner in MATRICES else content.read(), inner, reading)
 
 
 def read(data: str | bytes, name: str = "t.csv", **choices: object) -> pd.DataFrame:
@@ -34,8 +44,10 @@ FUZZ = """
 import os, resource, sys
 import numpy as np
 from disco.table.formats import single_cell, stata  # imported once, before the forks
-from disco.table.formats.parsing import parse
 from disco.table.formats.limits import NotATable
+
+sys.path.insert(0, sys.argv[3])
+from refusals import parse
 
 data, suffix = open(sys.argv[1], "rb").read(), sys.argv[2]
 statuses = []
@@ -65,7 +77,7 @@ def fuzzed(data: bytes, suffix: str, folder: Path) -> None:
     Each of 40 variants is read in a process of its own; a signal would be a sentence too.
     """
     (folder / "good").write_bytes(data)
-    command = [sys.executable, "-c", FUZZ, folder / "good", suffix]
+    command = [sys.executable, "-c", FUZZ, folder / "good", suffix, Path(__file__).parent]
     fuzzing = subprocess.run(command, capture_output=True, text=True, timeout=300)
     *wrong, statuses = fuzzing.stdout.splitlines()
     assert wrong == [] and len(statuses.split()) == 40 and "2" in statuses.split()

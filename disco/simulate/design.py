@@ -244,10 +244,10 @@ class Design(DesignOptions):
         if len({FAMILIES[key].law.continuous for key in self.keys()}) > 1:
             raise InputError("A table holds counts or continuous values, not both: choose families of one kind.")
         unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
-        if self.exposure and unscalable:
-            raise InputError(
-                f'An exposure multiplies a mean, which "{unscalable[0]}" does not allow: set exposure to 0.'
-            )
+        for factor, value in (("An exposure", self.exposure), ("A depth", self.depth)):
+            if value and unscalable:
+                how = f"set {factor.split()[1]} to 0"
+                raise InputError(f'{factor} multiplies a mean, which "{unscalable[0]}" does not allow: {how}.')
         processes = [key for key in self.keys() if FAMILIES[key].index.feature is None]
         if self.interactions and processes:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')
@@ -273,9 +273,6 @@ class Design(DesignOptions):
             raise InputError(f'A node is called "{duplicates[0]}", as the column beside the counts: rename the node.')
         if self.beside() and any(FAMILIES[key].law.continuous for key in self.keys()):
             raise InputError(f"The column {self.beside()[0]} stands beside counts: choose families of counts.")
-        unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
-        if self.depth and unscalable:
-            raise InputError(f'A depth multiplies a mean, which "{unscalable[0]}" does not allow: set depth to 0.')
         if self.batches == 1:
             raise InputError("batches must be 0, or at least 2; got 1, which has nothing to differ from.")
         if self.groups == 1 or self.groups > self.rows // 2:

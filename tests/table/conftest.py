@@ -5,11 +5,9 @@ from typing import BinaryIO
 
 import pyarrow as pa
 import pytest
+from refusals import parse
 
 from disco.progress import Reporter
-from disco.table.formats.archive import unwrapped
-from disco.table.formats.catalogue import MATRICES
-from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 
 
@@ -18,7 +16,6 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are parsed in this process, which saves starting another."""
 
     def parsed(file: BinaryIO, suffix: str, reading: Reading, reporter: Reporter) -> Iterator[pa.Table]:
-        content, inner = unwrapped(file, suffix)
-        yield parse(content if inner in MATRICES else content.read(), inner, reading)
+        yield parse(file, suffix, reading)
 
     monkeypatch.setattr("disco.table.read.parse_apart", parsed)

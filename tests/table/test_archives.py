@@ -10,12 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cells_by_genes import GENES, barcodes, counts, parts, tarred, zipped
-from refusals import read, refused
+from refusals import parse, read, refused
 
 from disco.errors import InputError
 from disco.table.formats import archive, limits, matrix_files
 from disco.table.formats.limits import NotATable
-from disco.table.formats.parsing import parse
 from disco.table.formats.reading import Reading
 from disco.table.guesses import guesses
 from disco.table.read import NOTES, read_table

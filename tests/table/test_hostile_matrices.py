@@ -7,11 +7,10 @@ import h5py
 import numpy as np
 import pytest
 from cells_by_genes import counts, h5ad, parts, tarred, tenx, zipped
-from refusals import fuzzed, read, refused
+from refusals import fuzzed, parse, read, refused
 
 from disco.errors import InputError
 from disco.table.formats import limits, matrix
-from disco.table.formats.parsing import parse
 from disco.table.formats.plain import MATRIX, facts_of
 from disco.table.formats.reading import Reading
 

@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells_by_genes import tarred, zipped
-from refusals import read, refused
+from refusals import parse, read, refused
 
 from disco.errors import InputError
 from disco.table.formats import archive
 from disco.table.formats.limits import NotATable
-from disco.table.formats.parsing import parse
 from disco.table.formats.plain import NOTES, facts_of
 from disco.table.formats.reading import Reading
 from disco.table.read import READING, read_table

@@ -33,7 +33,7 @@ def parse(content: Text | BinaryIO, suffix: str, reading: Reading = DETECTED, re
     """The table in a file's content, with facts on how it was read in its metadata.
 
     Args:
-        content: mapped, or of a file of cells and genes the open file.
+        content: mapped, or of a file of cells and genes the open file; without its packing (`archive.unwrapped`).
         reading: choices; Parquet and Stata have none.
         report: receives the share of text and Parquet that has been read.
 
@@ -41,11 +41,8 @@ def parse(content: Text | BinaryIO, suffix: str, reading: Reading = DETECTED, re
         NotATable: it is empty, damaged or too large, or its format does not have the choices.
     """
     source = Source(content, suffix, reading, report)
-    if suffix in ARCHIVES:
-        file, suffix = archive.unwrapped(source.file, suffix)
-        if suffix in ARCHIVES and archive.has_matrix(archive.opened(file, suffix).members):
-            return _parsed(format_of(MATRICES[0]), Source(file, suffix, reading, report))
-        source = Source(file if suffix in MATRICES else file.read(), suffix, reading, report)
+    if suffix in ARCHIVES and archive.has_matrix(archive.opened(source.file, suffix).members):
+        return _parsed(format_of(MATRICES[0]), source)
     if suffix == ".xls" and isinstance(content := source.content, Text) and not re.match(_WORKBOOK, content[:4]):
         page = webpage.table_of(content[:]) if re.match(rb"\s*<", content[:1000]) else content
         source = Source(page, ".tsv", reading, report)
