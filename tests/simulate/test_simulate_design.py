@@ -1,6 +1,7 @@
-"""Designs: the paper's table of mechanisms, streams, options, and what is refused."""
+"""Designs: the paper's table of mechanisms, the sample files, streams, options, and what is refused."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from scipy.special import expit, ndtr
 
 from disco.errors import InputError
 from disco.metrics import controls
-from disco.simulate import FAMILIES, Design, simulate
+from disco.simulate import FAMILIES, Design, edge_list, poisson_er, simulate
 from disco.simulate.mechanisms import Streams, build, pairwise
 from disco.simulate.random_graphs import erdos_renyi
 from disco.simulate.source_shapes import SOURCES
@@ -240,3 +241,20 @@ def test_parameters_change_the_law():
     still = simulate(Design(graph="chain", nodes=2, rows=50_000, parameters={"scale": 0, "intercept": 1})).table
     assert still["x2"].mean() == pytest.approx(0.2 + np.log1p(np.e), rel=0.02)
     assert abs(still.corr().loc["x1", "x2"]) < 0.02
+
+
+DATASETS = Path(__file__).parents[2] / "datasets"
+
+
+def test_the_sample_files_are_what_the_generator_gives(tmp_path):
+    table, edges = poisson_er()
+    table.to_csv(tmp_path / "poisson20.csv", index=False)
+    edges.to_csv(tmp_path / "poisson20_truth.csv", index=False)
+    for name in ("poisson20.csv", "poisson20_truth.csv"):
+        assert (tmp_path / name).read_text() == (DATASETS / name).read_text()
+    assert f"its {len(edges)} true edges" in (DATASETS / "README.md").read_text()
+
+
+def test_edge_list_holds_the_convention():
+    adjacency = pd.DataFrame([[0, 1], [0, 0]], index=["cause", "effect"], columns=["cause", "effect"])
+    assert edge_list(adjacency).to_dict("records") == [{"parent": "cause", "child": "effect"}]

@@ -1,4 +1,4 @@
-"""What a table of counts must be, with sentences that name column, row and remedy."""
+"""What a table of counts or of other numbers must be, with sentences that name column, row and remedy."""
 
 import decimal
 from dataclasses import replace
@@ -11,6 +11,7 @@ from refusals import read
 from disco.errors import InputError
 from disco.table import counts
 from disco.table.finding import Finding
+from disco.table.prepared import as_numbers, is_continuous, no_counts
 
 GOOD = [3, 0, 2, 1, 2, 5, 0, 0, 1, 4, 2, 2]
 COVER = "It is a class of cover (Braun-Blanquet), not a count: such a table has no counts."
@@ -216,3 +217,41 @@ def test_a_row_with_a_name_is_named_beside_its_number():
     assert [one.rows for one in found] == [(4,), (3,)]
     assert found[0].message.startswith('Column "a", row 4 (Bay 2): -3 is negative')
     assert found[1].message.startswith('Column "b", row 3 (Bay 1): "x" is text')
+
+
+RANDOM = np.random.default_rng(0)
+THREE_COUNTS = pd.DataFrame(RANDOM.poisson(3.0, (40, 3)), columns=list("abc"))
+MEASURES = pd.DataFrame(RANDOM.normal(size=(40, 3)), columns=list("xyz"))
+
+
+def test_numbers_are_kept_as_they_are():
+    found = as_numbers(MEASURES.set_axis(range(5, 45)).astype({"x": "Float64"}))
+    assert np.array_equal(found, MEASURES) and list(found.index) == list(range(40)) and list(found) == ["x", "y", "z"]
+    assert as_numbers(THREE_COUNTS).dtypes.eq(float).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (MEASURES.assign(z=2.5), 'Column "z" is constant: every row is 2.5. Leave it out'),
+        (MEASURES * [1, 1, 1e200], 'Column "z" has numbers whose squares are too large or too small'),
+        (MEASURES * [1, 1e-200, 1], 'Column "y" has numbers whose squares are too large or too small'),
+        (MEASURES.head(19), "The table has 19 rows; at least 20 are needed."),
+    ],
+)
+def test_what_cannot_be_used_is_named(table, sentence):
+    with pytest.raises(InputError, match=sentence):
+        as_numbers(table)
+
+
+def test_a_table_is_continuous_if_half_of_its_columns_are_no_counts_and_all_are_numbers():
+    assert is_continuous(MEASURES) and not is_continuous(THREE_COUNTS)
+    assert is_continuous(MEASURES.assign(a=THREE_COUNTS["a"], b=THREE_COUNTS["b"], c=THREE_COUNTS["c"]))
+    assert not is_continuous(THREE_COUNTS.assign(x=MEASURES["x"])) and is_continuous(-1 - THREE_COUNTS)
+    assert not is_continuous(MEASURES.assign(word="a")) and not is_continuous(MEASURES.assign(z=np.nan))
+    assert not is_continuous(MEASURES[["x"]]) and not is_continuous(MEASURES[[]])
+
+
+def test_the_first_column_that_holds_no_counts_is_named():
+    assert no_counts(THREE_COUNTS) is None and no_counts(THREE_COUNTS.assign(y=0.5, z=-1)) == "y"
+    assert no_counts(THREE_COUNTS.assign(y="word", z=-1)) == "z"  # what is no number has a sentence of its own
