@@ -56,12 +56,14 @@ def check(
     for parent, child in np.argwhere(edges & inside)[:1].tolist():
         detail = f'"{names[parent]}" and "{names[child]}" are in tier {tier[parent]}, which is closed'
         contradictions.append((2, f'"{_rule(required, parent, child)}" is required, but {detail}'))
-    for path in filter(None, (_back_in_time(edges, tier), _cycle(edges))):
+    reach, is_later = closure(edges), (tier[:, None] > tier) & (tier > 0)
+    back_in_time, cycle = _shortest(edges, reach & is_later), _shortest(edges, np.diag(reach.diagonal()))
+    for path in filter(None, (back_in_time, cycle)):
         rules = list(dict.fromkeys(_rule(required, *edge) for edge in zip(path, path[1:], strict=False)))
         statement = f"{_listed(rules)} {plural(len(rules), 'is', 'are')} required"
         if path[0] == path[-1]:
-            cycle = cycle_words([names[node] for node in path[:-1]])
-            contradictions.append((len(rules), f"{statement}, which closes the cycle {cycle}"))
+            words = cycle_words([names[node] for node in path[:-1]])
+            contradictions.append((len(rules), f"{statement}, which closes the cycle {words}"))
         else:
             first, last = path[0], path[-1]
             detail = f'"{names[first]}" is in tier {tier[first]}, after "{names[last]}" in tier {tier[last]}'
@@ -90,19 +92,11 @@ def _listed(rules: Sequence[str]) -> str:
     return series(quoted if len(quoted) <= 8 else [*quoted[:4], "…", *quoted[-3:]])
 
 
-def _back_in_time(edges: np.ndarray, tier: np.ndarray) -> list[int]:
-    """The shortest path along edges from a later tier to an earlier one; empty without one."""
-    back = closure(edges) & (tier[:, None] > tier) & (tier > 0)
-    starts = np.flatnonzero(back.any(axis=1)).tolist()
+def _shortest(edges: np.ndarray, pairs: np.ndarray) -> list[int]:
+    """The shortest path along edges between the nodes of one of these pairs, (nodes, nodes) bool; empty without one."""
     graph = nx.DiGraph(np.argwhere(edges).tolist())
-    paths = [_path(graph, node, set(np.flatnonzero(back[node]).tolist())) for node in starts]
-    return min(paths, key=len, default=[])
-
-
-def _cycle(edges: np.ndarray) -> list[int]:
-    """The shortest path along edges back to its first node; empty without one."""
-    graph = nx.DiGraph(np.argwhere(edges).tolist())
-    paths = [_path(graph, node, {node}) for node in np.flatnonzero(closure(edges).diagonal()).tolist()]
+    starts = np.flatnonzero(pairs.any(axis=1)).tolist()
+    paths = [_path(graph, node, {*np.flatnonzero(pairs[node]).tolist()}) for node in starts]
     return min(paths, key=len, default=[])
 
 

@@ -31,7 +31,7 @@ def test_a_depth_is_seen_until_it_is_declared(shape):
 
 
 def test_undisturbed_tables_hardly_ever_warn():
-    shapes = [{"graph": graph, "k": k, "nodes": d} for graph in ("er", "sf") for k in (1, 3) for d in (10, 20)]
+    shapes = [{"graph": graph, "k": k, "nodes": 10} for graph in ("er", "sf") for k in (1, 3)] + [{"nodes": 20}]
     families = ("poisson-softplus", "nb-softplus", "binomial-sigmoid", "zip")
     drawn = [simulate(Design(rows=1000, family=name, seed=7, **shape)).table for shape in shapes for name in families]
     assert sum(bool(kinds(table)) for table in drawn) <= 1

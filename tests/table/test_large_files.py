@@ -164,9 +164,9 @@ def test_parquet_is_the_same_in_pieces(monkeypatch):
 
 def test_progress_is_told_and_stops_the_reading(tmp_path, small_table):
     path = tmp_path / "t.csv"
-    path.write_bytes(b"a,b\n" + b"1,2\n" * 6_000_000)
+    path.write_bytes(b"a,b\n" + b"123456789,123456789\n" * 1_200_000)
     events = []
-    assert len(read_table(path, callback=events.append)) == 6_000_000
+    assert len(read_table(path, callback=events.append)) == 1_200_000
     assert [event.stage for event in events] == ["reading"] * len(events) and len(events) > 1
     assert events[-1].done == events[-1].total == 24 and events[0].progress < events[-1].progress == 1
     with pytest.raises(FitStopped, match="reading"):
