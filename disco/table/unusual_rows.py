@@ -57,7 +57,6 @@ class Repeated:
     """Equal rows of a table."""
 
     rows: int  # number of rows looked at
-    distinct: int  # number of distinct rows among them
     copied: int  # number of rows with a copy and no near row
     near: int  # number of rows with a near row and no copy
     crowded: float  # share of the rows with a near row
@@ -91,13 +90,12 @@ def _counted(values: np.ndarray, group: np.ndarray | None) -> Repeated:
     key, weights = _keys(values)
     equal = _equal_rows(key, group)
     if (equal > 0).sum() < LEAST_COPIED or not values.shape[1]:
-        return Repeated(len(values), len(values), 0, 0, 0.0)
+        return Repeated(len(values), 0, 0, 0.0)
     near = np.zeros(len(values), np.int64)
     for column, weight in zip(values.T, weights, strict=True):
         near += _equal_rows(key - column * weight, group) - equal
     copied, alone = (equal > 0) & (near == 0), (equal == 0) & (near > 0)
-    distinct = len(np.unique(key))
-    return Repeated(len(values), distinct, int(copied.sum()), int(alone.sum()), float((near > 0).mean()))
+    return Repeated(len(values), int(copied.sum()), int(alone.sum()), float((near > 0).mean()))
 
 
 def copies(values: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ def test_counts_of_a_small_table():
     rows = np.array([[0, 0, 9], [0, 0, 9], [0, 1, 5], [0, 2, 5], [7, 7, 7]])
     values = np.vstack([rows, 20 + np.repeat(np.arange(12), 2)[:, None] * [3, 5, 7]])
     found = repeated(values)
-    assert (found.rows, found.distinct, found.copied, found.near) == (29, 16, 26, 2)
+    assert (found.rows, found.copied, found.near) == (29, 26, 2)
     assert found.crowded == pytest.approx(2 / 29) and found.stands_out
     assert np.flatnonzero(copies(rows)).tolist() == [1]
 
