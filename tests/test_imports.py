@@ -12,7 +12,7 @@ import networkx as nx
 ROOT = Path(__file__).resolve().parents[1]
 STARTS_THE_APP = "disco.server.streamlit_internals"  # the one module of the engine that may import Streamlit
 # Who may know the server; all others know the space of the current user (`disco.space`).
-KNOW_THE_SERVER = {"pages.runs.examples", "pages.shared.frame.gate"}
+KNOW_THE_SERVER = {"pages.runs.incoming", "pages.shared.frame.gate"}
 DOCUMENTED = {"", ".delta_generator", ".runtime.scriptrunner", ".runtime.uploaded_file_manager"}  # of Streamlit
 # The folders and single files of the engine, each of which imports only itself and what stands before it.
 LAYERS = (

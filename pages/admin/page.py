@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.server import users
-from pages.admin import queue, user_list
+from pages.admin import sections
 from pages.shared.frame import intro
 
 user = users.current()
@@ -11,5 +11,5 @@ if user is None or not user.is_admin:  # whoever types the address
     st.error("This page is for an admin of the server.", icon=":material/lock:")
     st.stop()
 intro.page_intro("Server", "All users, their work and what they use. What you do here is written to the server's log.")
-queue.section()
-user_list.section()
+sections.queue()
+sections.user_list()

@@ -1,9 +1,19 @@
-"""The choice of methods, how long they take, and their start. Owns `compare_pick_…` and `compare_limit_…`."""
+"""The choice of methods and their options, how long they take, and their start.
 
+Owns the keys `compare_pick_…`, `compare_limit_…` and `compare_options_…`.
+"""
+
+import dataclasses
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from disco import fields
+from disco.errors import InputError
 from disco.fields import options as declared
-from disco.methods import GROUPS, INSTALL, METHODS, Method
+from disco.methods import GROUPS, INSTALL, METHODS, Method, options_of
+from disco.methods.option_text import EXAMPLE, asked_for, in_words
 from disco.runs import Run
 from disco.subjects import COMPARE
 from disco.subjects.comparison import comparing
@@ -11,14 +21,15 @@ from disco.subjects.comparison.compared import MethodsRequest, asked
 from disco.subjects.fit.forecast import about, crowding
 from disco.words import duration, how_many
 from disco.work import jobs
-from pages.compare import options
 from pages.compare.comparison import Compared
 from pages.shared import session
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets import errors
+from pages.shared.widgets import errors, tables
 from pages.shared.widgets.answers import forget, lasting, widget
 from pages.shared.widgets.names import code, plain
-from pages.shared.work import fit_start, search_time
+from pages.shared.work import fit_start
+
+Options = dict[str, dict[str, Any]]
 
 _USUAL = ("refined", "boss", "ods-poisson", "sort-mean", "sort-excess")
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
@@ -43,7 +54,7 @@ def section(run: Run, comparison: Compared) -> None:
 def _choose(run: Run, comparison: Compared) -> None:
     chosen = _picked(run, comparison)
     last = asked(run)
-    changed = options.section(run, chosen, last)
+    changed = options_box(run, chosen, last)
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     usual = declared(MethodsRequest)["limit"]
     key = lasting(f"compare_limit_{run.id}", usual.default if last is None else last.limit)
@@ -126,11 +137,11 @@ def _tell(chosen: list[str], seconds: float) -> None:
     st.caption(
         f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "
         "seconds to start each. You can leave the page or close the tab meanwhile."
-        + (" Fewer methods or a lower time limit make it shorter." if seconds > search_time.LONG_SECONDS else "")
+        + (" Fewer methods or a lower time limit make it shorter." if seconds > fit_start.LONG_SECONDS else "")
     )
 
 
-def begin(run: Run, methods: options.Options, limit: float) -> None:
+def begin(run: Run, methods: Options, limit: float) -> None:
     """Start a comparison, or say in a sentence why not; methods already done with these options are not run again."""
     with errors.caught():
         request = MethodsRequest(methods, limit)
@@ -149,3 +160,49 @@ def offer(draft: Draft) -> None:
         with errors.caught():
             session.draft.started_as(fit_start.new_run(draft))
             st.rerun()
+
+
+def options_box(run: Run, chosen: list[str], last: MethodsRequest | None) -> Options | None:
+    """The changed options by method, at first those of the last request; None, with a sentence, if unreadable."""
+    with st.expander("Options", icon=":material/tune:"):
+        written = st.text_area(
+            "Options to change, one per line",
+            placeholder=EXAMPLE,
+            key=lasting(f"compare_options_{run.id}", "" if last is None else _option_lines(last)),
+            help="METHOD.OPTION=VALUE, as for `disco compare --set`. Lists and mappings are written as JSON: "
+            '`ods-oracle.families={"a": ["nb", 3]}` makes the column a negative binomial of size 3.',
+        )
+        try:
+            changed = asked_for(METHODS, filter(None, map(str.strip, written.splitlines())))
+        except InputError as error:
+            refused, changed = error, None
+        if chosen:
+            tables.show(_option_table(chosen, changed or {}), "Options of the chosen methods", height=240)
+        else:
+            st.caption("Choose methods above to see their options here.")
+    if changed is None:
+        st.error(plain(refused))
+        return None
+    unused = [name for name, options in changed.items() if options and name not in chosen]
+    if unused:
+        st.caption(f"Not chosen, so Run methods ignores their options: {', '.join(unused)}.")
+    return changed
+
+
+def _option_lines(request: MethodsRequest) -> str:
+    changed = ((name, option, value) for name, options in request.methods.items() for option, value in options.items())
+    return "\n".join(f"{name}.{option}={in_words(value)}" for name, option, value in changed)
+
+
+def _option_table(chosen: list[str], changed: Options) -> pd.DataFrame:
+    rows = []
+    for name in chosen:
+        defining = METHODS[name].changes
+        changes = changed.get(name, {})
+        method_options = options_of(name, changes)
+        for option, value in dataclasses.asdict(method_options).items():
+            if option not in defining:
+                option_field = fields.options(type(method_options)).get(option)
+                meaning = "" if option_field is None else option_field.help
+                rows.append((f"{name}.{option}", in_words(value), "changed" if option in changes else "", meaning))
+    return pd.DataFrame(rows, columns=["Option", "Value", "", "Meaning"])

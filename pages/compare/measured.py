@@ -16,8 +16,7 @@ from pages.shared.graph import downloads
 from pages.shared.result import truth
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import plain
+from pages.shared.widgets.names import define, plain
 
 _METRICS = {  # label, format, term of the glossary
     "f1": ("F1", "%.3f", "F1"),

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.subjects import COMPARE
 from pages.compare import choosing, comparison, measured, monitoring, sections
 from pages.shared import session
-from pages.shared.frame import empty, intro
+from pages.shared.frame import intro
 from pages.shared.widgets import answers
 from pages.shared.work import monitor
 
@@ -16,7 +16,7 @@ intro.page_intro(
 )
 run = session.run.current()
 if run is None:
-    empty.without_a_run("A comparison needs a table of counts, but no fit.", choosing.offer)
+    intro.without_a_run("A comparison needs a table of counts, but no fit.", choosing.offer)
     st.stop()
 intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)

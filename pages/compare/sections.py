@@ -14,8 +14,7 @@ from disco.words import how_many, number, plural
 from pages.compare.comparison import Compared, heading, label
 from pages.shared.graph import canvas, downloads, paired
 from pages.shared.widgets import figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import plain
+from pages.shared.widgets.names import define, plain
 
 
 def agreement(comparison: Compared) -> None:

@@ -14,8 +14,7 @@ from pages.shared import session
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import plain, shown
+from pages.shared.widgets.names import define, plain, shown
 
 _MOST_NAMED = 2  # on a button
 _VERSION, _PROBLEM = "columns_version", "columns_problem"

@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from pages.data import sources, welcome
+from pages.data import sources
 from pages.shared import session
-from pages.shared.frame import empty, intro
+from pages.shared.frame import intro
 
 draft = session.draft.current()
 if draft is None:
-    welcome.greet()
+    sources.greet()
 else:
     intro.page_intro(
         "Data",
         "One row per observation, one column per variable. You can undo every change below.",
     )
-empty.missing_run()
+intro.missing_run()
 sources.cards()
 if draft is None:
     st.stop()

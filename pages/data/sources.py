@@ -1,4 +1,4 @@
-"""The sources of a table: two samples and an upload. Owns the keys `upload` and `source_problem`."""
+"""Data without a table, and the sources of one: two samples and an upload. Owns `upload` and `source_problem`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from disco.errors import InputError
+from disco.reports.bundled import example
 from disco.runs.origin import FromDesign, FromLahman
 from disco.subjects.studies import lahman
 from disco.table.read import read_table
@@ -124,3 +125,27 @@ def _guarded(load: Callable[[], None], rerun: bool = True) -> None:
             raise InputError("The table is too large for this machine's memory.") from None
     if rerun:
         st.rerun()
+
+
+def greet() -> None:
+    """The title, one sentence, and a button that opens an example."""
+    st.title("What drives what?", anchor=False)
+    st.markdown(
+        "DISCO searches a table of counts for its **causal graph**: which columns are linked directly, how certain "
+        "each link and direction is, and which directions this table cannot show. Load a table and press one button: "
+        "a first graph takes seconds."
+    )
+    if st.button(
+        "See an example result",
+        type="primary",
+        icon=":material/visibility:",
+        key="see_example",
+        help="A finished search and fit of simulated counts with a known true graph. It opens at once.",
+    ):
+        _open_example()
+
+
+def _open_example() -> None:
+    with errors.caught():
+        session.run.select(example())
+        session.address.go("graph")

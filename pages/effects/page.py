@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.effects import driving, question, sections, start
+from pages.effects import question, sections
 from pages.shared import session
 from pages.shared.evidence import questions
 from pages.shared.frame import intro
@@ -15,11 +15,11 @@ intro.page_intro(
 )
 run = session.run.current()
 if run is None:
-    start.no_run()
+    sections.no_run()
     st.stop()
 refined = refinement.readable(run)
 if refined is None:
-    start.no_graph(run)
+    sections.no_graph(run)
     st.stop()
 find_graph.progress(run)
 intro.artefacts(run)
@@ -31,7 +31,7 @@ def answer() -> None:
     """The answer, then the ranking: one after the other, since both at once would take longer."""
     is_ready = sections.answered(refined, form, slots)
     if is_ready:
-        driving.section(refined, form.outcome, form.where)
+        sections.drivers(refined, form.outcome, form.where)
         sections.assumed(refined)
 
 

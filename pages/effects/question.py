@@ -16,7 +16,7 @@ from disco.words import number
 from pages.effects import answering
 from pages.shared import session
 from pages.shared.evidence import modelled
-from pages.shared.graph import picked
+from pages.shared.graph import canvas
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import answers
 from pages.shared.widgets.names import distinct, labels_of, plain, shown
@@ -258,7 +258,7 @@ def _number(text: str | None) -> float | None:
 
 def _picks(refinement: Refinement) -> tuple[str | None, tuple[str, str] | None]:
     edges = {*zip(refinement.edges["parent"], refinement.edges["child"], strict=True)}
-    return picked.picked(refinement.order), picked.picked_edge(edges)
+    return canvas.picked(refinement.order), canvas.picked_edge(edges)
 
 
 def _of_picks(refinement: Refinement, picks: tuple[str | None, tuple[str, str] | None]) -> QuestionForm:

@@ -1,4 +1,7 @@
-"""The answer on Effects: the sentence, the picture, the numbers, the paths and the files."""
+"""The sections of Effects: the answer in words, picture, numbers, paths and files; all effects ranked; no graph yet.
+
+Owns the key `effects_drivers`.
+"""
 
 import json
 from functools import partial
@@ -10,18 +13,22 @@ from disco.columns import EXPERIMENT
 from disco.effects.effect_records import Answer, Effect, Interval
 from disco.effects.sentences import as_json, in_parts, short
 from disco.files import plain as as_plain
+from disco.runs import Run
+from disco.subjects import stamps
 from disco.subjects.effects import figures as outcomes
+from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Answered
 from pages.effects.question import Places, QuestionForm
 from pages.shared.evidence import evidence_words, modelled, next_steps, questions
+from pages.shared.frame import intro
 from pages.shared.graph import downloads
-from pages.shared.result import script
 from pages.shared.result.refinement import Refinement
+from pages.shared.session import address
 from pages.shared.widgets import figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import plain
+from pages.shared.widgets.names import code, define, plain
+from pages.shared.work import find_graph
 
 _MOST_PATHS = 8
 
@@ -141,4 +148,85 @@ def _files(refinement: Refinement, answer: Answered) -> None:
     with st.container(horizontal=True):
         text = partial(json.dumps, as_plain(as_json(effect)), indent=1, ensure_ascii=False)
         st.download_button("Answer, JSON", text, name, "application/json", key="effects_json", on_click="ignore")
-        script.button({refinement.run.name: refinement.run}, "effects", effect=facts)
+        downloads.script_button({refinement.run.name: refinement.run}, "effects", effect=facts)
+
+
+def no_run() -> None:
+    """No run is open: the search of the loaded table, and the latest runs that have a graph."""
+    intro.without_a_run(
+        "Effects are read off the graph that the likelihood search finds.", find_graph.button, _has_graph
+    )
+
+
+def no_graph(run: Run) -> None:
+    """The open run has no refinement: its progress, or where to start one."""
+    if find_graph.progress(run):
+        st.caption("Effects can be asked for once the graph is found.")
+        return
+    with st.container(border=True):
+        st.markdown(
+            f"**{code(run.name)} has no likelihood search.** Its graph says what acts on what: search for it on Refine."
+        )
+        if st.button("Go to Refine", type="primary", icon=":material/auto_fix_high:", key="effects_to_refine"):
+            address.go("refine")
+
+
+def _has_graph(run: Run) -> bool:
+    return bool(stamps.refinement(run))
+
+
+def drivers(refinement: Refinement, outcome: str, where: str) -> None:
+    """The ranking, computed in the background, over all rows or those with a level (`answering.levels`)."""
+    st.subheader(f"What drives {plain(outcome)} most?", anchor=False)
+    answering.drivers(refinement.run, outcome, where).panel(partial(_ranked, refinement, outcome))
+
+
+def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
+    if rows.empty:
+        st.caption(f"No path leads to {plain(outcome)} in any graph left.")
+        return
+
+    def chosen() -> None:
+        if (node := figure.clicked("effects_drivers")) in refinement.order:
+            question.change(refinement, cause=node)
+
+    figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
+    note = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
+    st.caption(
+        f"{note}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
+        "median of the others. Intervals: 90 %. Where a direction is open, they hold the effects of both ways. Click a "
+        "mark to ask about its node."
+    )
+    with st.expander("All of them, in numbers", icon=":material/table_rows:"):
+        column = st.column_config
+        columns = {"node": column.TextColumn("Node", pinned=True)}
+        columns |= {name: column.NumberColumn(label, format="%.3g") for name, label in _DRIVER_NUMBERS.items()}
+        columns |= {
+            name: column.TextColumn(label, help=define("graphs left")) for name, label in _DRIVER_GRAPHS.items()
+        }
+        name = f"{downloads.file_name(refinement.run)}_drivers.csv"
+        facts = partial(about, refinement.run, "effects", outcome=outcome)
+        csv = tables.Csv(
+            "Download CSV",
+            name,
+            "effects_csv",
+            rows,
+            _ROWS,
+            facts,
+        )
+        table = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _DRIVER_GRAPHS})
+        tables.show(table, "The effect of every node on the outcome", columns, csv=csv)
+
+
+_DRIVER_NUMBERS = {
+    "low_value": "From",
+    "high_value": "To",
+    "mean_low": "Mean at from",
+    "mean_high": "Mean at to",
+    "difference": "Difference",
+    "rate_ratio": "Ratio",
+    "low": "5 %",
+    "high": "95 %",
+}
+_ROWS = "One row per node. Columns graphs_… are shares of the graphs left. They count graphs and are no probabilities."
+_DRIVER_GRAPHS = {"graphs_more": "Graphs: more", "graphs_less": "Graphs: less", "graphs_none": "Graphs: no change"}

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.experiments import named
-from pages.experiments import sections, start
+from pages.experiments import sections
 from pages.shared import session
 from pages.shared.evidence import evidence_words, next_steps
 from pages.shared.frame import intro
@@ -16,10 +16,10 @@ intro.page_intro(
 )
 run = session.run.current()
 if run is None:
-    start.no_run()
+    sections.no_run()
     st.stop()
-if not start.has_experiment(run):
-    start.no_experiment(run)
+if not sections.has_experiment(run):
+    sections.no_experiment(run)
     st.stop()
 graph = refinement.readable(run)
 top = st.container()

@@ -1,20 +1,27 @@
-"""The sections of Experiments. Owns the keys `experiments_…`."""
+"""The sections of Experiments; without an experiment, what to bring and an example. Owns the keys `experiments_…`."""
+
+import contextlib
 
 import pandas as pd
 import streamlit as st
 
 from disco import experiments
 from disco.columns import REFINED_CONTEXTS
+from disco.errors import InputError
 from disco.experiments.rules import VERDICTS
-from disco.refine import Choice
+from disco.refine import QUICK, Choice
 from disco.runs import Run
 from disco.subjects.experiments import figures
+from disco.subjects.studies import portal
 from disco.words import how_many, series
+from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
+from pages.shared.frame import intro
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import figure, tables
-from pages.shared.widgets.names import plain, shown
+from pages.shared.widgets.names import code, plain, shown
+from pages.shared.work import group
 
 _ALL = "All arms"
 
@@ -153,3 +160,57 @@ _NUMBERS = {
     "rows": "Rows",
     "units": "Units",
 }
+
+
+_BRING = """
+**What to bring.** A table with one more column, which says what was done to each row:
+
+- **intervention**: the columns that were set in this row, such as a gene that was knocked out. Rows in which nothing
+  was set are empty or say *control*.
+- **context**: a treatment, arm, site or season whose effects you do not know.
+
+Give the column this role on Data. Each arm needs at least 10 rows, better some hundred, and there must be controls.
+"""
+
+
+_EXAMPLE = "The field experiment near Portal, which kept kangaroo rats out. Its search takes some seconds."
+
+
+def has_experiment(run: Run) -> bool:
+    """Whether a run has an intervention or a context."""
+    roles = run.roles
+    return roles is not None and bool(roles.named("intervention") or roles.named("context"))
+
+
+def no_run() -> None:
+    """No run is open: what to bring, an example, and the latest runs with an experiment."""
+    intro.missing_run()
+    with st.container(border=True):
+        st.markdown(_BRING)
+        with st.container(horizontal=True):
+            _example("primary")
+            if st.button("Go to Data", icon=":material/table_view:", key="experiments_to_data"):
+                session.address.go("data")
+        intro.open_finished(_can_be_shown)
+
+
+def no_experiment(run: Run) -> None:
+    """The open run has neither arms nor contexts."""
+    with st.container(border=True):
+        st.markdown(f"**{code(run.name)} has no experiment.** {_BRING.strip()}")
+        st.caption("A run keeps its roles: give the column its role on Data, and start a new run.")
+        with st.container(horizontal=True):
+            if st.button("Go to Data", type="primary", icon=":material/table_view:", key="experiments_to_data"):
+                session.address.go("data")
+            _example("secondary")
+
+
+def _can_be_shown(run: Run) -> bool:
+    with contextlib.suppress(InputError):  # a damaged run is listed on Runs
+        return has_experiment(run)
+    return False
+
+
+def _example(kind: str) -> None:
+    if st.button("See an example", type=kind, icon=":material/cruelty_free:", key="experiments_portal", help=_EXAMPLE):
+        group.open_one(portal.example(), QUICK, "experiments")

@@ -6,20 +6,20 @@ from disco.graph import dag as graphs
 from disco.graph.dag import DISCO
 from disco.subjects import FIT
 from disco.words import how_many
-from pages.graph import notice, side_panel
+from pages.graph import side_panel
 from pages.graph import view as views
 from pages.shared import session
 from pages.shared.evidence import evidence_panel, next_steps, so_far
-from pages.shared.frame import empty, intro
-from pages.shared.graph import against_truth, canvas, contexts, downloads
-from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.frame import intro
+from pages.shared.graph import canvas, contexts, downloads
+from pages.shared.result import fit, refinement, selectors, truth
 from pages.shared.widgets.names import code
 from pages.shared.work import find_graph
 
 st.title("Graph", anchor=False)
 run = session.run.current()
 if run is None:
-    empty.no_run()
+    intro.no_run()
     st.stop()
 refined = refinement.readable(run)
 result = fit.current(run) if run.status(FIT).state == "done" else None
@@ -34,10 +34,10 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     find_graph.progress(run)  # beside the graph, which stays where it is when this goes
     top = st.container()
     view = views.chosen(refined, result)
-    notice.changed(view)
+    views.notify(view)
     comparison = truth.visible(view.placed)
     if comparison:
-        against_truth.choose()
+        truth.choose_lines()
     drawn = side_panel.panel(view, comparison, top)
 placed = views.placed(view)
 with slot:
@@ -57,12 +57,12 @@ shares = {"edges_shown": f"{edges_shown:,} of {edges:,}"} if edges_shown < edges
 downloads.row(placed, drawn, view.strength, view.method, view.rule, {**view.choices, **shares})
 views.tell_address(view)
 if comparison:
-    against_truth.numbers(view.graph, comparison)
+    truth.verdict_numbers(view.graph, comparison)
     if view.result is not None:
         downloads.verdicts(view.result, comparison, view.graph)
 if view.result is not None:
     selector = "ocs" if view.selection is None else view.selection.selector
-    thresholds.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
+    selectors.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
 if view.name == DISCO:
     evidence_panel.note(refined)
 else:

@@ -17,12 +17,12 @@ from disco.words import how_many, number, share
 from pages.graph.view import View, with_contexts
 from pages.shared import session
 from pages.shared.evidence import evidence_panel, next_steps, questions, so_far
-from pages.shared.frame import empty
-from pages.shared.graph import against_truth, canvas, contexts, layout, picked
+from pages.shared.frame import intro
+from pages.shared.graph import canvas, contexts, layout
+from pages.shared.result import truth
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, figure
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import code, labels_of, plain
+from pages.shared.widgets.names import code, define, labels_of, plain
 from pages.shared.work import find_graph
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
@@ -42,7 +42,7 @@ def nothing_yet(run: Run) -> None:
         if run.status(FIT).active:
             st.caption("The graph appears here once it is found.")
     else:
-        empty.not_done(run)
+        intro.not_done(run)
 
 
 def columns() -> list[DeltaGenerator]:
@@ -52,13 +52,13 @@ def columns() -> list[DeltaGenerator]:
 
 def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
     """Draw the search, the reach and, in `slot` above them, the picked node or edge; return the graph to draw."""
-    node = picked.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
-    shows_truth, missing = against_truth.choice()
+    node = canvas.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
+    shows_truth, missing = truth.lines_choice()
     judged = view.judged(comparison, missing) if comparison is not None and shows_truth else view.graph
     if view.refinement is not None:
         judged = evidence_panel.marked(judged, view.refinement.refined)
     visible = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
-    edge = picked.picked_edge({edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]]})
+    edge = canvas.picked_edge({edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]]})
     if edge is not None:
         with slot:
             _edge(view, edge)
@@ -114,7 +114,7 @@ def _effect_on(view: View, node: str) -> None:
     if view.refinement is None:
         return
     candidates = [candidate for candidate in view.refinement.order if candidate != node]
-    target = picked.second_node(node, candidates)
+    target = canvas.second_node(node, candidates)
     key = answers.agreeing("graph_effect_on", target)
     st.selectbox(
         f"Effect of {plain(node)} on",
@@ -124,7 +124,7 @@ def _effect_on(view: View, node: str) -> None:
         format_func=labels_of(candidates),
         placeholder="Choose a node",
         help="Or Shift + click it in the graph.",
-        on_change=answers.valid(key, [None, *candidates], partial(picked.pick_pair, node), "graph_effect_on"),
+        on_change=answers.valid(key, [None, *candidates], partial(canvas.pick_pair, node), "graph_effect_on"),
     )
     if target is not None:
         _to_effects(view, f"Effect of {code(node)} on {code(target)}", cause=node, outcome=target)

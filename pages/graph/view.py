@@ -1,4 +1,7 @@
-"""The graph shown on Graph: the edges of the refinement, of the fit, or of both."""
+"""The graph shown on Graph (the edges of the refinement, the fit, or both), and a notice when it has changed.
+
+Owns the key `graph_seen`.
+"""
 
 from dataclasses import dataclass
 
@@ -10,9 +13,10 @@ from disco import verdicts
 from disco.graph.dag import BOTH, DISCO, LIKELIHOOD, union
 from disco.graph.draw import picture as drawing
 from disco.refine.refinement_result import METHOD, WITH_FIT
+from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
 from disco.verdicts import Verdict
-from disco.words import share
+from disco.words import how_many, plural, share
 from pages.shared import session
 from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
@@ -155,3 +159,30 @@ def with_contexts(view: View, graph: nx.DiGraph) -> nx.DiGraph:
 def edges_drawn(view: View, drawn: nx.DiGraph) -> int:
     """How many of the edges found are drawn; true edges that were not found do not count."""
     return sum(pair in view.graph.edges for pair in drawn.edges)
+
+
+_SEEN = "graph_seen"
+_WORKS = {REFINE: "likelihood search", FIT: "DISCO fit"}
+_SHOWN = {
+    BOTH: "the edges found by either method",
+    LIKELIHOOD: "the edges of the likelihood search",
+    DISCO: "the edges of the DISCO fit",
+}
+
+
+def notify(view: View) -> None:
+    """Say which work has ended since this session last saw the run's graph; the notice stays until it is closed."""
+    run, edges = view.placed.run, set(view.graph.edges)
+    status = {work: run.status(work) for work in _WORKS}
+    every = st.session_state.setdefault(_SEEN, {})
+    were_active, seen = every.get(run.id, ((), edges))
+    every[run.id] = [work for work, state in status.items() if state.active], edges
+    ended = [_WORKS[work] for work in were_active if status[work].state == "done"]
+    if ended:
+        count = len({frozenset(pair) for pair in edges ^ seen})
+        st.toast(
+            f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {how_many(count, 'edge')} "
+            f"changed. Shown now: {_SHOWN[view.name]}.",
+            icon=":material/hub:",
+            duration="infinite",
+        )

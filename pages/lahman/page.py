@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.subjects.studies import lahman
-from pages.lahman import agreement, choice, fits
+from pages.lahman import sections
 from pages.shared.frame import intro
 from pages.shared.widgets import answers
 from pages.shared.widgets.names import plain
@@ -17,23 +17,23 @@ _INTRO = (
 
 group.follow()
 intro.page_intro("Lahman", _INTRO)
-years, levels, preset, seeds = choice.choose()
-table = choice.table(years)
+years, levels, preset, seeds = sections.choose()
+table = sections.table(years)
 st.caption(f"{len(table):,} rows × {table.shape[1]} columns")
-choice.columns()
+sections.columns()
 st.subheader("Fits", anchor=False)
 cohort = lahman.group(table, years, levels, preset, seeds)
-finished = group.section("lahman", cohort, "Start the missing fits", fits.PACE)
-refined = fits.refinements(finished)
+finished = group.section("lahman", cohort, "Start the missing fits", sections.PACE)
+refined = sections.refinements(finished)
 if finished:
-    fits.sparse(finished)
-    results = fits.results(years, levels, finished, refined)
-    opened = answers.segments("Show", fits.SECTIONS, "lahman_section")
+    sections.sparse(finished)
+    results = sections.results(years, levels, finished, refined)
+    opened = answers.segments("Show", sections.SECTIONS, "lahman_section")
     if opened == "agreement":
-        agreement.section(results, table)
-        fits.boundaries(finished)
+        sections.agreement_figure(results, table)
+        sections.boundaries(finished)
     elif opened == "arrows":
-        agreement.arrows(results)
+        sections.arrows(results)
     else:
-        fits.refine(cohort, finished, refined)
+        sections.refine(cohort, finished, refined)
 st.caption(plain(lahman.CREDIT))

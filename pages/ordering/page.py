@@ -6,8 +6,8 @@ from disco import verdicts
 from disco.words import how_many
 from pages.ordering import sections
 from pages.shared.evidence import evidence_panel
-from pages.shared.frame import empty, intro
-from pages.shared.result import fit, refinement, thresholds, truth
+from pages.shared.frame import intro
+from pages.shared.result import fit, refinement, selectors, truth
 from pages.shared.widgets.names import code
 
 intro.page_intro(
@@ -15,11 +15,11 @@ intro.page_intro(
     "Causes come first. The order is built from its end: each step removes the node with the smallest score, a sink, "
     "which has no children among those left.",
 )
-run = empty.require_run()
+run = intro.require_run()
 result = fit.current(run)
 fit.variant_picker(result)
 comparison = truth.visible(result)
-arrows = verdicts.directions(result.ccs, result.edges(*thresholds.present(result)))
+arrows = verdicts.directions(result.ccs, result.edges(*selectors.present_thresholds(result)))
 intro.verdict(*verdicts.of_order(result.steps, arrows))
 fit.rows_note(run)
 sections.ranked(result, comparison)

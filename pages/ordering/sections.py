@@ -19,14 +19,12 @@ from disco.words import how_many, listed, more, number, plural, share
 from pages.ordering import step_player
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
-from pages.shared.graph import downloads, picked
-from pages.shared.result import truth
+from pages.shared.graph import canvas, downloads
+from pages.shared.result import fit, truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, errors, figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import code, plain
-from pages.shared.work import variants
+from pages.shared.widgets.names import code, define, plain
 
 MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
@@ -119,7 +117,7 @@ def sections(result: Result, comparison: TruthComparison | None) -> None:
             "Another criterion or boundary may find another order. It uses the fitted networks, with nothing refitted, "
             "and is kept with the run. Ordering, Parents and Graph can then show it."
         )
-        variants.section(result.run)
+        fit.variants_section(result.run)
 
 
 def by_step(result: Result, comparison: TruthComparison | None, view: str) -> None:
@@ -140,7 +138,7 @@ def _scores(result: Result, comparison: TruthComparison | None, step: int, decid
     sinks = _judged(result, comparison, step) if comparison else []
     rows = _rows(result, step)
     name = figures.SCORE_NAMES[result.criterion]
-    scored = figures.scores(result.ccs, step, rows, picked.picked(result.order), name, sinks)
+    scored = figures.scores(result.ccs, step, rows, canvas.picked(result.order), name, sinks)
     figure.show(scored, "step_scores", on_select=_pick_clicked)
     if len(rows) < decided.remaining:
         st.caption(f"Shown: the {len(rows)} smallest of {decided.remaining:,} scores.")
@@ -149,7 +147,7 @@ def _scores(result: Result, comparison: TruthComparison | None, step: int, decid
 def _pick_clicked() -> None:
     node = figure.clicked("step_scores")
     if node is not None:
-        picked.pick(node)
+        canvas.pick(node)
 
 
 def _numbers(decided: removals.Decision, result: Result) -> None:
@@ -196,7 +194,7 @@ def _rows(result: Result, step: int) -> list[str]:
         "step_rows",
         help="In causal order every node keeps its row while the steps play. Click a large mark to pick a node.",
     )
-    return figures.shown_rows(result.ccs, step, result.order, by, MOST_ROWS, picked.picked(result.order))
+    return figures.shown_rows(result.ccs, step, result.order, by, MOST_ROWS, canvas.picked(result.order))
 
 
 def _why(result: Result, step: int, decided: removals.Decision) -> None:
@@ -209,7 +207,7 @@ def _why(result: Result, step: int, decided: removals.Decision) -> None:
         "curvature, which then varies within a rank."
     )
     remaining = removals.fold_scores(result.ccs, step).index.tolist()
-    node = picked.node_box(
+    node = canvas.node_box(
         "Node beside the sink",
         remaining,
         "ordering_node",
@@ -264,7 +262,7 @@ def ranked(result: Result, comparison: TruthComparison | None) -> None:
     is_long = len(result.order) > _ROWS_IN_SIGHT
     stretch = _stretch(result)
     with st.container(height=_HIGHEST if is_long else "content", border=is_long):
-        marked = picked.picked(result.order) if len(stretch) < len(result.order) else None
+        marked = canvas.picked(result.order) if len(stretch) < len(result.order) else None
         drawn = ranking.ranking(result.order, result.steps, wrong, stretch, marked)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
@@ -293,11 +291,11 @@ def _stretch(result: Result) -> range:
         st.session_state[key] = max(1, min(above + 1, last))
 
     if key not in st.session_state:
-        show(picked.picked(result.order))
+        show(canvas.picked(result.order))
     left, right = st.columns(2, gap="large")
     with left:
         help = "Type part of its name. The list goes to its place in the order."
-        picked.node_box("Node", result.order, "ordering_search", help, then=show)
+        canvas.node_box("Node", result.order, "ordering_search", help, then=show)
     help = f"The list shows {MOST_RANKED} nodes, from this position on."
     first = right.slider("From position", 1, last, key=key, help=help)
     return range(first - 1, min(first - 1 + MOST_RANKED, count))
@@ -318,5 +316,5 @@ def _closest(result: Result) -> str:
 def _open_clicked(result: Result) -> None:
     node = figure.clicked("order_ranking")
     if node in result.order[1:]:
-        picked.pick(node)
+        canvas.pick(node)
         _to_step(result, len(result.order) - result.order.index(node))

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parents import sections, side_by_side
-from pages.shared.frame import empty, intro
+from pages.shared.frame import intro
 from pages.shared.result import fit, selectors, truth
 from pages.shared.widgets import answers
 
@@ -14,7 +14,7 @@ intro.page_intro(
     "A node's possible parents are the nodes before it in the causal order. Each gets a score; those that pass the "
     "threshold are kept. Move the threshold and the graph follows. No network is fitted again.",
 )
-run = empty.require_run()
+run = intro.require_run()
 result = fit.current(run)
 fit.variant_picker(result)
 comparison = truth.visible(result)
@@ -25,7 +25,7 @@ with right:
     chosen = selectors.controls(result, selector, "parents")
     if chosen is not None and comparison:
         truth.edge_numbers(comparison, chosen.graph)
-sections_below = {}  # below the graph, one of them open
+drawers = {}  # below the graph, one of them open
 with left:
     if chosen is None:
         st.info("The graph appears here once the parents are computed.", icon=":material/hub:")
@@ -35,8 +35,8 @@ if chosen is not None:
     with slot:
         sections.verdict_on(chosen)
         fit.rows_note(run)
-    sections.below(chosen)
-    sections_below = sections.parts(chosen, comparison)
-sections_below["Two selectors"] = partial(side_by_side.section, result, comparison, selector)
-sections_below[answers.segments("Show", list(sections_below), "parents_section")]()
+    sections.advice(chosen)
+    drawers = sections.drawers(chosen, comparison)
+drawers["Two selectors"] = partial(side_by_side.section, result, comparison, selector)
+drawers[answers.segments("Show", list(drawers), "parents_section")]()
 intro.assumptions_note(of_likelihood=False)

@@ -19,8 +19,8 @@ from disco.words import how_many
 from pages.shared import session
 from pages.shared.evidence import evidence_panel
 from pages.shared.frame import intro
-from pages.shared.graph import against_truth, canvas, layout, picked
-from pages.shared.result import refinement, selectors, thresholds
+from pages.shared.graph import canvas, layout
+from pages.shared.result import refinement, selectors, truth
 from pages.shared.result.fit import Result
 from pages.shared.result.selectors import Selection
 from pages.shared.result.truth import TruthComparison
@@ -62,35 +62,35 @@ def graph(chosen: Selection, comparison: TruthComparison | None) -> None:
     possible = len(chosen.graph) * (len(chosen.graph) - 1) // 2
     st.markdown(f"**{len(chosen.edges):,} of {how_many(possible, 'possible edge')}** kept")
     if comparison:
-        against_truth.choose()
-    seen = layout.strongest(chosen.result.run, against_truth.seen(chosen.graph, comparison, chosen.tau_z))
+        truth.choose_lines()
+    seen = layout.strongest(chosen.result.run, truth.with_verdicts(chosen.graph, comparison, chosen.tau_z))
     canvas.graph_view(chosen.result, seen, "parents_canvas", height=430)
     if not chosen.is_ocs:
         st.caption(chosen.lines)
 
 
-def below(chosen: Selection) -> None:
+def advice(chosen: Selection) -> None:
     """Below the graph: what to try if it is almost empty, and what the rule cannot keep."""
-    thresholds.advise_if_sparse(chosen.result, len(chosen.edges), chosen.selector)
+    selectors.advise_if_sparse(chosen.result, len(chosen.edges), chosen.selector)
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
 
 
-def parts(chosen: Selection, comparison: TruthComparison | None) -> dict[str, Callable[[], None]]:
+def drawers(chosen: Selection, comparison: TruthComparison | None) -> dict[str, Callable[[], None]]:
     """The sections that can be opened below the graph."""
     if not chosen.is_ocs:
         return {
             "Candidates": partial(candidates_table, chosen, comparison),
             "Other cut-offs": partial(other_cuts, chosen),
         }
-    drawers: dict[str, Callable[[], None]] = {
+    of_ocs: dict[str, Callable[[], None]] = {
         "One child": partial(candidates, chosen.result, chosen.tau_z, chosen.pi_min, comparison),
         "All candidates": partial(matrix, chosen.result, chosen.kept, chosen.pi_min, comparison),
         "Other thresholds": partial(sensitivity, chosen.result, chosen.tau_z, chosen.pi_min),
     }
     if comparison and len(comparison.edges):
-        drawers["Against the truth"] = partial(against, chosen.result, comparison, chosen.tau_z, chosen.pi_min)
-    return drawers
+        of_ocs["Against the truth"] = partial(against, chosen.result, comparison, chosen.tau_z, chosen.pi_min)
+    return of_ocs
 
 
 def against(result: Result, comparison: TruthComparison, tau_z: float, pi_min: float) -> None:
@@ -145,7 +145,7 @@ def candidates(result: Result, tau_z: float, pi_min: float, comparison: TruthCom
     """The candidates of one child, with the threshold line."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        child = picked.node_box(
+        child = canvas.node_box(
             "Child", result.order, "parents_child", "The node whose candidate parents are drawn.", result.order[-1]
         )
     scales, explanation = _SCALES[result.rule]
@@ -189,7 +189,7 @@ def matrix(result: Result, table: pd.DataFrame, pi_min: float, comparison: Truth
     help = "OCS: mean over folds, logarithmic. Z: mean over folds. Frequency: share of folds above τ_Z."
     by = answers.segments("Colour", figures.MATRIX_VALUES, "parents_colour", help=help)
     edges = comparison.edges if comparison else None
-    drawn = figures.matrix(table, result.order, pi_min, by, picked.picked(result.order), edges)
+    drawn = figures.matrix(table, result.order, pi_min, by, canvas.picked(result.order), edges)
     figure.show(drawn, "ocs_matrix")
 
 

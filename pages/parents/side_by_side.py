@@ -15,7 +15,7 @@ from pages.shared.result.fit import Result
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.answers import valid
-from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import define
 
 
 def section(result: Result, comparison: TruthComparison | None, selector_shown: str) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from disco.refine import QUICK
 from disco.subjects.studies import portal
 from disco.words import how_many
-from pages.portal import choice, experiment, graphs
+from pages.portal import sections
 from pages.shared.frame import intro
 from pages.shared.widgets.names import plain
 from pages.shared.work import group
@@ -21,14 +21,14 @@ _INTRO = (
 
 group.follow()
 intro.page_intro("Portal", _INTRO)
-experiment.lesson()
+sections.lesson()
 top = st.container()
 st.subheader("What observation finds", anchor=False)
 searches = st.container()
-plots, species, roles = choice.choose()
-table = choice.table(plots, species)
+plots, species, roles = sections.choose()
+table = sections.table(plots, species)
 with top:
-    experiment.section(portal.USUAL if table is None else species)
+    sections.experiment(portal.USUAL if table is None else species)
 if table is not None:
     searched = portal.group(table, plots, roles)
     how = str(roles).replace("plot_id", "plot")
@@ -41,6 +41,6 @@ if table is not None:
         )
         runs = group.section("portal", searched, "Find the graphs", _SEARCHES, QUICK)
     if len(runs) == len(searched):
-        graphs.section(runs, ("of the counts alone", how))
-        experiment.verdicts(runs, species)
+        sections.both_graphs(runs, ("of the counts alone", how))
+        sections.verdicts(runs, species)
 st.caption(plain(portal.CREDIT))

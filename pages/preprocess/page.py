@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.preprocess import transform
 from pages.shared import session
-from pages.shared.frame import empty, intro
+from pages.shared.frame import intro
 from pages.shared.table import draft_facts
 from pages.shared.widgets import findings
 
@@ -15,7 +15,7 @@ intro.page_intro(
 )
 draft = session.draft.current()
 if draft is None:
-    empty.no_table()
+    intro.no_table()
 if draft_facts.chosen_counts(draft) is None:
     findings.problem_list(draft_facts.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):

@@ -1,19 +1,22 @@
-"""Refine: the edges by evidence, as a graph and a table with the same filters, and the picked node or edge."""
+"""Refine: the edges by evidence as a graph and a table, the filters of both, and the picked node or edge.
+
+The filters belong to a run.
+"""
 
 from functools import partial
+from typing import NamedTuple
 
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
-from disco.columns import ENDS, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
+from disco.columns import ENDS, GAIN, OCS, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
 from disco.refine.bounds import decided_means
 from disco.refine.refinement_result import METHOD
 from disco.subjects.graph.provenance import about
 from disco.words import how_many
-from pages.refine import filters
 from pages.shared.evidence import evidence_panel, evidence_words, next_steps, questions
-from pages.shared.graph import canvas, contexts, downloads, layout, picked
+from pages.shared.graph import canvas, contexts, downloads, layout
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import tables
@@ -52,11 +55,11 @@ def explore(
         with st.container(key="refine_filters"):
             with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
                 lines, absent = _lines(changes, comparison)
-                edges, unjudged = filters.kept(refinement.edges, filters.chosen(refinement))
+                edges, unjudged = kept(refinement.edges, chosen(refinement))
             if unjudged:
                 st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
-            graph = layout.strongest(refinement.run, every, [picked.picked_edge(_pairs(edges))])
+            graph = layout.strongest(refinement.run, every, [canvas.picked_edge(_pairs(edges))])
             judged = graph
             if lines != "evidence":  # edges hidden by a filter are not missing or dropped
                 verdicts = changes if lines == "changes" else comparison.verdicts(refinement.graph)
@@ -126,7 +129,7 @@ def _show(table: pd.DataFrame, refinement: Refinement) -> None:
     elif unavailable.any():
         table = table.assign(unavailable=unavailable.to_numpy())
         names.insert(2, "unavailable")  # rare; must be visible without scrolling
-    picked_pair = picked.picked_edge(_pairs(table))
+    picked_pair = canvas.picked_edge(_pairs(table))
     rows = [] if picked_pair is None else [_pairs(table).index(picked_pair)]
     key = agreeing(_TABLE, {"selection": {"rows": rows, "columns": [], "cells": []}})
     name = f"{downloads.file_name(refinement.run)}_refined_edges.csv"
@@ -163,7 +166,7 @@ def _row_picked(key: str, pairs: list[tuple[str, str]]) -> None:
     """
     rows = st.session_state[key]["selection"]["rows"]
     if not is_left(_TABLE, key) and rows and 0 <= rows[0] < len(pairs):
-        picked.pick_edge(pairs[rows[0]])
+        canvas.pick_edge(pairs[rows[0]])
 
 
 def _dropped(changes: pd.DataFrame | None, disco: pd.DataFrame | None) -> None:
@@ -183,7 +186,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
     with left:
         edge = _edge_box(edges, refinement.edges)
     with right:
-        node = picked.node_box("Node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
+        node = canvas.node_box("Node", refinement.order, "refine_node", "Or click it.", then=canvas.focus_on)
     if edge is not None:
         st.markdown(f"##### {canvas.edge_words(refinement.graph, *edge)}")
         evidence_panel.edge_details(refinement.run, refinement.refined, *edge)
@@ -198,7 +201,7 @@ def _picked(refinement: Refinement, edges: pd.DataFrame) -> None:
 
 def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | None:
     pairs = _pairs(edges)
-    picked_pair = picked.picked_edge(pairs)
+    picked_pair = canvas.picked_edge(pairs)
     # Numbered among all edges: labels are distinct and no filter changes one, since the browser returns a label.
     numbered = enumerate(zip(_pairs(every), every["decided"], strict=True), start=1)
     labels = {(u, v): f"{k}. {shown(u, 24)} {'→' if sure else '—'} {shown(v, 24)}" for k, ((u, v), sure) in numbered}
@@ -210,7 +213,7 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
         key=key,
         format_func=lambda pair: labels.get(pair, ""),
         placeholder="Choose an edge",
-        on_change=valid(key, [None, *pairs], picked.pick_edge, _BOX),
+        on_change=valid(key, [None, *pairs], canvas.pick_edge, _BOX),
         help="Or click it in the graph.",
     )
     return picked_pair
@@ -218,3 +221,78 @@ def _edge_box(edges: pd.DataFrame, every: pd.DataFrame) -> tuple[str, str] | Non
 
 def _pairs(frame: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(frame["parent"], frame["child"], strict=True))
+
+
+_GAINS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
+
+
+class Filters(NamedTuple):
+    """The conditions for an edge to be shown."""
+
+    gain: float = 0
+    is_decided: bool = False
+    bootstrap: int = 0
+
+
+def chosen(refinement: Refinement) -> Filters:
+    """Draw the filters; return their values."""
+    run, edges = refinement.run, refinement.edges
+    keys = [f"refine_{name}_{run.id}" for name in ("least_gain", "only_decided", "least_share")]
+    usual = Filters()
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    strongest = max([1.0, *edges["gain_nats"].dropna()])
+    options = [gain for gain in _GAINS if gain <= strongest]
+    gain = row.select_slider(
+        f"{GAIN.label} at least",
+        options,
+        value=usual.gain,
+        key=keys[0],
+        width=280,
+        help=f"{tables.meaning(GAIN)} 5 nats are odds of 150 to 1 for the edge.",
+    )
+    share = usual.bootstrap
+    if edges["bootstrap"].notna().any():
+        share = row.slider(
+            f"{STABILITY.label} at least",
+            0,
+            100,
+            usual.bootstrap,
+            5,
+            format="%d %%",
+            key=keys[2],
+            width=240,
+            help=evidence_words.stability(refinement.choice),
+        )
+    decided = row.toggle(
+        "Decided directions only",
+        key=keys[1],
+        help=decided_means(refinement.choice.bound),
+    )
+    filters = Filters(gain, decided, share)
+    row.button(
+        "Show all",
+        icon=":material/undo:",
+        key="refine_show_all",
+        disabled=filters == usual,
+        on_click=st.session_state.update,
+        args=(dict(zip(keys, usual, strict=True)),),
+    )
+    return filters
+
+
+def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
+    """The edges that pass, in the same order, and how many of them no filter could judge.
+
+    An edge passes if a filter lacks the number that it needs, since the edge may be strong.
+    """
+    conditions = []
+    if filters.gain:
+        conditions.append((edges["gain_nats"] >= filters.gain, edges["gain_nats"].isna()))
+    if filters.is_decided:
+        conditions.append((edges["decided"], edges["direction_nats"].isna() & ~edges["decided"]))
+    if filters.bootstrap:
+        conditions.append((100 * edges["bootstrap"] >= filters.bootstrap - 1e-6, edges["bootstrap"].isna()))
+    stays, unjudged = (pd.Series(value, index=edges.index, dtype=bool) for value in (True, False))
+    for passes, is_unknown in conditions:
+        stays, unjudged = stays & (passes | is_unknown), unjudged | is_unknown
+    return edges[stays], int((stays & unjudged).sum())

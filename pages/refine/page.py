@@ -6,12 +6,12 @@ import streamlit as st
 
 from disco import metrics
 from disco.subjects import FIT, REFINE
-from pages.refine import adjustments, edge_list, model_check, rule_costs, sections
+from pages.refine import checks, edge_list, sections
 from pages.shared import session
 from pages.shared.evidence import so_far
-from pages.shared.frame import empty, intro
-from pages.shared.result import fit, refinement, thresholds, truth
-from pages.shared.work import find_graph, monitor, monitored
+from pages.shared.frame import intro
+from pages.shared.result import fit, refinement, selectors, truth
+from pages.shared.work import find_graph, monitor
 
 intro.page_intro(
     "Refine",
@@ -21,25 +21,25 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     words = "A refinement needs a table of counts, but no fit."
-    empty.without_a_run(words, partial(find_graph.offer_quick_look, is_first=True))
+    intro.without_a_run(words, partial(find_graph.offer_quick_look, is_first=True))
     st.stop()
 status = run.status(REFINE)
 is_fitted = run.status(FIT).state == "done"
 if run.status(FIT).active and status.state == "none":
-    empty.not_done(run)
+    intro.not_done(run)
     st.stop()
 if status.active:
     so_far.monitor(run, edge_list.CANVAS)
     st.stop()
 if status.state not in ("none", "done"):
-    monitor.monitor(run, monitored.REFINEMENT)
+    monitor.monitor(run, monitor.REFINEMENT)
 refined = refinement.readable(run)
 if refined is None:
     sections.without(False, run, is_fitted)
     st.stop()
 so_far.keep_places(run, refined)
 result = fit.current(run) if is_fitted else None
-present = thresholds.present(result) if result else ()
+present = selectors.present_thresholds(result) if result else ()
 graph = result.graph(*present) if result else None
 changes = metrics.changes(graph, refined.graph).rename(columns={"change": "verdict"}) if result else None
 comparison = truth.visible(refined)
@@ -50,7 +50,7 @@ if comparison:
     sections.against_truth(refined, comparison, (graph, result.known) if result else None)
 sections.order(refined)
 sections.searches(refined)
-adjustments.panel(run)
-rule_costs.panel(run)
-model_check.model_check(run, refined.refined)
+checks.adjustments_panel(run)
+checks.rule_costs_panel(run)
+checks.model_check(run, refined.refined)
 sections.without(True, run, is_fitted)

@@ -1,22 +1,31 @@
-"""The sections of the Refine page: numbers, the searches, the order before and after, a known truth."""
+"""The sections of the Refine page: its start, numbers, the searches, the order before and after, a known truth."""
 
+import contextlib
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from disco import runs
 from disco.columns import REFINED_MOVES
+from disco.errors import InputError
+from disco.fields import Option, options
+from disco.refine import Choice
 from disco.refine.bounds import decided_means
 from disco.refine.node_scores import MOST_AGAINST
 from disco.refine.refinement_result import EARLY, POOR, ends
+from disco.subjects import REFINE
+from disco.subjects.refinement.refined import choice_from
 from disco.words import how_many, number, plural
-from pages.refine import start
+from disco.work import jobs
 from pages.shared.evidence import evidence_panel, evidence_words
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
-from pages.shared.widgets import figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import bullets, code, plain
+from pages.shared.widgets import errors, figure, tables
+from pages.shared.widgets.answers import widget
+from pages.shared.widgets.names import bullets, code, define, plain
+from pages.shared.work import fit_start
 
 _NOTES_IN_SIGHT = 5
 _SAID_ABOVE = (EARLY, POOR)  # kinds of notes
@@ -180,7 +189,7 @@ def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
         if is_fitted:
             first = "The fit of this run is not changed."
         st.caption(f"{first} You can leave the page or close the tab while it runs.")
-        start.start_box(run, "Start the refinement")
+        start_box(run, "Start the refinement")
         with st.expander("How it searches", icon=":material/info:"):
             st.markdown(
                 "It searches for the order and edges of highest likelihood in the paper's own model: each node given "
@@ -193,4 +202,43 @@ def without(refinement_exists: bool, run: object, is_fitted: bool) -> None:
     if box.open:
         with box:
             st.caption("The present refinement stays until the new one is done.")
-            start.start_box(run, "Refine again")
+            start_box(run, "Refine again")
+
+
+_IN_SIGHT = ("starts", "bootstrap")
+
+
+def start_box(run: runs.Run, label: str) -> None:
+    """The settings of a refinement and the button that starts it."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    numbers = [option for option in options(Choice).values() if option.kind is not bool]
+    values = {option.name: _widget(run, option, row, width=200) for option in numbers if option.name in _IN_SIGHT}
+    with st.expander("More settings"):
+        inside = st.container(horizontal=True, gap="medium")
+        folded = [
+            number for number in numbers if number.name not in _IN_SIGHT and (number.name != "margin" or _has_arms(run))
+        ]
+        values |= {option.name: _widget(run, option, inside, width=200) for option in folded}
+    of_all = options(Choice)["redone"]
+    values["redone"] = _widget(run, of_all, st, label=f"{of_all.label} (seven to eight times slower)")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if row.button(label, type="primary", icon=":material/play_arrow:", key="start_refinement"):
+        begin(run, values)
+    with row.container(width="stretch"), contextlib.suppress(InputError):  # reported at the start
+        fit_start.search_line(fit_start.trial_of_run(run), choice_from(values))
+
+
+def begin(run: runs.Run, values: dict[str, float]) -> None:
+    """Start a refinement, or say in a sentence why it cannot start."""
+    with errors.caught():
+        jobs.start(run, REFINE, choice_from(values), fit_start.trial_of_run(run).result)
+        st.rerun()
+
+
+def _has_arms(run: runs.Run) -> bool:
+    return run.roles is not None and bool(run.roles.named("intervention"))
+
+
+def _widget(run: runs.Run, option: Option, slot: Any, **extra: Any) -> Any:
+    usual = {"value": option.kind(option.default)}
+    return widget(option, slot, key=f"refine_{option.name}_{run.id}", persist_state="session", **usual, **extra)

@@ -1,4 +1,4 @@
-"""One run: open it, rename it, download its results, attach a truth."""
+"""One run: open it, rename it, download its results, attach a truth. Owns the keys `attach_truth_…`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,16 +10,16 @@ from disco.errors import printable
 from disco.refine.refinement_result import METHOD
 from disco.reports.packing import pack
 from disco.runs import Run
+from disco.simulate import truth_of
 from disco.subjects import stamps
+from disco.subjects.comparison import compared
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.graph.provenance import about
 from disco.subjects.refinement.refined import read_refined
-from disco.words import size
-from pages.runs import attach_truth
+from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.graph import downloads
-from pages.shared.result import script
-from pages.shared.widgets import errors
+from pages.shared.widgets import answers, errors
 from pages.shared.widgets.names import plain
 from pages.shared.widgets.tables import Csv
 from pages.shared.work import monitor
@@ -37,10 +37,10 @@ def section(run: Run) -> None:
         _open(run)
         _rename(run)
         _zip(run)
-        script.button({run.name: run}, f"runs_{run.id}")
+        downloads.script_button({run.name: run}, f"runs_{run.id}")
     _tables(run)
     with st.expander("Known truth", icon=":material/rule:"):
-        attach_truth.section(run)
+        truth_box(run)
 
 
 def _open(run: Run) -> None:
@@ -122,3 +122,55 @@ _HELP = {
     "node scores": "The CCS of every node left at every step, per fold.",
     "edge scores": "The OCS and Z of every candidate, per fold.",
 }
+
+
+def truth_box(run: Run) -> None:
+    """Attach true edges to a run, or replace or remove them; hidden ones cannot be changed."""
+    if run.teaching:
+        st.caption("The truth of this run is hidden for teaching, so it cannot be changed.")
+        return
+    present = None
+    with errors.caught():
+        present = run.truth()
+    state = "has no known truth" if present is None else f"has {how_many(len(present), 'true edge')}"
+    st.markdown(
+        f"The run {state}. Upload a CSV file with the columns `parent` and `child`, one row per edge, to compare with "
+        "its order, parents and graphs. Nothing is refitted."
+    )
+    file = st.file_uploader(
+        "True edges",
+        type=["csv", "tsv", "txt", "graphml"],
+        key=answers.box(_name(run)),
+        help="Every name must be a column of the run's table, and there must be no cycle. GraphML works too. An "
+        "optional column `direction` says whether each direction can be known: known, unknown or not proved.",
+    )
+    if file is not None:
+        _offer(run, file, present)
+    if present is not None:
+        with st.popover("Remove the truth", icon=":material/delete:", type="tertiary"):
+            st.markdown(f"Remove the {how_many(len(present), 'true edge')} from this run? This cannot be undone.")
+            if st.button("Remove", type="primary", key=f"attach_truth_remove_{run.id}"):
+                _set(run, None)
+
+
+def _offer(run: Run, file: st.runtime.uploaded_file_manager.UploadedFile, present: pd.DataFrame | None) -> None:
+    """Attach the edges of a file at once or, if the run has true edges, when the button is pressed."""
+    with errors.caught(f"{file.name}: "):
+        edges = truth_of(file.getvalue(), set(run.nodes))
+        question = (
+            f"Replace the {how_many(0 if present is None else len(present), 'true edge')} with these {len(edges):,}"
+        )
+        if present is None or st.button(question, type="primary", key=f"attach_truth_replace_{run.id}"):
+            _set(run, edges)
+
+
+def _set(run: Run, edges: pd.DataFrame | None) -> None:
+    with errors.caught():
+        compared.set_truth(run, edges)
+        session.draft.truth_changed(run)
+        answers.renew(_name(run))
+        st.rerun()
+
+
+def _name(run: Run) -> str:
+    return f"attach_truth_file_{run.id}"

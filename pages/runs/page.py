@@ -4,8 +4,8 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
-from pages.runs import comparison, deleting, examples, one_run, run_table, zip_upload
-from pages.shared.frame import empty, intro
+from pages.runs import comparison, deleting, incoming, one_run, run_table
+from pages.shared.frame import intro
 from pages.shared.widgets.names import plain
 
 intro.page_intro(
@@ -13,8 +13,8 @@ intro.page_intro(
     "Your fits and refinements, from this app or the command line. Tick a run to open, rename, download "
     "or delete it; tick two to compare them.",
 )
-empty.missing_run()
-zip_upload.section()
+intro.missing_run()
+incoming.zip_box()
 try:
     all_runs, damaged = runs.find_runs()
 except InputError as error:
@@ -30,5 +30,5 @@ else:
         comparison.section(*picked)
     if picked:
         deleting.section(picked)
-examples.section()
+incoming.examples()
 deleting.unreadable(damaged)

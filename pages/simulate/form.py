@@ -1,4 +1,4 @@
-"""The design being prepared in this session, widgets for its values, and the last table drawn from it.
+"""The design in preparation, its widgets, designs from files or examples, and the last table drawn from it.
 
 Owns the keys `simulate_form`, `simulate_last` and `sim_NAME`. The form holds the values and the widgets show them, so
 nothing is lost between pages and a design from a file fills every box.
@@ -12,8 +12,13 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.fields import options
+from disco.files import check_size
 from disco.simulate import FAMILIES, Design, Simulated, simulate
+from disco.simulate.design import LARGEST_DESIGN
+from disco.simulate.example_designs import EXAMPLES
+from pages.shared.widgets import answers, errors
 from pages.shared.widgets.answers import Bound
+from pages.shared.widgets.names import plain
 from pages.simulate import sketch
 
 _FORM, _LAST = "simulate_form", "simulate_last"
@@ -196,3 +201,49 @@ def _changed(name: str, value: Any) -> None:
 
 _bound = Bound("sim_", Design, lambda name: getattr(form(), name), _changed)
 option, switch, choice, segments = _bound.option, _bound.switch, _bound.choice, _bound.segments
+
+
+_FILE, _PROBLEM, _EXAMPLE = "sim_design_file", "simulate_design_problem", "sim_example"
+
+
+def examples() -> None:
+    """A box of ready-made designs; the chosen one fills every control, and the box is emptied."""
+    st.selectbox(
+        "Examples",
+        list(EXAMPLES),
+        index=None,
+        key=_EXAMPLE,
+        placeholder="Start from an example",
+        on_change=_take_file,
+        label_visibility="collapsed",
+    )
+
+
+def _take_file() -> None:
+    name = st.session_state[_EXAMPLE]
+    if name is not None:
+        take(EXAMPLES[name])
+        st.session_state[_EXAMPLE] = None
+
+
+def read_back() -> None:
+    """An upload box for a design.json, which fills every control."""
+    with st.expander("Open a design", icon=":material/file_open:"):
+        st.file_uploader(
+            "design.json, as saved on this page or by disco simulate", type=["json"], key=_FILE, on_change=_opened
+        )
+        if problem := st.session_state.get(_PROBLEM):
+            st.error(plain(problem) + " The previous design is kept.", icon=":material/error:")
+
+
+def _opened() -> None:
+    file = answers.uploaded(_FILE)
+    with errors.deferred(_PROBLEM, f"{file.name}: " if file else ""):
+        if file is not None:
+            take(parsed(file.getvalue()))
+
+
+def parsed(content: bytes) -> Design:
+    """The design in a file; InputError if it holds none."""
+    check_size("it", len(content), LARGEST_DESIGN)
+    return Design.from_dict(Design.values_of(content))

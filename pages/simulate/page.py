@@ -5,7 +5,7 @@ import streamlit as st
 from disco.errors import InputError
 from pages.shared.frame import intro
 from pages.shared.widgets.names import plain
-from pages.simulate import design_file, families, form, graph_kind, outcome, table
+from pages.simulate import families, form, graph_kind, outcome, table
 
 intro.page_intro(
     "Simulate",
@@ -20,7 +20,7 @@ kind, rest = (columns[0].container(key=f"simulate_{name}") for name in ("kind", 
 picture, below = (columns[1].container(key=f"simulate_{name}") for name in ("graph", "table"))
 problems = {}
 with kind:
-    design_file.examples()
+    form.examples()
     graph_kind.choose()
     problems["graph"] = st.empty()
 with rest:
@@ -28,7 +28,7 @@ with rest:
         choose()
         problems[name] = st.empty()
     form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
-    design_file.read_back()
+    form.read_back()
 teaching = form.form().teaching
 result = None
 with head:

@@ -4,10 +4,10 @@ import streamlit as st
 
 from disco.subjects import FIT
 from pages.shared import session
-from pages.shared.frame import empty, intro
+from pages.shared.frame import intro
 from pages.shared.table import draft_facts
 from pages.shared.widgets import findings
-from pages.shared.work import find_graph, fit_start, monitor, monitored
+from pages.shared.work import find_graph, fit_start, monitor
 from pages.train import fit_settings, knowledge_box
 
 intro.page_intro(
@@ -16,12 +16,12 @@ intro.page_intro(
     "tab while the fit runs, and cancel and resume it at any time.",
 )
 run = session.run.current()
-empty.missing_run()
+intro.missing_run()
 draft = session.draft.current()
 if run is not None:
-    monitor.monitor(run, monitored.FITTING)
+    monitor.monitor(run, monitor.FITTING)
 if draft is None:
-    empty.no_table()
+    intro.no_table()
 
 is_new = run is None or draft.run != run.id
 box = st.container()

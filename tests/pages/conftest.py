@@ -5,7 +5,7 @@ import pytest
 from disco.runs import Run, Work
 from disco.work import jobs
 from pages.shared.compute import machine
-from pages.shared.work import search_time
+from pages.shared.work import fit_start
 
 
 @pytest.fixture
@@ -25,4 +25,4 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
 def untimed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No page times a search in another thread unless a test is marked `timed`."""
     if request.node.get_closest_marker("timed") is None:
-        monkeypatch.setattr(search_time, "line", lambda *given: None)
+        monkeypatch.setattr(fit_start, "search_line", lambda *given: None)

@@ -11,7 +11,7 @@ from made_up import finished_run, refine_by_hand
 from disco.refine.bounds import BOUND, MISFIT
 from disco.subjects.studies import lahman
 from pages.shared.result.selectors import SAID
-from pages.shared.widgets.glossary import define, entries
+from pages.shared.widgets.names import define, glossary
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -28,12 +28,12 @@ def asked() -> dict[str, str]:
 
 
 def test_every_term_that_a_page_asks_for_is_defined():
-    assert len(asked()) > 10 and {term: file for term, file in asked().items() if term not in entries()} == {}
-    assert set(lahman.COLUMNS) <= set(entries()) and len(SAID) == 4
+    assert len(asked()) > 10 and {term: file for term, file in asked().items() if term not in glossary()} == {}
+    assert set(lahman.COLUMNS) <= set(glossary()) and len(SAID) == 4
 
 
 def test_a_definition_is_one_to_three_sentences():
-    for term, text in entries().items():
+    for term, text in glossary().items():
         assert text[0].isupper() and text.endswith((".", ").")), term
         assert len(re.findall(r"[.!?:](?= [A-Z]|$)", text)) <= 3, term
 

@@ -47,9 +47,9 @@ def test_every_page_shows_the_example():
 def test_without_networks_no_order_can_be_found_again():
     def section() -> None:
         from disco.reports.bundled import example
-        from pages.shared.work import variants
+        from pages.shared.result import fit
 
-        variants.section(example())
+        fit.variants_section(example())
 
     at = AppTest.from_function(section).run()
     assert not at.exception and "needs the run's fitted networks" in texts(at)

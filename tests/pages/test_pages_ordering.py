@@ -98,7 +98,7 @@ def test_a_click_in_the_ranked_picture_opens_the_step(monkeypatch):
     result = SimpleNamespace(order=StoredFit(run).order, steps=range(5), run=run, variant=results.own_variant(run))
     opened_steps, picked = [], []
     monkeypatch.setattr(sections, "_to_step", lambda result, step: opened_steps.append(step))
-    monkeypatch.setattr(sections.picked, "pick", picked.append)
+    monkeypatch.setattr(sections.canvas, "pick", picked.append)
     for node in (*StoredFit(run).order, "<b>", None):
         monkeypatch.setattr(sections.figure, "clicked", lambda key, node=node: node)
         sections._open_clicked(result)
@@ -173,10 +173,10 @@ def test_a_fit_without_a_result_says_where_it_goes_on():
 
 def test_a_recovery_can_be_cancelled(fitted_run):
     from pages.shared.compute import background
-    from pages.shared.work import variants
+    from pages.shared.result import fit
 
     job = background.Computation()
     job.cancel()
-    job.do(partial(variants.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
+    job.do(partial(fit.recover, [(fitted_run, "ccs-admissible")]), "It could not be done")
     assert job.state == "stopped" and "ccs-admissible" not in results.variants(fitted_run)
     assert job.stage == "ordering" and job.progress > 0

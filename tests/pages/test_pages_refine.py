@@ -299,6 +299,6 @@ def test_the_page_tells_the_range_beside_the_button(monkeypatch):
 def test_the_page_tells_that_the_memory_is_too_small(monkeypatch):
     done = Computation(state="done", result=Trial(1000, 10, 20, 12, 9.0, pace=1.0, threads=1))
     monkeypatch.setattr(Slow, "begin", lambda slow: slow.keep(done))
-    monkeypatch.setattr("pages.shared.work.search_time.free_bytes", lambda device: 10_000_000)
+    monkeypatch.setattr("pages.shared.work.fit_start.free_bytes", lambda device: 10_000_000)
     (said,) = opened(finished_run(4), PAGE).error
     assert said.value == "It needs about 62 MB of memory, but 10 MB are free. Use fewer columns or rows."

@@ -79,6 +79,6 @@ def selected(app) -> list[int]:
 def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
     monkeypatch.setattr(edge_list.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(edge_list.picked, "pick_edge", seen.append)
+    monkeypatch.setattr(edge_list.canvas, "pick_edge", seen.append)
     edge_list._row_picked("refine_table", EDGES)
     assert seen == heard

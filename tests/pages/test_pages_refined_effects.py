@@ -17,6 +17,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.subjects import stamps
 from disco.subjects.refinement import refined as stored
+from pages.refine import checks
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import results
@@ -70,10 +71,10 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
 
         from disco.runs import Run
         from disco.subjects.refinement.refined import read_refined
-        from pages.refine import model_check
+        from pages.refine import checks
         from pages.shared.evidence import evidence_panel
 
-        run, parts = Run(Path(path)), model_check if function == "model_check" else evidence_panel
+        run, parts = Run(Path(path)), checks if function == "model_check" else evidence_panel
         getattr(parts, function)(run, read_refined(run), *arguments)
 
     app = AppTest.from_function(page, args=(function, str(run.path), arguments), default_timeout=60).run()
@@ -254,15 +255,14 @@ def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monke
 def quick(monkeypatch):
     """A model check with few tables."""
     from disco.likelihood.model_check import check
-    from pages.refine import model_check
 
-    monkeypatch.setattr(model_check, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
+    monkeypatch.setattr(checks, "check", lambda *given, **more: check(*given, simulations=3, folds=2, **more))
 
 
 def check_of(run: runs.Run) -> Slow:
-    from pages.refine import model_check
+    from pages.refine import checks
 
-    return model_check.check_of(run, stored.read_refined(run))
+    return checks.check_of(run, stored.read_refined(run))
 
 
 @pytest.mark.parametrize("graphs", [["empty", "DISCO", "refined"], ["empty", "refined"]])

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from disco.errors import InputError
 from disco.simulate import Design, simulate
 from disco.simulate.example_designs import EXAMPLES
-from pages.simulate import board, design_file, graph_kind, sketch
+from pages.simulate import form, graph_kind, outcome, sketch
 from pages.simulate.form import Form
 from pages.simulate.sketch import DrawnGraph
 
@@ -301,7 +301,7 @@ def give(at, content):
 )  # fmt: skip # a table
 def test_bad_design_files_are_refused_in_words(content, words):
     with pytest.raises(InputError, match=words):
-        design_file.parsed(content)
+        form.parsed(content)
 
 
 def sent(nodes, edges=()):
@@ -310,7 +310,7 @@ def sent(nodes, edges=()):
 
 def test_only_graphs_are_taken_from_the_browser():
     good = sent([("a", 0, 1), ("b", 2, 3)], [["a", "b"]])
-    assert board.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
+    assert outcome.read(good) == DrawnGraph({"a": (0.0, 1.0), "b": (2.0, 3.0)}, (("a", "b"),))
     nodes = [("a", 0, "far"), ("a", 0, float("nan")), ("a", 0, 1e9), ("", 0, 0), (5, 0, 0)]
     edges = [[["a", "b"]], [["a"]], [[["a"], "a"]]]
     bad = [
@@ -318,9 +318,9 @@ def test_only_graphs_are_taken_from_the_browser():
         *(sent([node]) for node in nodes),
         *(sent([("a", 0, 0)], wrong) for wrong in edges),
         sent([("a", 0, 0), ("b", 0, 0)], [["a", "b"], ["a", "b"]]),
-        sent([(f"x{k}", 0, 0) for k in range(board.MOST + 1)]),
+        sent([(f"x{k}", 0, 0) for k in range(outcome.MOST + 1)]),
     ]
-    assert [board.read(answer) for answer in bad] == [None] * len(bad)
+    assert [outcome.read(answer) for answer in bad] == [None] * len(bad)
 
 
 def test_the_table_of_edges_says_the_whole_graph():

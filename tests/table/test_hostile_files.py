@@ -29,7 +29,7 @@ from disco.table.counts import problems
 from disco.table.formats import limits, text
 from disco.table.formats.reading import DETECTED
 from disco.table.read import guessed, read_table
-from pages.simulate.design_file import parsed
+from pages.simulate.form import parsed
 
 ROWS = [["a", "b"], *([i % 5, i % 3] for i in range(30))]
 HIDDEN = ("s", ROWS, "hidden"), ("u", ROWS, "veryHidden")

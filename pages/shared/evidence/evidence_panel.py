@@ -36,8 +36,7 @@ from pages.shared.compute import machine
 from pages.shared.evidence import evidence_words, modelled, questions
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import errors, figure, tables
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import bullets, code, plain
+from pages.shared.widgets.names import bullets, code, define, plain
 
 
 def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:

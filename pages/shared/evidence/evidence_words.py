@@ -18,8 +18,7 @@ from disco.table.prepared import Prepared
 from disco.words import number, plural
 from pages.shared.compute.cache import cached
 from pages.shared.result import fit
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import code
+from pages.shared.widgets.names import code, define
 
 # Numbers that may be missing, as named in a sentence.
 NUMBERS = {column.name: column.label[0].lower() + column.label[1:] for column in MAY_BE_MISSING}

@@ -23,7 +23,7 @@ from pages.shared.result.refinement import Refinement
 from pages.shared.table import drafts
 from pages.shared.widgets import errors, tables
 from pages.shared.widgets.names import code, labels_of, plain, shown
-from pages.shared.work import fit_start, search_time
+from pages.shared.work import fit_start
 
 _MOST_PAIRS = 6
 _MOST_EDGES = 200  # beyond it, predicting rows would take minutes
@@ -159,7 +159,7 @@ def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
             rules.resolve(run.nodes, run.roles)
             is_fine = True
     if is_fine:
-        search_time.line(search_time.of_run(run), QUICK)
+        fit_start.search_line(fit_start.trial_of_run(run), QUICK)
     if st.button(
         "Search again with these rules",
         type="primary",

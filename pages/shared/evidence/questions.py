@@ -21,8 +21,7 @@ from disco.words import how_many, number
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow, Work
 from pages.shared.result.refinement import Refinement
-from pages.shared.widgets.glossary import define
-from pages.shared.widgets.names import plain
+from pages.shared.widgets.names import define, plain
 
 if TYPE_CHECKING:
     from disco.effects.graph_fits import FittedGraphs

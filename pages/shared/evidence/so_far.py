@@ -19,7 +19,7 @@ from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.widgets import errors
 from pages.shared.work import monitor as monitors
-from pages.shared.work.monitored import REFINEMENT
+from pages.shared.work.monitor import REFINEMENT
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5

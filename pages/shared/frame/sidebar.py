@@ -13,7 +13,7 @@ from disco.work import where
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.frame import gate
-from pages.shared.result import script
+from pages.shared.graph import downloads
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import agreeing, is_left
 from pages.shared.widgets.names import WORKS, code, distinct, plain, shown
@@ -115,7 +115,7 @@ def picker() -> None:
             _run_box({run.id: run for run in readable})
             if (run := session.run.current()) is not None:
                 with st.container(horizontal=True, gap="small"):
-                    script.button({run.name: run}, "open_run")
+                    downloads.script_button({run.name: run}, "open_run")
                     gate.share_button(run)
         else:
             st.caption("No runs yet.")

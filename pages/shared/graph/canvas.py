@@ -2,11 +2,11 @@
 
 Nodes are placed by the layout or the reader, and `graph.draw.routing` leads edges around them, as in every exported
 picture. A click returns the picked node or, where edges can be picked, the picked edge; a drag returns the node's new
-position.
+position. Ordering, Parents, Refine and Graph share the picked node; a second one is that on which its effect is asked.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 
 import networkx as nx
@@ -17,9 +17,83 @@ from disco.graph.draw import colours
 from disco.graph.draw import picture as drawing
 from disco.graph.draw.lines import BOTH_ENDS
 from disco.words import how_many, listed
-from pages.shared.graph import layout, picked
+from pages.shared import session
+from pages.shared.graph import layout
 from pages.shared.graph.layout import Placed
-from pages.shared.widgets.names import code
+from pages.shared.widgets.answers import agreeing, valid
+from pages.shared.widgets.names import code, labels_of
+
+
+def picked(nodes: Sequence[str]) -> str | None:
+    """The picked node, if it is one of the nodes."""
+    node = session.shown.node.current()
+    return node if node in nodes else None
+
+
+def pick(node: str | None) -> None:
+    """Pick a node for every page, or none."""
+    session.shown.node.keep(node)
+    session.shown.edge.keep(None)
+
+
+def picked_edge(edges: Container[tuple[str, str]]) -> tuple[str, str] | None:
+    """The picked edge, if it is one of the edges (parent, child)."""
+    edge = session.shown.edge.current()
+    return edge if edge is not None and edge in edges else None
+
+
+def pick_edge(edge: tuple[str, str] | None) -> None:
+    """Pick an edge instead of a node; or neither."""
+    pick(None)
+    session.shown.edge.keep(edge)
+
+
+def second_node(node: str, nodes: Container[str]) -> str | None:
+    """The node that was picked in addition to a picked node, if it is one of the nodes."""
+    first, second = session.shown.pair.current() or (None, None)
+    return second if first == node and second in nodes else None
+
+
+def pick_pair(node: str, second: str | None) -> None:
+    """Pick a node and a second one."""
+    pick(node)
+    session.shown.pair.keep((node, second))
+
+
+def node_box(
+    label: str,
+    nodes: Sequence[str],
+    key: str,
+    help: str,
+    otherwise: str | None = None,
+    then: Callable[[str | None], None] | None = None,
+) -> str | None:
+    """A searchable select box for the picked node.
+
+    Args:
+        otherwise: shown while no node is picked; None leaves the box empty.
+        then: called with a node chosen here.
+    """
+    node = picked(nodes) or otherwise
+    live = agreeing(key, node)
+
+    def chosen(node: str | None) -> None:
+        pick(node)
+        if then:
+            then(node)
+
+    st.selectbox(
+        label,
+        list(nodes),
+        index=None,
+        key=live,
+        format_func=labels_of(nodes),
+        placeholder="Type a name",
+        help=help,
+        on_change=valid(live, [None, *nodes], chosen, key),
+    )
+    return node
+
 
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"
@@ -62,25 +136,25 @@ def graph_view(
         picks_edges: whether a click on an edge picks it.
         picks_pairs: whether a click with Shift picks a second node.
     """
-    edge = picked.picked_edge(graph.edges) if picks_edges else None
-    data = _data(result, graph, picked.picked(result.order), edge, result.strongest if strength is None else strength)
+    edge = picked_edge(graph.edges) if picks_edges else None
+    data = _data(result, graph, picked(result.order), edge, result.strongest if strength is None else strength)
     data |= {"picksEdges": picks_edges, "picksPairs": picks_pairs}
     data["height"] = height or (420 if len(result.order) <= 8 else 560 if len(result.order) <= 40 else 720)
 
     # The browser sends only positions in the order and pixels.
     def clicked() -> None:
         st.session_state[_FOCUS] = None
-        picked.pick(_node_of(st.session_state[key].get("picked"), result.order))
+        pick(_node_of(st.session_state[key].get("picked"), result.order))
 
     def clicked_edge() -> None:
         chosen = edge_of(st.session_state[key].get("picked_edge"), result.order)
         if chosen is not None and chosen in graph.edges:
-            picked.pick_edge(chosen)
+            pick_edge(chosen)
 
     def clicked_pair() -> None:
         chosen = edge_of(st.session_state[key].get("picked_pair"), result.order)
         if chosen is not None and picks_pairs:
-            picked.pick_pair(*chosen)
+            pick_pair(*chosen)
 
     def dragged() -> None:
         answer = st.session_state[key].get("moved")
@@ -94,7 +168,7 @@ def graph_view(
 
     def changed() -> None:
         if layout.act_on(result, st.session_state[key].get("changed")):
-            picked.pick(None)  # the picked node is always drawn
+            pick(None)  # the picked node is always drawn
 
     answers = {"picked": clicked, "picked_edge": clicked_edge, "picked_pair": clicked_pair}
     answers |= {"moved": dragged, "alone": alone, "changed": changed}

@@ -8,7 +8,7 @@ from disco.graph.draw.placing import above
 from disco.runs import Run
 from disco.table.adjustment import RANDOMISED
 from disco.words import how_many, number, plural, series
-from pages.shared.graph import picked
+from pages.shared.graph import canvas
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets.names import bullets, code
@@ -44,7 +44,7 @@ def details(refinement: Refinement) -> bool:
     """What the picked context, or that of the picked edge, acts on, strongest first; return whether there is one."""
     contexts, acts = names(refinement.run), _acts(refinement)
     edges = {(name, child): name for name in contexts for child, _ in acts[name]}
-    name = picked.picked(contexts) or edges.get(picked.picked_edge(edges))
+    name = canvas.picked(contexts) or edges.get(canvas.picked_edge(edges))
     if name is None:
         return False
     st.markdown(f"##### {code(name)}")

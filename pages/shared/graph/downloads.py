@@ -1,4 +1,4 @@
-"""The graph as files: pictures, one HTML file that is interactive, tables and graphs for other programs.
+"""The graph as files (pictures, interactive HTML, tables, graphs for other programs), and the script of its run.
 
 A file is written when its button is pressed, so redrawing the page at every move of a threshold does not wait for it.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import streamlit as st
@@ -18,14 +19,16 @@ from disco.errors import InputError
 from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
 from disco.graph.result import placed
+from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import Run
 from disco.subjects.graph.provenance import about
 from disco.table import spreadsheets
-from pages.shared.graph import canvas, layout, picked
+from disco.table.spreadsheets import to_csv
+from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed
-from pages.shared.result import script
 from pages.shared.result.fit import Result
 from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets.names import plain, shown
 from pages.shared.widgets.tables import Csv
 
 ORDER_HELP = "Position from 1 and node, sources first."
@@ -66,7 +69,7 @@ def row(
     st.caption("Download the graph shown:")
     name = file_name(placed.run) + ("" if key == "graph" else f"_{key}")
     with files(placed, _edges_only(graph), graph, title, facts, strength, name, key):
-        script.button({placed.run.name: placed.run}, key, chosen)
+        script_button({placed.run.name: placed.run}, key, chosen)
 
 
 def files(
@@ -90,7 +93,7 @@ def files(
     """
 
     # A file is written outside the page's script, where there is no session.
-    seen, boxes = layout.drawn(result, drawn, [picked.picked(result.order)]), [*layout.arrangement(result).groups]
+    seen, boxes = layout.drawn(result, drawn, [canvas.picked(result.order)]), [*layout.arrangement(result).groups]
     positions = layout.positions(result, seen)
 
     def picture() -> str:
@@ -98,9 +101,6 @@ def files(
 
     def interactive() -> str:
         return standalone_page(canvas.shown_data(result.order, seen, positions, strength, boxes), title, facts())
-
-    def written(kind: str) -> str:
-        return graphs.export(edges_found, kind, facts())
 
     buttons = st.container(horizontal=True, gap="small")
     with buttons:
@@ -110,6 +110,16 @@ def files(
     save("SVG", picture, f"{name}.svg", "image/svg+xml", key=f"{key}_svg")
     help = "The interactive graph, for any browser, offline."
     save("HTML", interactive, f"{name}.html", "text/html", key=f"{key}_html", help=help)
+    _other_formats(buttons, edges_found, facts, name, key)
+    return buttons
+
+
+def _other_formats(
+    buttons: DeltaGenerator, edges_found: nx.DiGraph, facts: Callable[[], dict], name: str, key: str
+) -> None:
+    def written(kind: str) -> str:
+        return graphs.export(edges_found, kind, facts())
+
     help = "CSV, GraphML, DOT or JSON: the edges for other programs."
     box = buttons.popover("Other formats", help=help, width="content")
     save = partial(box.download_button, on_click="ignore", width="stretch")
@@ -120,7 +130,6 @@ def files(
             box.button(label, disabled=True, help=str(error), key=f"{key}_{kind}", width="stretch")
             continue
         save(label, partial(written, kind), f"{name}.{kind}", mime, key=f"{key}_{kind}", help=help)
-    return buttons
 
 
 def order(result: Result) -> None:
@@ -187,3 +196,53 @@ def _safe(value: object) -> str:
 
 def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+_SCRIPT_HELP = "Python, or command lines, that give these results again."
+_SCRIPTS = {"Python": (python, "python", "py"), "Command line": (shell, "bash", "sh")}
+
+
+def script_button(
+    runs: Mapping[str, Run],
+    key: str,
+    graph: Mapping[str, Any] | None = None,
+    effect: Mapping[str, Any] | None = None,
+) -> None:
+    """A button that opens the scripts.
+
+    Args:
+        runs: by label; one is shown at a time.
+        graph: the choices that define the graph shown, by name.
+        effect: a question about the graph: on, do, against, where.
+    """
+    if runs and st.button("Script", icon=":material/code:", key=f"{key}_script", help=_SCRIPT_HELP):
+        _script(runs, key, graph, effect)
+
+
+@st.dialog("Script", width="large", icon=":material/code:")
+def _script(
+    runs: Mapping[str, Run], key: str, graph: Mapping[str, Any] | None, effect: Mapping[str, Any] | None
+) -> None:
+    label = next(iter(runs))
+    if len(runs) > 1:
+        label = st.selectbox("Of", list(runs), format_func=lambda name: shown(name, 60), key=f"{key}_script_of")
+    run = runs[label]
+    try:
+        facts = Facts.of(run, graph, effect)
+        texts = {name: (write(facts), *rest) for name, (write, *rest) in _SCRIPTS.items()}
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.markdown(
+        f"What was done to find the results of **{plain(shown(run.name, 60))}**, and what gives them again: the same "
+        "table, settings and seeds. The icon at the top right of the text copies it."
+    )
+    for tab, (text, language, ending) in zip(st.tabs(list(texts)), texts.values(), strict=True):
+        with tab, st.container(horizontal_alignment="left"):
+            st.code(text, language=language, wrap_lines=True)
+            name = f"{run.id}.{ending}"
+            st.download_button(name, text, name, key=f"{key}_{ending}", on_click="ignore", icon=":material/download:")
+    if facts.needs_table or facts.for_shell.needs_table:
+        st.caption(f"How this table came to be is not known to the script. It reads {TABLE}: save that beside it.")
+        data, icon = lambda: to_csv(run.with_roles()), ":material/download:"
+        st.download_button(TABLE, data, TABLE, "text/csv", key=f"{key}_table", on_click="ignore", icon=icon)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from disco.fields import Option, options
-from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import define
 
 T = TypeVar("T")
 

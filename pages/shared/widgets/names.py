@@ -5,8 +5,11 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
+from disco import subjects
 from disco.runs import Status, Work
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.words import shortened
@@ -59,11 +62,12 @@ STATES = {
     "failed": "failed",
     "interrupted": "was interrupted",
 }
-WORKS = {  # of each kind of work: the page that starts and cancels it, its verb while it runs and when it is done
+_OF_WORK = {  # the page that starts and cancels it, its verb while it runs and when it is done
     FIT: ("Train", "fitting", "fitted"),
     REFINE: ("Refine", "refining", "refined"),
     COMPARE: ("Compare", "comparing methods", "compared"),
 }
+WORKS = {work: _OF_WORK[work] for work in subjects.WORKS}
 STAGES = {
     "joint": "Joint network",
     "projection": "Projection network",
@@ -98,3 +102,27 @@ def bullets(lines: Sequence[str], limit: int | None = None, rest: str = "more.")
     return "\n".join(
         f"- {line}" for line in [*lines[:limit], *([f"and {remaining:,} {rest}"] if remaining > 0 else [])]
     )
+
+
+GLOSSARY = Path(__file__).resolve().parents[3] / "docs" / "glossary.md"
+_ENTRY = re.compile(r"\*\*([^*\n]+)\*\*: (.+)", re.DOTALL)
+
+
+def define(term: str) -> str:
+    """What a term means: one to three sentences of Markdown; KeyError if the glossary lacks it."""
+    if term not in glossary():
+        raise KeyError(f'docs/glossary.md does not define "{term}".')
+    return glossary()[term]
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Every definition by its term, in the order of the file; ValueError if a term is defined twice."""
+    definitions: dict[str, str] = {}
+    for paragraph in GLOSSARY.read_text(encoding="utf-8").split("\n\n"):
+        if entry := _ENTRY.fullmatch(paragraph.strip()):
+            term, text = entry.groups()
+            if term in definitions:
+                raise ValueError(f'docs/glossary.md defines "{term}" twice.')
+            definitions[term] = " ".join(text.split())
+    return definitions

@@ -8,7 +8,7 @@ import streamlit as st
 
 from disco.columns import NATS, WORDS, Column
 from disco.table import spreadsheets
-from pages.shared.widgets.glossary import define
+from pages.shared.widgets.names import define
 
 MOST = 360  # pixels of a table; a longer one scrolls
 _ROW, _HEAD = 35, 38

@@ -11,8 +11,8 @@ from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, why
-from pages.shared.work import fit_options, fit_start, monitor, search_time
-from pages.shared.work.monitored import FITTING, REFINEMENT
+from pages.shared.work import fit_options, fit_start, monitor
+from pages.shared.work.monitor import FITTING, REFINEMENT
 
 _SECONDS = 1.0
 _KINDS = {kind.work: kind for kind in (REFINEMENT, FITTING)}
@@ -30,13 +30,13 @@ def button(draft: Draft, why_not: str = "") -> None:
         "results as they arrive. You can close the tab meanwhile.",
     )
     if pressed:
-        fit_start.begin(draft, REFINE, QUICK, search_time.of_draft(draft).result, then=FIT, page="graph")
+        fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, then=FIT, page="graph")
 
 
 def times(draft: Draft) -> None:
     """How long the search and the fit after it will take here."""
     if draft_facts.usable_table(draft) is not None:
-        search_time.line(search_time.of_draft(draft), QUICK)
+        fit_start.search_line(fit_start.trial_of_draft(draft), QUICK)
     fit_start.time_of(draft)
     if changed := own_settings(draft.settings):
         words = series([fit_options.in_sentence(name, value) for name, value in changed.items()])
@@ -97,6 +97,6 @@ def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
         "fit the same run later.",
     )
     if draft_facts.usable_table(draft) is not None:
-        search_time.line(search_time.of_draft(draft), QUICK)
+        fit_start.search_line(fit_start.trial_of_draft(draft), QUICK)
     if pressed:
-        fit_start.begin(draft, REFINE, QUICK, search_time.of_draft(draft).result, page="refine")
+        fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, page="refine")

@@ -1,28 +1,73 @@
-"""Train: the time and memory a fit will need on this machine, and its start."""
+"""The time and memory that a fit or a likelihood search will need here, and the start of work on a new run."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from disco import runs
+from disco.cluster import free_bytes
 from disco.errors import InputError
 from disco.paper.settings import PRESETS, Settings
+from disco.refine import Choice
+from disco.runs import Run
 from disco.subjects import FIT
 from disco.subjects.fit import network_cache
 from disco.subjects.fit.forecast import Estimate, about, estimate, middle, span
+from disco.subjects.refinement import refine_forecast
+from disco.subjects.refinement.refine_forecast import Trial
 from disco.words import duration, size
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.compute import machine
+from pages.shared.compute.background import Key, Slow, Work
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import lasting
 from pages.shared.widgets.names import STAGES, plain, shown
-from pages.shared.work import fit_options, search_time
+from pages.shared.work import fit_options
+
+LONG_SECONDS = 120.0  # above which a page says what to do
+SHORTER = "Fewer columns or rows make it shorter."
+_QUICK_FIRST = "Set Bootstrap tables and Parts left out to 0 for a quick look first."
+
+
+def trial_of_run(run: Run) -> Slow[Trial]:
+    """The trial of a run's table."""
+    return _trial((str(run.path),), refine_forecast.of_run, lambda: (run,))
+
+
+def trial_of_draft(draft: Draft) -> Slow[Trial]:
+    """The trial of the loaded table, which must be usable."""
+    roles, settings = draft.roles.needed(), draft.settings
+    key = draft.key, draft.columns, repr(roles), repr(draft.knowledge), settings.transform, settings.levels
+    return _trial(
+        key, refine_forecast.trial, lambda: (draft_facts.usable_table(draft), settings, roles, draft.knowledge)
+    )
+
+
+def _trial(key: Key, work: Work[Trial], inputs: Callable[[], tuple]) -> Slow[Trial]:
+    failure, words = "The time could not be estimated", "Estimating the time"
+    return Slow(("search_trial", *key), machine.once_compiled(work), words, failure, inputs, is_quiet=True)
+
+
+def search_line(trial: Slow[Trial], choice: Choice) -> None:
+    """One line with the range of times of a refinement, once the trial has ended."""
+    trial.panel(partial(_takes, choice))
+
+
+def _takes(choice: Choice, trial: Trial) -> None:
+    low, high = trial.range(choice)
+    words = [f":material/timer: The search takes about **{about(low, high)}** here with the programs now running."]
+    if high > LONG_SECONDS:
+        words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
+    st.caption(" ".join(words))
+    if trial.bytes > (free := free_bytes("cpu")):
+        st.error(f"It needs about {size(trial.bytes)} of memory, but {size(free)} are free. Use fewer columns or rows.")
+
 
 _LOADING = "Loading the networks' engine"
 
@@ -168,8 +213,8 @@ def _show(forecast: Estimate, presets: Sequence[tuple[str, Estimate]]) -> None:
     right.metric("Memory, about", size(forecast.bytes), help=f"{size(forecast.free_bytes)} are free now.")
     for name, of_preset in presets:
         st.caption(f"The preset *{name}* would take about {about(of_preset.low, of_preset.high)}.")
-    if forecast.high > search_time.LONG_SECONDS:
-        st.caption(f"{search_time.SHORTER} A quick look needs no fit.")
+    if forecast.high > LONG_SECONDS:
+        st.caption(f"{SHORTER} A quick look needs no fit.")
     if not forecast.fits_memory:
         st.error(
             f"This needs about {size(forecast.bytes)}, but {size(forecast.free_bytes)} are free. Use fewer columns or "

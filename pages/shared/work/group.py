@@ -21,12 +21,11 @@ from disco.words import duration, size
 from disco.work import jobs
 from pages.shared import session
 from pages.shared.compute import machine
-from pages.shared.result import script
+from pages.shared.graph import downloads
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, standing, why
 from pages.shared.work import monitor
-from pages.shared.work.monitor import Monitored, bar
-from pages.shared.work.monitored import FITTING, REFINEMENT
+from pages.shared.work.monitor import FITTING, REFINEMENT, Monitored, bar
 
 _OPENS = "study_opens"  # the page that shows the run just opened
 
@@ -81,7 +80,7 @@ def section(
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
     finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
-    script.button(finished, key)
+    downloads.script_button(finished, key)
     return finished
 
 

@@ -1,6 +1,9 @@
-"""What the experiment near Portal changed, and what that says of the graphs. Owns the key `portal_comparison`."""
+"""The sections of Portal: what the experiment changed, the choice of the table, both graphs, and verdicts on them.
 
-from collections.abc import Mapping
+Owns the keys `portal_…`.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,15 +12,20 @@ import streamlit as st
 from disco import experiments
 from disco.experiments.contrasts import MARGIN
 from disco.experiments.rules import VERDICTS
+from disco.metrics.consensus import Comparison
 from disco.refine import QUICK
 from disco.runs import Run
 from disco.subjects.experiments import figures
 from disco.subjects.studies import portal
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.prepared import prepare
+from disco.table.roles import Roles
 from disco.words import how_many, listed, series
 from pages.shared.compute.cache import cached
+from pages.shared.graph import paired
 from pages.shared.result import refinement
-from pages.shared.widgets import errors, figure, tables
+from pages.shared.widgets import answers, errors, figure, tables
+from pages.shared.widgets.names import plain
 from pages.shared.work import group
 
 _OPEN = "All numbers, the graph of these plots with what the experiment says of its arrows, and the next experiment."
@@ -36,7 +44,7 @@ def lesson() -> None:
     )
 
 
-def section(species: tuple[str, ...]) -> None:
+def experiment(species: tuple[str, ...]) -> None:
     """The effects on these species, then the choice of plots and the button that opens them on Experiments."""
     container = st.container()
     row = st.container(horizontal=True, vertical_alignment="bottom")
@@ -140,3 +148,83 @@ def _example(comparison: str, species: tuple[str, ...]) -> dict[str, Any]:
 def _contrasts(comparison: str, species: tuple[str, ...]) -> pd.DataFrame:
     contrasts = experiments.contrasts(prepare(*portal.trial(comparison, species)))
     return contrasts.sort_values(["q_value", "p_value"], ignore_index=True)
+
+
+_CHANGES = {
+    "dropped": "Only in the graph of the counts alone: what joined the two was plot, year or month.",
+    "new": "Only in the adjusted graph: plot, year or month hid it.",
+}
+
+
+def both_graphs(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
+    """The number of edges of either and of both, both graphs, and a table; of a single run the same twice.
+
+    Args:
+        runs: two refined runs by label, or one.
+        titles: what each graph is, in Markdown; the number of edges precedes it, and that of decided ones follows.
+    """
+    read = {label: one.refined.found for label, run in runs.items() if (one := refinement.readable(run))}
+    if not read:
+        return
+    both = read if len(read) > 1 else {**read, "the same": next(iter(read.values()))}
+    pair = paired.Pair(Comparison.of(both), *both, tuple(both), _CHANGES)
+    paired.numbers(pair)
+    decided = [int(one.edges["decided"].sum()) for one in both.values()]
+    captions = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
+    full = [f"**{plain(name)}**: {plain(portal.NAMES[name])}" for name in pair.results.nodes if name in portal.NAMES]
+    caption = {"caption": " · ".join(full)} if full else {}
+    paired.graphs(pair, "portal", captions, height=360, names=portal.NAMES, **caption)
+    with st.expander("Every edge, with its numbers", icon=":material/table_rows:"):
+        paired.edges(pair, "portal", "portal_edges.csv")
+        for label, one in read.items():
+            for note in one.notes:
+                st.caption(f"{label.capitalize()}: {plain(note)}")
+
+
+_KINDS = {"none": None, "smooth": CONTINUOUS, "factor": CATEGORICAL}
+
+
+def choose() -> tuple[tuple[str, ...], tuple[str, ...], Roles]:
+    """The kinds of plots, the species and groups in the order of the list, and the roles of plot_id, year and month."""
+    every = [*portal.GROUPS, *portal.SPECIES]
+    with st.expander("Other plots, species or adjustments", icon=":material/tune:"):
+        plots = st.multiselect(
+            "Plots",
+            portal.PLOTS,
+            default=[portal.CONTROL],
+            key="portal_plots",
+            help="The controls are observation alone. With exclosures among them the experiment is part of the table, "
+            "and adjusting for the plot takes it out again.",
+        )
+        species = st.multiselect(
+            "Species",
+            every,
+            default=list(portal.USUAL),
+            key="portal_species",
+            format_func=_species,
+            help="Each becomes a column; a group is the sum of its species.",
+        )
+        with st.container(horizontal=True, gap="medium"):
+            plot = _kind("Plot", "factor", ("none", "factor"), "Each plot has its own level of every species.")
+            year = _kind("Year", "factor", tuple(_KINDS), "A factor predicts left-out rows better than a smooth curve.")
+            month = _kind("Month", "smooth", tuple(_KINDS), "A smooth curve predicts left-out rows better.")
+    return tuple(plots), tuple(name for name in every if name in species), portal.adjusted(plot, year, month)
+
+
+def table(plots: tuple[str, ...], species: tuple[str, ...]) -> pd.DataFrame | None:
+    """The captures chosen; None, with the reason on the page, if they make no table."""
+    with errors.caught():
+        return _table(plots, species)
+    return None
+
+
+_table = cached(lambda *chosen: chosen)(portal.table)
+
+
+def _species(name: str) -> str:
+    return f"{name} ({', '.join(portal.GROUPS[name])})" if name in portal.GROUPS else f"{name} {portal.SPECIES[name]}"
+
+
+def _kind(label: str, usual: str, kinds: tuple[str, ...], help: str) -> str | None:
+    words = {kind: kind.capitalize() for kind in kinds}
+    return _KINDS[answers.segments(f"Adjust for {label.lower()}", words, f"portal_{label.lower()}", usual, help)]
