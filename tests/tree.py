@@ -1,6 +1,7 @@
 """The tree of the repository, made of the first sentence of every module: `python tests/tree.py` prints it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,13 +31,20 @@ def tree() -> str:
 
 def _folder(path: Path, depth: int) -> Iterator[str]:
     """A folder, its modules by name with the script of a page first, and its folders."""
-    script = path / "page.py"
-    yield _line(f"{path.name}/", depth, first_sentence(script if script.exists() else path / "__init__.py"))
+    sources = [file for name in ("page.py", "__init__.py") if (file := path / name).exists()]
+    what = first_sentence(sources[0]) if sources else _shared()[path.name]
+    yield _line(f"{path.name}/", depth, what)
     for module in sorted(path.glob("*.py")):
         if module.name not in ("__init__.py", "page.py"):
             yield _line(module.name, depth + 1, first_sentence(module))
     for folder in sorted(part for part in path.iterdir() if part.is_dir() and part.name != "__pycache__"):
         yield from _folder(folder, depth + 1)
+
+
+def _shared() -> dict[str, str]:
+    """The folders of what pages share, as their common docstring describes them."""
+    text = (ROOT / "pages/shared/__init__.py").read_text(encoding="utf-8")
+    return dict(re.findall(r"^- (\w+): (.*)\.$", text, re.MULTILINE))
 
 
 def _line(name: str, depth: int, what: str) -> str:

@@ -1,1 +1,0 @@
-"""Something slow: in the background with its progress, cached for all sessions, and what this machine can do."""

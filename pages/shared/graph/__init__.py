@@ -1,1 +1,0 @@
-"""The graph: drawn, picked in, compared and downloaded."""

@@ -1,1 +1,0 @@
-"""The results of the open run, loaded once, and their comparison with a known truth."""

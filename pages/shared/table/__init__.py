@@ -1,1 +1,0 @@
-"""The table being prepared, and its properties."""

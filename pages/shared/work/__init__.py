@@ -1,1 +1,0 @@
-"""Long-running work: its estimate, start, progress and end."""
