@@ -129,12 +129,9 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
 def _edited(key: str, keys: list[str]) -> None:
     edits = st.session_state[key]["edited_rows"]
     chosen = {keys[int(row)]: edit["sets"] for row, edit in edits.items() if "sets" in edit}
-    session.draft.set_targets({label: _chosen(names or []) for label, names in chosen.items()})
+    # Nothing chosen leaves the label its own meaning; a control sets no column.
+    targets = {
+        label: tuple(name for name in names if name != _CONTROL) if names else None for label, names in chosen.items()
+    }
+    session.draft.set_targets(targets)
     _anew()
-
-
-def _chosen(names: list[str]) -> tuple[str, ...] | None:
-    """The columns chosen; none for a control, and None if nothing is chosen."""
-    if not names:
-        return None
-    return tuple(name for name in names if name != _CONTROL)

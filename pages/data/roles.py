@@ -53,7 +53,10 @@ def panel(draft: Draft) -> None:
     faulty = draft_facts.faulty(draft)
     mark = STOPS if any(faulty[position][0] for position in guesses if position in draft.columns) else WARNS
     numbers = [position for position in guesses if position in draft.columns and not faulty[position][0]]
-    lines = _lines(draft, guesses)
+    by_guess: dict[Guess, list[str]] = {}
+    for position, guess in guesses.items():
+        by_guess.setdefault(guess, []).append(str(draft.table.columns[position]))
+    lines = [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in by_guess.items()]
     question = bullets(lines, _MOST, "more: see the table below.")
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
     are = plural(len(guesses), "One column does", f"{len(guesses):,} columns do")
@@ -76,13 +79,6 @@ def panel(draft: Draft) -> None:
             st.button(
                 faults.label(len(chosen), "column"), key="leave_asked", on_click=columns.leave_out, args=(chosen, names)
             )
-
-
-def _lines(draft: Draft, guesses: dict[int, Guess]) -> list[str]:
-    by_guess: dict[Guess, list[str]] = {}
-    for at, guess in guesses.items():
-        by_guess.setdefault(guess, []).append(str(draft.table.columns[at]))
-    return [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in by_guess.items()]
 
 
 def _of(names: list[str], why: str) -> str:

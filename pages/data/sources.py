@@ -142,10 +142,6 @@ def greet() -> None:
         key="see_example",
         help="A finished search and fit of simulated counts with a known true graph. It opens at once.",
     ):
-        _open_example()
-
-
-def _open_example() -> None:
-    with errors.caught():
-        session.run.select(example())
-        session.address.go("graph")
+        with errors.caught():
+            session.run.select(example())
+            session.address.go("graph")

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import EXPERIMENT
-from disco.effects.effect_records import Answer, Effect, Interval
+from disco.effects.effect_records import Effect, Interval
 from disco.effects.sentences import as_json, in_parts, short
 from disco.files import plain as as_plain
 from disco.runs import Run
@@ -61,14 +61,19 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
     with right:
         _numbers(effect)
-        _graphs(effect.total)
+        shares = zip(("a larger mean", "a smaller mean", "no change"), effect.total.graphs, strict=True)
+        lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
+        st.markdown(f"Graphs that the rows leave: {series(lines)}.", help=define("graphs left"))
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(refinement.refined, cause, effect.on) or {}
         if row.get("source") != EXPERIMENT:
             questions.strength_told(cause, effect.on, strength)
     if effect.cases:
-        _next_step(refinement, effect)
+        if effect.settled_by:
+            names = " or ".join(map(plain, effect.settled_by[:2]))
+            st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
+        next_steps.section(refinement.run, refinement)
     _files(refinement, answer)
 
 
@@ -102,12 +107,6 @@ def _with_interval(interval: Interval) -> str:
     )
 
 
-def _graphs(total: Answer) -> None:
-    shares = zip(("a larger mean", "a smaller mean", "no change"), total.graphs, strict=True)
-    lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
-    st.markdown(f"Graphs that the rows leave: {series(lines)}.", help=define("graphs left"))
-
-
 def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     st.markdown("**By which paths**")
     frame = pd.DataFrame(
@@ -131,13 +130,6 @@ def assumed(refinement: Refinement) -> None:
         "Means are over rows of this table."
     )
     questions.signs(refinement.run)
-
-
-def _next_step(refinement: Refinement, effect: Effect) -> None:
-    if effect.settled_by:
-        names = " or ".join(map(plain, effect.settled_by[:2]))
-        st.markdown(f":material/experiment: To know which case is true, set **{names}** in an experiment.")
-    next_steps.section(refinement.run, refinement)
 
 
 def _files(refinement: Refinement, answer: Answered) -> None:

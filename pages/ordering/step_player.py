@@ -80,7 +80,10 @@ def player(result: Result) -> int:
     )
     label, icon = ("Pause", ":material/pause:") if is_playing() else ("Play", ":material/play_arrow:")
     if buttons.button(label, icon=icon, key="step_play"):
-        _toggle(result)
+        st.session_state[_PLAYING] = not is_playing()
+        st.session_state[_TICK] = time.monotonic()
+        if is_playing() and step_of(result) >= len(result.steps):
+            go(result, 1)
         st.rerun()
     buttons.button(
         "Next",
@@ -91,10 +94,3 @@ def player(result: Result) -> int:
         args=(result, step + 1),
     )
     return step
-
-
-def _toggle(result: Result) -> None:
-    st.session_state[_PLAYING] = not is_playing()
-    st.session_state[_TICK] = time.monotonic()
-    if is_playing() and step_of(result) >= len(result.steps):
-        go(result, 1)

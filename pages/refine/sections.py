@@ -215,9 +215,9 @@ def start_box(run: runs.Run, label: str) -> None:
     values = {option.name: _widget(run, option, row, width=200) for option in numbers if option.name in _IN_SIGHT}
     with st.expander("More settings"):
         inside = st.container(horizontal=True, gap="medium")
-        folded = [
-            number for number in numbers if number.name not in _IN_SIGHT and (number.name != "margin" or _has_arms(run))
-        ]
+        has_arms = run.roles is not None and bool(run.roles.named("intervention"))
+        unused = _IN_SIGHT if has_arms else (*_IN_SIGHT, "margin")
+        folded = [option for option in numbers if option.name not in unused]
         values |= {option.name: _widget(run, option, inside, width=200) for option in folded}
     of_all = options(Choice)["redone"]
     values["redone"] = _widget(run, of_all, st, label=f"{of_all.label} (seven to eight times slower)")
@@ -233,10 +233,6 @@ def begin(run: runs.Run, values: dict[str, float]) -> None:
     with errors.caught():
         jobs.start(run, REFINE, choice_from(values), fit_start.trial_of_run(run).result)
         st.rerun()
-
-
-def _has_arms(run: runs.Run) -> bool:
-    return run.roles is not None and bool(run.roles.named("intervention"))
 
 
 def _widget(run: runs.Run, option: Option, slot: Any, **extra: Any) -> Any:

@@ -42,7 +42,9 @@ def _table() -> None:
     drawn, stamp = sketch.drawn(), sketch.stamp("table")
     key = f"sim_edges_{stamp}"
     if key not in st.session_state:  # new, or shown again: start from the present graph
-        st.session_state[_BASE] = _frame(drawn)
+        joined = {end for edge in drawn.edges for end in edge}
+        alone = [(name, None) for name in drawn.names if name not in joined]
+        st.session_state[_BASE] = pd.DataFrame([*drawn.edges, *alone], columns=["parent", "child"], dtype="object")
     st.caption("Draw on the canvas, or edit the edges here, one per row. A parent alone is a node without edges.")
     edited = st.data_editor(
         st.session_state[_BASE],
@@ -67,12 +69,6 @@ def _table() -> None:
         return
     stay = [name for name in drawn.names if name in names]
     sketch.keep(sketch.with_edges(drawn, dict.fromkeys([*stay, *names]), edges), seen_in="table")
-
-
-def _frame(drawn: sketch.DrawnGraph) -> pd.DataFrame:
-    joined = {end for edge in drawn.edges for end in edge}
-    alone = [(name, None) for name in drawn.names if name not in joined]
-    return pd.DataFrame([*drawn.edges, *alone], columns=["parent", "child"], dtype="object")
 
 
 def listed(table: pd.DataFrame) -> tuple[list[tuple[str, str]], list[str]]:

@@ -59,10 +59,6 @@ def send_on(result: Simulated, teaching: bool) -> None:
         _use(result, teaching)
 
 
-def _continuous(result: Simulated) -> bool:
-    return any(FAMILIES[key].law.continuous for key in result.design.keys())
-
-
 def _use(result: Simulated, teaching: bool) -> None:
     design = result.design
     families = ", ".join(FAMILIES[key].label for key in design.keys())
@@ -75,7 +71,8 @@ def _use(result: Simulated, teaching: bool) -> None:
     session.draft.load(
         result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles, origin=origin
     )
-    session.address.go("data" if _continuous(result) else "preprocess")
+    is_continuous = any(FAMILIES[key].law.continuous for key in design.keys())
+    session.address.go("data" if is_continuous else "preprocess")
 
 
 def graph(result: Simulated | None) -> None:

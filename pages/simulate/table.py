@@ -55,19 +55,15 @@ def _harder(current: form.Form) -> None:
         form.option("random_signs")
         form.option("equal_means")
         form.option("equal_variances", disabled=not current.equal_means)
-        _breaking()
+        st.caption("These violate the assumptions of the method:")
+        form.option("exposure")
+        form.option("interactions")
+        form.option("latent")
         st.caption("These change how the columns look, not what can be known:")
         form.option("sources", is_list=True)
         form.option("spread")
     if used := _used(current):
         st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
-
-
-def _breaking() -> None:
-    st.caption("These violate the assumptions of the method:")
-    form.option("exposure")
-    form.option("interactions")
-    form.option("latent")
 
 
 def _covariates(current: form.Form) -> None:

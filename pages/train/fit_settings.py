@@ -48,12 +48,6 @@ def in_sight() -> None:
         fit_options.option("folds", disabled=session.draft.settings().folds_by == "counts")
 
 
-def _of_order() -> None:
-    for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
-        with slot:
-            fit_options.option(name)
-
-
 def others() -> None:
     """All other settings, in two boxes whose widgets are drawn while the box is open."""
     for label, icon, key, titles in _BOXES:
@@ -69,7 +63,10 @@ def others() -> None:
 def _group(title: str) -> None:
     st.markdown(f"**{title}**")
     if title == _ORDER:
-        return _of_order()
+        for slot, name in zip(st.columns(3), ("boundary", "criterion", "folds_by"), strict=True):
+            with slot:
+                fit_options.option(name)
+        return
     named = [option.name for option in options(Settings).values() if option.group == title]
     if title == "Projection network" and "projection" not in session.draft.settings().networks:
         named = named[:1]  # the others have no effect

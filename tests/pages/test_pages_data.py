@@ -9,7 +9,6 @@ from disco import runs
 from disco.reports import bundled
 from disco.runs import making
 from disco.subjects.studies import lahman
-from pages.data import columns
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
@@ -48,8 +47,6 @@ def test_bad_uploads_lose_nothing_and_the_table_before_is_one_button_away():
     before = draft_of(at)
     for name, content, words in (
         ("empty.csv", b"", "is empty"),
-        ("names.csv", b"a,b,c\n", "no rows"),
-        ("ragged.csv", b"a,b\n1,2\n3,4,5\n", "row 2"),
         ("book.xlsx", b"no book", "Excel"),
     ):
         upload(at, name, content)
@@ -60,33 +57,6 @@ def test_bad_uploads_lose_nothing_and_the_table_before_is_one_button_away():
     fresh = booted(draft=at.query_params["draft"])  # as after a refresh
     assert draft_of(fresh).name == "second.csv"
     np.testing.assert_array_equal(draft_of(fresh).table, draft_of(at).table)
-
-
-def test_problems_name_column_row_and_remedy():
-    table = poisson().astype(object)
-    table.iloc[3, 0], table.iloc[5, 1] = "low", -4
-    at = upload(booted(), "faulty.csv", csv(table))
-    said = at.error[0].value.replace("\\", "")
-    assert not at.exception and 'Column "a", row 4' in said and "row 6" in said and "leave the column out" in said
-    assert button(at, "Find the graph").disabled
-
-
-def test_duplicate_and_empty_names():
-    at = upload(booted(), "twice.csv", b"a,a,,b,c\n" + b"1,2,3,4,5\n2,1,0,3,1\n" * 12)
-    assert "2 columns" in at.error[0].value and "no name" in at.error[0].value
-    press(at, "Choose usable")
-    assert draft_of(at).columns == (3, 4) and not at.error and not button(at, "Find the graph").disabled
-
-
-def test_tables_too_small_are_refused_in_words():
-    at = booted()
-    for content, words in (
-        (b"a\n" + b"1\n2\n" * 20, "Separate the columns"),
-        (b"a,b\n1,2\n3,4\n5,6\n", "3 rows"),
-        (b"a,b\n" + b"1,2\n" * 30, "the same value in every row"),
-    ):
-        upload(at, "small.csv", content)
-        assert not at.exception and words in texts(at) and button(at, "Find the graph").disabled
 
 
 def test_search_and_buttons_act_on_the_columns_shown_and_too_few_are_no_fault_of_the_file():
@@ -108,12 +78,6 @@ def test_names_are_shown_not_read():
     table.iloc[1, :] = "oops"
     upload(at, "faulty.csv", csv(table))
     assert f'"oops": {code(HOSTILE[0])}, ' in at.error[0].value and "and 4 more" in at.error[0].value
-
-
-def test_hundreds_of_columns():
-    names = tuple(f"gene_{number}" for number in range(500))
-    at = upload(booted(), "wide.csv", csv(poisson(rows=60, names=names)))
-    assert len(draft_of(at).columns) == len(frame_with(at, "levels")) == 500 and not at.exception
 
 
 def test_unknown_runs_and_paths_in_the_address_are_refused():
@@ -190,13 +154,3 @@ def test_the_figure_begins_with_a_column_of_counts():
     assert box(at, rf"data_column_{draft_of(at).key}").value == 1 and "This column does not hold counts" not in texts(
         at
     )
-
-
-def test_columns_are_as_wide_as_what_they_hold():
-    frame = pd.DataFrame({"column": ["gene1"], "role": ["count"], "type": ["counts"]})
-    few = columns.config(frame)
-    assert columns.config(frame.drop(columns="type"))["type"]["width"] == few["type"]["width"]
-    covariate = columns.config(frame.assign(role="covariate, categorical", type="counts, 3 blank"))
-    assert few["column"]["width"] == 76 and few["role"]["width"] < covariate["role"]["width"]
-    assert few["type"]["width"] < covariate["type"]["width"]
-    assert columns.config(frame.assign(column="g" * 80))["column"]["width"] == 200

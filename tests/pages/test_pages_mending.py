@@ -5,7 +5,7 @@ import io
 import numpy as np
 import openpyxl
 import pandas as pd
-from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, workbook
+from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload
 from cells_by_genes import zipped
 
 from disco.runs import list_runs
@@ -57,16 +57,6 @@ def test_genes_in_rows_are_transposed_and_turned_back():
     assert not draft_of(at).steps and draft_of(at).columns == tuple(range(46))
 
 
-def test_of_very_many_genes_those_that_vary_most_are_transposed(monkeypatch):
-    monkeypatch.setattr("pages.data.reshaping.MOST_COLUMNS", 25)
-    monkeypatch.setattr("pages.data.reshaping.MOST_VARIED", 10)
-    table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (30, 20)), columns=[f"cell{k}" for k in range(20)])
-    table.insert(0, "gene", [f"G{row}" for row in range(30)])
-    at = upload(booted(), "genes.csv", csv(table))
-    press(at, "Transpose the 10 rows that vary most")
-    assert draft_of(at).table.shape == (20, 10) and "of 30, transposed, with names from gene" in texts(at)
-
-
 def test_a_table_with_many_columns_may_be_upright():
     table = pd.DataFrame(np.random.default_rng(0).poisson(2.0, (20, 30))).add_prefix("x")
     at = upload(booted(), "wide.csv", csv(table.assign(x0=[f"s{row}" for row in range(20)])))
@@ -116,17 +106,6 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     assert len(now.table) == 120 and now.rows_left_out == () and now.columns == tuple(range(5))
     press(at, "Back to the table as loaded")
     assert draft_of(at).columns == tuple(range(8)) and not draft_of(at).steps and at.error
-
-
-def test_columns_with_the_same_problem_are_told_of_together_in_the_plural():
-    table = pd.DataFrame({"a": [0] * 30, "b": [0] * 30, "f": [0, 1] * 15, "g": [1, 0, 0] * 10})
-    table = table.assign(x=[*range(15)] * 2, y=[*range(10)] * 3)
-    at = upload(booted(), "alike.csv", csv(table))
-    assert "2 columns have the same value in every row: `a` and `b`. Leave them out" in at.error[0].value
-    assert "Leave it out" not in at.error[0].value
-    assert "2 columns have only 2 values" in at.info[0].value and "`f` and `g`" in at.info[0].value
-    upload(at, "one.csv", csv(table.drop(columns=["b", "g"])))
-    assert "every row is 0" in at.error[0].value and "Leave it out" in at.error[0].value
 
 
 def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
@@ -226,13 +205,6 @@ def test_a_comma_that_may_be_either_is_one_click_from_its_other_meaning():
     assert draft_of(at).table["a"].tolist()[0] == 1418
 
 
-def test_a_first_row_taken_as_names_is_data_again():
-    at = upload(booted(), "bare.csv", b"1,2,3\n" + b"4,5,0\n2,1,7\n" * 12)
-    assert "Is the first row data?" in texts(at)
-    press(at, "The first row holds data")
-    assert draft_of(at).table.columns.tolist() == ["x1", "x2", "x3"] and len(draft_of(at).table) == 25
-
-
 def test_a_file_that_cannot_be_read_offers_its_choices():
     at = upload(booted(), "odd.csv", "made by me, twice\nä;b\n".encode("latin-1") + b"1;2\n" * 20 + b"7;8;9\n")
     assert "row 21" in at.error[0].value and "shared_draft" not in at.session_state
@@ -241,16 +213,6 @@ def test_a_file_that_cannot_be_read_offers_its_choices():
     at.selectbox(key="reading_failed_odd.csv_separator").set_value("|")
     press(at, "Read again")
     assert draft_of(at).table.shape[1] == 1 and "odd" in at.subheader[0].value
-
-
-def test_a_workbook_offers_its_sheets_and_numbers_kept_as_text_are_read_as_numbers():
-    made_by = [["made by", "me"], ["in", "2020"]]
-    counts = [["a", "b"], *([str(k % 5), k % 3] for k in range(30))]
-    at = upload(booted(), "book.xlsx", workbook(("made by", made_by), ("counts", counts)))
-    at.selectbox(key=f"reading_{draft_of(at).key}_sheet").set_value("counts")
-    press(at, "Read again")
-    press(at, "Read them as numbers")
-    assert draft_of(at).table["a"].tolist() == [k % 5 for k in range(30)] and not at.error
 
 
 def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():

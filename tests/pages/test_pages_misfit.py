@@ -4,20 +4,15 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from app_world import box, frame_with, numbers, texts
 from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_ordering import opened
 from test_pages_refine import EDGES, ORDER, PAGE
 
-from disco.columns import P_VALUE, STABILITY
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
 from disco.subjects.refinement.refined import read_refined, save
-from pages.shared.evidence import evidence_words
-from pages.shared.graph import canvas
-from pages.shared.widgets.tables import meaning
 
 GRAPH = "pages/graph/page.py"
 BAD = {"x2": 152.0, "x5": 31.0}
@@ -83,15 +78,6 @@ def test_directions_that_knowledge_fixes_are_excepted():
     assert "known from the knowledge given. It allows only this direction." in texts(app)
 
 
-def test_poorly_fitted_nodes_are_named():
-    run = refine_by_hand(finished_run(12, truth=None), edges=EDGES, misfit={"x2": 152.0})
-    app = opened(run, PAGE)
-    assert "**1 of 12 nodes is poorly fitted" in warned(app) and "no direction" not in warned(app)
-    assert numbers(app)["Undecided"] == "3"  # both edges of x2, and the weak one
-    box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert "requires 466" in texts(app)
-
-
 def test_the_note_of_the_engine_is_not_said_twice_and_a_node_that_could_not_be_measured_comes_first():
     run = refined(misfit=BAD | {"x3": np.nan})
     found = read_refined(run)
@@ -131,22 +117,3 @@ def test_the_graph_page_does_without_a_refinement_that_cannot_be_read():
     (run.path / "refined_nodes.csv").write_text("torn")
     app = opened(run, GRAPH)
     assert not app.exception and POOR not in warned(app)
-
-
-def test_the_canvas_is_told_which_nodes_are_missed():
-    graph = read_refined(refined(misfit={"x2": 152.0})).graph()
-    places = {node: (0.0, 100.0 * k) for k, node in enumerate(ORDER)}
-    nodes = {node["name"]: node for node in canvas.shown_data(ORDER, graph, places, 1.0)["nodes"]}
-    assert [name for name in nodes if nodes[name]["missed"]] == ["x2"]
-    assert "hypotheses" in nodes["x2"]["title"] and "hypotheses" not in nodes["x1"]["title"]
-
-
-@pytest.mark.parametrize("redone", [False, True])
-def test_numbers_are_called_what_they_are(redone):
-    run = refined(choice=Choice(redone=redone))
-    app = opened(run, PAGE)
-    help = evidence_words.stability(Choice(redone=redone))
-    assert app.slider(key=f"refine_least_share_{run.id}").help == help and ("short search" in help) != redone
-    box(app, "refine_edge").set_value(EDGES[0]).run()
-    assert STABILITY.label in numbers(app) and ("each searched from the start" in texts(app)) == redone
-    assert any(meaning(P_VALUE) in metric.help for metric in app.metric if metric.label == P_VALUE.label)

@@ -1,18 +1,16 @@
 """The next experiment on Graph: a folded section, computed when it is opened."""
 
-import threading
 from dataclasses import replace
 
 import pytest
-from app_world import booted, button, frame_with, press, texts, unfold, wait_until_computed
+from app_world import booted, frame_with, texts, unfold
 from made_up import HOSTILE, finished_run, refine_by_hand
 
 from disco.columns import CLASS, NO_SOURCE
 from disco.refine import Choice
-from disco.refine.orientations import Class
 from disco.subjects.refinement import refined
 from pages.shared.compute import machine
-from pages.shared.evidence import next_steps, questions
+from pages.shared.evidence import next_steps
 
 NAMES = ["x1", "x2", "x3", "x4"]
 
@@ -50,27 +48,3 @@ def test_nothing_is_asked_where_all_directions_have_a_source_or_there_is_no_refi
     assert "no experiment is needed" in texts(at)
     at = unfold(booted("graph", run=finished_run(4).id), "graph_next")
     assert "start one on Refine." in texts(at)
-
-
-def test_of_a_large_table_it_is_computed_in_the_background_and_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
-    run, begun, may_end, heard = run_with(NO_SOURCE), threading.Event(), threading.Event(), Class.graphs
-    monkeypatch.setattr(questions, "PATIENCE", 0.0)
-
-    def waiting(*asked):
-        begun.set()
-        assert may_end.wait(60)
-        return heard(*asked)
-
-    monkeypatch.setattr(Class, "graphs", waiting)
-    at = unfold(booted("graph", run=run.id), "graph_next")
-    assert begun.wait(60)
-    at.run()
-    (share,) = [bar.value for bar in at.get("progress") if "Comparing the graphs" in bar.proto.text]
-    assert share > 0 and "Set `" not in texts(at)
-    button(at, "Cancel").click().run()
-    may_end.set()
-    wait_until_computed()
-    press(at.run(), "Compute it")
-    wait_until_computed()
-    assert "of 3 open directions on average" in texts(at.run()) and not at.exception

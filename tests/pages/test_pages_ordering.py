@@ -160,17 +160,6 @@ def test_the_curvature_gives_the_score_that_was_saved(fitted_run):
         assert within == pytest.approx(scores["score"].mean(), rel=1e-3, abs=1e-9)
 
 
-def test_a_fit_without_a_result_says_where_it_goes_on():
-    run = finished_run(4)
-    run.update(FIT, state="cancelled", progress=0.5)
-    assert "You can continue it on Train." in texts(opened(run))
-    run.update(FIT, state="running", progress=0.5)
-    lock = run.take()
-    app = opened(run)
-    lock.release()
-    assert "Train shows its progress and the time left." in texts(app) and "continue it" not in texts(app)
-
-
 def test_a_recovery_can_be_cancelled(fitted_run):
     from pages.shared.compute import background
     from pages.shared.result import fit

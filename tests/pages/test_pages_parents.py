@@ -1,7 +1,7 @@
 """The Parents page, booted through app.py."""
 
 import pytest
-from app_world import booted, box, kept, texts
+from app_world import booted, box, button, kept, texts
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -26,32 +26,13 @@ def test_thresholds_start_at_the_runs_own_change_the_counts_and_follow_to_graph(
     assert not app.exception and kept(app) == len(StoredFit(run).edges(0.5, 1.0)) != len(StoredFit(run).edges(3.0, 1.0))
     app.select_slider[0].set_value(1 / 3).run()
     assert kept(app) == len(StoredFit(run).edges(0.5, 1 / 3))
+    button(app, "Back to τ_Z").click().run()  # which leaves the folds
+    assert app.slider[0].value == 3.0 and kept(app) == len(StoredFit(run).edges(3.0, 1 / 3))
+    app.slider[0].set_value(0.5).run()
     app.segmented_control(key="parents_section").set_value("Other thresholds").run()
     assert not app.exception and any("Where the curve is flat" in part.value for part in app.caption)
     app.switch_page("pages/graph/page.py").run()
     assert not app.exception and app.slider[0].value == 0.5 and app.select_slider[0].value == 1 / 3
-
-
-def test_of_many_edges_the_strongest_are_drawn():
-    run = finished_run(45, truth=None)
-    app = opened(run, PAGE)
-    app.slider[0].set_value(0.0).run()
-    many = kept(app)
-    assert many > 72 and not app.exception
-    strongest = next(one for one in app.slider if one.label.startswith("Strongest edges drawn"))
-    assert strongest.value == 60 and strongest.max == many
-
-
-def test_going_back_to_the_own_threshold_moves_nothing_else():
-    run = finished_run(6)
-    app = opened(run, PAGE)
-    labels = [button.label for button in app.button]
-    app.slider[0].set_value(0.5).run()
-    app.select_slider[0].set_value(1 / 3).run()
-    assert [button.label for button in app.button] == labels
-    next(button for button in app.button if button.label.startswith("Back to τ_Z")).click().run()
-    assert app.slider[0].value == 2.0 and app.select_slider[0].value == 1 / 3
-    assert kept(app) == len(StoredFit(run).edges(2.0, 1 / 3))
 
 
 @pytest.mark.parametrize("edges", ["likelihood", "DISCO"])

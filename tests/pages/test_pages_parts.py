@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-import streamlit
 from app_world import HOSTILE, booted, box, poisson, written_run
 
 from disco import words
@@ -62,13 +61,6 @@ def test_a_choice_that_is_no_option_any_more_gives_way_to_the_first(monkeypatch)
     assert answers.segments("Box", ["a", "b"], "box", "b") == "a"
     assert answers.segments("Other", ["a", "b"], "other") == "b"
     assert answers.segments("New", ["a", "b"], "new", "b") == "b" == state["new"]
-
-
-def test_a_box_whose_file_was_used_is_another_box(monkeypatch):
-    monkeypatch.setattr(answers.st, "session_state", {})
-    assert answers.box("file") == "file_0" == answers.box("file")
-    answers.renew("file")
-    assert answers.box("file") == "file_1"
 
 
 def test_what_a_callback_could_not_do_is_told_once(monkeypatch):
@@ -197,19 +189,6 @@ def test_a_second_run_of_a_table_has_the_next_number_whatever_its_settings():
     assert [drafts.next_number(name, named) for name in ("T", "U", "V")] == [2, 8, 1]
     named.append((drafts.run_name("T", other, number=5), other))  # those between were deleted
     assert drafts.next_number("T", named) == 6 and drafts.next_number("T", [("my own name", settings)]) == 1
-
-
-def test_menu_is_in_the_order_of_the_work(monkeypatch):
-    menus, navigation = [], streamlit.navigation
-    monkeypatch.setattr(streamlit, "navigation", lambda pages, **more: menus.append(pages) or navigation(pages, **more))
-    run = written_run(poisson())
-    at = booted(run=run.id)
-    assert box(at, "run_picker").value == run.id
-    in_sight = {
-        heading: [page.title for page in pages if page.visibility == "visible"] for heading, pages in menus[0].items()
-    }
-    work = ["Data", "Preprocess", "Train", "Ordering", "Parents", "Refine", "Graph", "Effects", "Experiments"]
-    assert in_sight == {"": [*work, "Compare", "Runs"], "Laboratory": ["Simulate", "Lahman", "Portal"]}
 
 
 def test_runs_of_one_name_and_minute_are_told_apart():

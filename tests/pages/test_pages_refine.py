@@ -1,9 +1,7 @@
 """The Refine page, booted through app.py: empty, started, running, and the result with its filters."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 from app_world import (
     box,
@@ -27,7 +25,6 @@ from disco.subjects import FIT, REFINE
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refine_forecast, refining
 from disco.subjects.refinement.refine_forecast import Trial
-from disco.subjects.refinement.refined import read_refined, save
 from disco.work import jobs
 from disco.work.turns import Ticket, Wait
 from pages.shared.compute import machine
@@ -166,19 +163,6 @@ def test_the_result_beside_the_disco_graph(drawn):
     app.toggle(key="refine_absent").set_value(False).run()
     assert set(drawn[-1].edges) == set(EDGES[:4])
     assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
-
-
-def test_an_order_that_stayed_and_one_other_search():
-    run = refined(truth=None)
-    found = read_refined(run)
-    starts = found.starts[found.starts["start"] != "CCS order"]
-    save(run.path, replace(found, starts=starts, moves=found.moves.assign(gain_nats=np.nan)), Choice())
-    app = opened(run, PAGE)
-    curves = len(app.get("plotly_chart"))
-    unfold(app, "refine_curves")
-    assert len(app.get("plotly_chart")) == curves + 2  # drawn on request
-    assert "The other search found another graph." in texts(app) and "other 1 " not in texts(app)
-    assert "No node moved" in texts(app) and not any("before" in frame.value for frame in app.dataframe)
 
 
 def test_present_thresholds_of_the_disco_graph_count():

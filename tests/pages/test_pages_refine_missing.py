@@ -35,7 +35,7 @@ def lacking(columns: Iterable[str], which: list[tuple[str, str]] = EDGES[1:2]) -
     return run
 
 
-@pytest.mark.parametrize("columns", [["gain_nats"], ["p_value"], [*NUMBERS]])
+@pytest.mark.parametrize("columns", [["gain_nats"], [*NUMBERS]])
 def test_a_number_that_is_not_available_is_called_so(columns, drawn, monkeypatch):
     written = written_when_asked(monkeypatch)
     app = opened(lacking(columns), PAGE)

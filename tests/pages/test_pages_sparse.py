@@ -10,8 +10,6 @@ from app_world import texts, unfold
 from made_up import finished_run, refine_by_hand
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
-from test_pages_lahman import PAGE as LAHMAN
-from test_pages_lahman import batting, finished  # noqa: F401 - a fixture
 from test_pages_ordering import opened
 
 from disco.paper.settings import Settings
@@ -146,9 +144,7 @@ def test_a_fit_of_next_to_nothing(page, given):
     ("given", "changes"),
     [
         ({"tau_z": NEVER, "refined": 2, "truth": 1}, {"New": 2}),
-        ({"tau_z": NEVER, "refined": 0, "truth": 0}, {}),
         ({"refined": 0, "truth": 2}, {"Dropped": 1}),
-        ({"nodes": 2, "refined": 1, "truth": 1}, {"New": 1}),
     ],
 )
 def test_a_refinement_of_next_to_nothing(given, changes):
@@ -170,16 +166,3 @@ def test_a_refinement_without_a_fit_and_without_edges():
     assert any(part.value.startswith("**0 edges**") for part in opened(run, "pages/graph/page.py").markdown)
     for page in ("ordering", "parents"):
         assert "has not been fitted" in texts(opened(run, f"pages/{page}/page.py"))
-
-
-def test_lahman_without_edges(batting):  # noqa: F811
-    order = list(batting.columns)
-    for refined in ([(order[0], order[1])], []):
-        refine_by_hand(finished(batting, len(refined)), edges=refined)
-    app = opened(page=LAHMAN)
-    assert "figure lahman_agreement\n" in everything(app)
-    app.segmented_control(key="lahman_section").set_value("arrows").run()
-    shown = [f"figure lahman_{name}\n" for name in ("places", "reference_arrows")]
-    assert [part for part in shown if part not in everything(app)] == []
-    app.segmented_control(key="lahman_levels").set_value("6").run()
-    assert not app.exception and "No fit of this table yet." in texts(app)

@@ -14,8 +14,7 @@ from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
-from disco.refine import Choice
-from disco.subjects import FIT, REFINE
+from disco.subjects import FIT
 from disco.subjects.fit import CHECKPOINT, order_so_far
 from disco.subjects.fit.events import EVENTS
 from disco.work import jobs, where
@@ -111,14 +110,6 @@ def test_start_makes_a_run_and_opens_it(started):
     assert run.name == "t.csv, ranks, tuned" and run.settings == Settings.of("tuned")
 
 
-def test_a_quick_look_refines_the_table_without_a_fit(started):
-    at = press(on_train(), "Quick look")
-    assert at.title[0].value == "Refine"
-    (run,) = runs.list_runs()
-    assert started == [(run, REFINE, Choice(bootstrap=0, folds=0))] and run.status(FIT).state == "unfitted"
-    assert at.query_params["run"] == run.id and list(run.table().columns) == ["a", "b", "c"]
-
-
 def test_a_run_of_a_table_for_teaching_is_for_teaching(started):
     at = on_train()
     truth = pd.DataFrame({"parent": ["a"], "child": ["b"]})
@@ -138,11 +129,6 @@ def test_done_run_shows_its_account_and_leads_on():
     at.button_group(key="losses_shown").set_value("each").run()
     assert not at.exception and not any(found.key == "start_fit" for found in at.button)
     assert button(unfold(at, "another_fit"), "Start the fit")
-
-
-def test_overfitting_is_said_in_words():
-    at = booted("train", run=written_run(poisson(), lowest=20).id)
-    assert "Overfitting in folds 1, 2, 3: the validation loss was lowest at epoch 20" in texts(at)
 
 
 def test_running_run_shows_stage_progress_and_time_left(monkeypatch):
@@ -307,8 +293,6 @@ def test_typed_knowledge_that_is_wrong_is_said_and_stays_typed():
     for lines, words in (
         (("", "a -> z", ""), '"z", which is not a column of the table'),
         (("", "a -> b\nb -> a", ""), "which closes the cycle a → b → a"),
-        (("", "a", ""), "Line 1 of the required edges must be one parent → child"),
-        (('a, "b', "", ""), "Line 1 of the tiers has a double quote"),
     ):
         typed(at, *lines)
         (error,) = at.error

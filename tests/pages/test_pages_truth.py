@@ -103,13 +103,6 @@ def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
     assert files == {kind: export(StoredFit(run).graph(), kind, about(run, "DISCO", **how)) for kind in FORMATS}
 
 
-def test_without_a_truth_nothing_is_held_against_it():
-    for name in PAGES:
-        app = opened(finished_run(6, truth=None), page(name))
-        assert "truth" not in texts(app).replace("tuned against a truth", "")
-        assert not any(button.key.startswith("truth_") for button in app.button if button.key)
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_an_empty_truth_and_one_that_names_other_columns_are_no_error(name):
     assert "every edge found is extra" in texts(opened(finished_run(5, truth=[]), page(name)))

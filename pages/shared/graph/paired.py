@@ -1,5 +1,6 @@
 """Two results side by side: the change of every edge, both graphs with the same node positions, all edges."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,7 +129,7 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
     """One row per edge of either graph, with its numbers in both, and a download."""
     rows = pair.changes
     for side, word in enumerate(pair.words, start=1):
-        rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: _named(name, end, word))
+        rows = rows.rename(columns=lambda name, end=f"_{side}", word=word: re.sub(f"{end}$", f"_{word}", name))
     rows = rounded = rows.assign(change=rows["change"].map(pair.labels))
     for word in pair.words:
         rounded = tables.rounded(rounded, OF_EDGES.values(), word)
@@ -146,10 +147,6 @@ def edges(pair: Pair, key: str, file_name: str) -> None:
         ),
         placeholder="",
     )
-
-
-def _named(name: str, end: str, word: str) -> str:
-    return f"{name.removesuffix(end)}_{word}" if name.endswith(end) else name
 
 
 def _config(rows: pd.DataFrame, words: Sequence[str]) -> dict[str, Any]:

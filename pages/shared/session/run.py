@@ -15,20 +15,15 @@ def current() -> runs.Run | None:
     if not run_id:
         return None
     try:
-        opened = _open(run_id)
+        # An address may hold anything: only run names are looked up, never a path.
+        if not runs.is_kept(run_id):
+            raise InputError(f"There is no run {run_id} on this machine: it may have been deleted or moved.")
+        opened = runs.open_run(run_id)
     except InputError as error:
         st.session_state[_MISSING] = str(error)
         opened = None
     select(opened)
     return opened
-
-
-def _open(run_id: str) -> runs.Run:
-    """The run of an id; InputError with the reason if it cannot be opened."""
-    # An address may hold anything: only run names are looked up, never a path.
-    if runs.is_kept(run_id):
-        return runs.open_run(run_id)
-    raise InputError(f"There is no run {run_id} on this machine: it may have been deleted or moved.")
 
 
 def select(run: runs.Run | None) -> None:

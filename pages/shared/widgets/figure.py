@@ -45,11 +45,8 @@ def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] |
 
 def _room(figure: go.Figure) -> int:
     top_axis = any(axis.side == "top" for axis in figure.select_xaxes())
-    return 56 if top_axis else 64 if _has_panel_titles(figure) and figure.layout.showlegend else 0
-
-
-def _has_panel_titles(figure: go.Figure) -> bool:
-    return any(note.xref == note.yref == "paper" and note.y == 1.0 for note in figure.layout.annotations)
+    panel_titles = any(note.xref == note.yref == "paper" and note.y == 1.0 for note in figure.layout.annotations)
+    return 56 if top_axis else 64 if panel_titles and figure.layout.showlegend else 0
 
 
 NUMBER = 150  # pixels per number in a row: two fit side by side on a phone
