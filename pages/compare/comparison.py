@@ -24,7 +24,6 @@ from pages.shared.result.truth import TruthComparison
 OWN = {all_results.FITTED: "this run's fit", all_results.REFINED: "this run's refinement"}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time covers all its threads, on its device, over all attempts."
-_NO_SCORES = ["fold", "parent", "child", "ocs", "curvature", "z"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Compared:
     @cached_property
     def known(self) -> TruthComparison | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
-        return TruthComparison.of(self.run, self.run.nodes, pd.DataFrame(columns=_NO_SCORES), [])
+        return TruthComparison.of(self.run, self.run.nodes)
 
     def rows(self, is_known: bool) -> pd.DataFrame:
         """One row per method, as `disco.subjects.comparison.compared.table`; with metrics if the truth may be shown."""
@@ -86,10 +85,6 @@ class Compared:
             return "None of these methods finds an order, so nodes are placed by their edges, causes above effects."
         return "Nodes follow the mean of the orders. Edges that contradict it point up."
 
-    def among(self, names: Sequence[str]) -> "Compared":
-        """The comparison of some of the methods."""
-        return Compared(self.run, [result for result in self.ended if result.method in names])
-
 
 def label(name: str) -> str:
     """The name of a method in tables and figures."""
@@ -107,17 +102,13 @@ def group(name: str) -> str:
     return "ours" if name in OWN else METHODS[name].group
 
 
-def of(run: Run) -> Compared:
-    """The methods that have ended on a run's table."""
-    return _read(run)
-
-
 def _key(run: Run) -> tuple[str | int, ...]:
     return run.key, stamps.comparison(run), stamps.truth(run), stamps.fit(run), stamps.refinement(run)
 
 
 @cached(_key)
-def _read(run: Run) -> Compared:
+def of(run: Run) -> Compared:
+    """The methods that have ended on a run's table."""
     ended = sorted(compared.read_all(run), key=lambda result: GROUPS.index(group(result.method)))
     return Compared(run, [*_run_results(run), *ended])
 
@@ -169,4 +160,4 @@ def _left_out(names: Sequence[str], every: Compared) -> None:
 
 @cached(lambda every, names: (_key(every.run), names))
 def _among(every: Compared, names: tuple[str, ...]) -> Compared:
-    return every.among(names)
+    return Compared(every.run, [result for result in every.ended if result.method in names])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from disco.subjects import COMPARE
-from pages.compare import choosing, comparison, measured, monitoring, sections
+from pages.compare import choosing, comparison, monitoring, sections
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.widgets import answers
@@ -30,8 +30,8 @@ if not status.active:
     choosing.section(run, compared)
 if not compared.others:
     st.stop()
-against_truth = measured.truth_of(compared)
-measured.section(compared, against_truth)
+against_truth = sections.truth_of(compared)
+sections.methods_table(compared, against_truth)
 selected = comparison.choose(compared)
 if selected is None:
     st.stop()

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parents import sections, side_by_side
+from pages.parents import sections
 from pages.shared.frame import intro
 from pages.shared.result import fit, selectors, truth
 from pages.shared.widgets import answers
@@ -37,6 +37,6 @@ if chosen is not None:
         fit.rows_note(run)
     sections.advice(chosen)
     drawers = sections.drawers(chosen, comparison)
-drawers["Two selectors"] = partial(side_by_side.section, result, comparison, selector)
+drawers["Two selectors"] = partial(sections.two_selectors, result, comparison, selector)
 drawers[answers.segments("Show", list(drawers), "parents_section")]()
 intro.assumptions_note(of_likelihood=False)

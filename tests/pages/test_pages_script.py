@@ -35,7 +35,10 @@ from disco.table.roles import Roles
 from disco.table.spreadsheets import to_csv
 from pages.shared.work import fit_start
 
-SHORT = {"width": 8, "hidden_layers": 2, "noise_levels": 2, "joint_epochs": 3, "projection_epochs": 2, "folds": 2}
+SHORT = {
+    **{"width": 8, "hidden_layers": 2, "noise_levels": 2, "folds": 2},
+    **{"joint_epochs": 2, "joint_steps": 0, "projection_epochs": 2, "projection_steps": 0},
+}
 
 
 def refined(run: Run, choice: Choice = QUICK) -> Run:
@@ -179,7 +182,7 @@ def test_genes_in_rows_and_the_most_varied_of_them(tmp_path, monkeypatch):
 
 def test_cells_by_genes_with_what_is_known_of_the_cells(tmp_path, monkeypatch):
     obs = {"batch": {"codes": np.arange(90) % 3, "categories": ["1", "2", "3"]}, "age": np.arange(90) / 7}
-    data = h5ad(counts(90, 60), genes=[f"g{place}" for place in range(60)], obs=obs)
+    data = h5ad(counts(90, 12), genes=[f"g{place}" for place in range(12)], obs=obs)
     at = upload(booted(), "t.h5ad", data)
     at.number_input(key=f"genes_{draft_of(at).key}_many").set_value(5)
     at.multiselect(key=f"genes_{draft_of(at).key}_obs").set_value(["batch", "age"]).run()

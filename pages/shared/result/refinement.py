@@ -20,7 +20,6 @@ from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets.figure import Ready, ready
 from pages.shared.widgets.names import plain
 
-_NO_OCS = ["fold", "parent", "child", "ocs", "curvature", "z"]
 _NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
 
 
@@ -70,7 +69,7 @@ class Refinement:
     @cached_property
     def known(self) -> TruthComparison | None:
         """The comparison with the run's truth; pages ask `truth.shown`, which may hide it."""
-        return TruthComparison.of(self.run, self.order, pd.DataFrame(columns=_NO_OCS), [])
+        return TruthComparison.of(self.run, self.order)
 
     @cached_property
     def ends(self) -> Ready:

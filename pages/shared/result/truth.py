@@ -24,6 +24,7 @@ from pages.shared.widgets import figure
 from pages.shared.widgets.names import code, define
 
 _REVEALED = "truth_revealed"
+_NO_OCS = pd.DataFrame(columns=["fold", "parent", "child", "ocs", "curvature", "z"])
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,10 @@ class TruthComparison:
     left_out: int
 
     @classmethod
-    def of(cls, run: Run, order: list[str], ocs: pd.DataFrame, taus: Sequence[float]) -> "TruthComparison | None":
-        """The comparison with the truth of a run; None if it has no truth."""
+    def of(
+        cls, run: Run, order: list[str], ocs: pd.DataFrame = _NO_OCS, taus: Sequence[float] = ()
+    ) -> "TruthComparison | None":
+        """The comparison with the truth of a run, by default of a result without OCS; None if it has no truth."""
         truth = run.truth()
         if truth is None:
             return None
