@@ -1,14 +1,20 @@
-"""Data: samples, good and bad uploads, the choice of columns, names shown as data."""
+"""Data: samples, uploads, the choice of columns, numbers that stand for counts, sheets of samples, a known truth."""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
+from made_up import finished_run
 
 from disco import runs
 from disco.reports import bundled
 from disco.runs import making
+from disco.runs.origin import FromLahman, Origin
+from disco.simulate import Design, simulate
 from disco.subjects.studies import lahman
+from disco.table.edits import AddColumns, BlankAsZero, Restore
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
@@ -17,8 +23,10 @@ def test_the_samples_bring_their_truth_their_settings_and_their_source():
     at = press(booted(), "Load simulated counts")
     assert draft_of(at).table.shape == (2000, 20) and draft_of(at).settings.transform == "rank"
     assert len(draft_of(at).truth) > 20 and "true edges known" in texts(at)
+    made = draft_of(at).origin_for(draft_of(at).columns)
+    assert simulate(Design.from_dict(made.source.design)).table.equals(draft_of(at).table) and not made.edits
     draft = draft_of(press(at, "Load baseball counts"))
-    assert draft.table.shape == (1400, 17) and "Lahman" in draft.source
+    assert draft.table.shape == (1400, 17) and draft.origin == Origin(FromLahman(2012, 2018))
     assert (draft.settings.transform, draft.settings.levels) == ("quantile", 4)
 
 
@@ -154,3 +162,92 @@ def test_the_figure_begins_with_a_column_of_counts():
     assert box(at, rf"data_column_{draft_of(at).key}").value == 1 and "This column does not hold counts" not in texts(
         at
     )
+
+
+def counted(rng: np.random.Generator) -> pd.DataFrame:
+    means = 12 * rng.lognormal(0, 1, 20) * rng.lognormal(0, 0.4, (60, 1))
+    return pd.DataFrame(rng.poisson(means), columns=[f"g{at}" for at in range(20)])
+
+
+def test_normalised_values_and_blank_cells_are_made_counts_by_one_click_each(rng):
+    counts = counted(rng)
+    at = upload(booted(), "shares.csv", csv(counts.div(counts.sum(axis=1), axis=0)))
+    assert button(at, "Find the graph").disabled and "These columns hold numbers" not in texts(at)
+    press(at, "Change it so")
+    assert draft_of(at).table.equals(counts) and draft_of(at).steps[0].edits == (Restore(),)
+    assert not button(at, "Find the graph").disabled
+    sparse = pd.DataFrame(rng.poisson(0.9, (60, 20)), columns=counts.columns)
+    at = upload(at, "sparse.csv", csv(sparse.astype(float).where(sparse > 0)))
+    press(at, "Change it so")
+    assert (draft_of(at).table == sparse).all(axis=None) and draft_of(at).steps[0].edits == (BlankAsZero(),)
+    press(at, "Undo the last step")
+    assert draft_of(at).table.isna().any(axis=None)
+
+
+def test_a_sheet_of_samples_is_shown_before_it_is_joined_and_can_be_undone(rng):
+    names = [f"22-{at}" for at in range(60)]
+    counts = counted(rng)
+    counts.insert(0, "sample", [f"X22.{at}" for at in range(60)])
+    at = upload(booted(), "counts.csv", csv(counts))
+    press(at, "The first column holds row names")
+    sheet = pd.DataFrame({"id": names[::-1], "batch": ["a", "b", "b"] * 20, "hours": rng.integers(1, 9, 60)})
+    key = f"samples_{draft_of(at).key}"
+    at.file_uploader(key=key).set_value(("sheet.csv", csv(sheet), "text/csv")).run()
+    assert "60 of 60 rows have a line" in texts(at) and draft_of(at).table.shape == (60, 20)
+    press(at, "Join these columns")
+    now = draft_of(at)
+    assert now.roles.columns == {"batch": ("covariate", "categorical"), "hours": "exposure"}
+    assert now.table["hours"].tolist() == sheet["hours"].tolist()[::-1] and now.columns == tuple(range(20))
+    assert isinstance(now.steps[-1].edits[0], AddColumns) and not button(at, "Find the graph").disabled
+    press(at, "Undo the last step")
+    assert draft_of(at).table.shape == (60, 20) and not draft_of(at).roles.columns
+    key = f"samples_{draft_of(at).key}"
+    at.file_uploader(key=key).set_value(("sheet.csv", b"id,x\nn1,2\nn2,3\n", "text/csv")).run()
+    assert "No row has its name" in texts(at)
+
+
+def with_table():
+    return upload(booted(), "t.csv", csv(poisson()))
+
+
+def give_truth(at, content: bytes, name: str = "truth.csv"):
+    return at.file_uploader(key="truth_upload").set_value((name, content, "text/csv")).run()
+
+
+def pairs(at) -> list[tuple[str, str]] | None:
+    truth = at.session_state["shared_draft"].truth
+    return None if truth is None else list(truth[["parent", "child"]].itertuples(index=False, name=None))
+
+
+def test_a_truth_is_attached_for_the_chosen_columns_and_forgotten():
+    at = give_truth(with_table(), b"parent,child\na,b\nb,c\n")
+    assert not at.exception and not at.error
+    assert pairs(at) == [("a", "b"), ("b", "c")] and "2 true edges known" in texts(at)
+    at.session_state["shared_draft"] = replace(at.session_state["shared_draft"], columns=(0, 1))
+    assert "(1 among the chosen columns)" in texts(at.run())
+    at.button(key="truth_forget").click().run()
+    assert pairs(at) is None and "true edges known" not in texts(at)
+    give_truth(at, b"direction;parent;child\nunknown;a;b\n;c;\nknown;b;c\n")
+    assert not at.error and at.session_state["shared_draft"].truth["direction"].tolist() == ["unknown", "known"]
+    upload(at, "other.csv", csv(poisson()))  # another table has no truth of the first
+    assert pairs(at) is None
+
+
+def test_a_truth_that_does_not_fit_is_one_sentence_and_changes_nothing():
+    at = give_truth(with_table(), b"parent,child\na,c\n")
+    for content, words in (
+        (b"parent,child\na,b\nb,<i>z</i>\n", 'names "<i>z</i>", which is not in the table'),
+        (b"parent,child,direction\na,b,known\n\nb,c,up\n", 'line 4: the direction is "up"'),
+    ):
+        give_truth(at, content)
+        (said,) = [error.value.replace("\\", "") for error in at.error]
+        assert not at.exception and pairs(at) == [("a", "c")] and words in said and said.startswith("truth.csv: ")
+    give_truth(at, b"parent,child\na,b\n")
+    assert not at.error and pairs(at) == [("a", "b")]
+
+
+def test_the_table_of_a_run_can_be_given_a_truth_unless_it_has_a_hidden_one():
+    at = give_truth(booted(run=finished_run(4, truth=None).id), b"parent,child\nx1,x3\n")
+    assert pairs(at) == [("x1", "x3")] and not at.session_state["shared_draft"].is_of_run
+    at = booted(run=finished_run(4, teaching=True).id)
+    assert not any(found.key == "truth_upload" for found in at.file_uploader)

@@ -1,7 +1,8 @@
-"""Data: the role of every column, guesses that wait, exposures, and a run that keeps what was chosen."""
+"""Data: the role of every column, guesses that wait, exposures, targets, artefacts and their cures."""
 
 import numpy as np
 import pandas as pd
+import pytest
 from app_world import TINY, booted, button, csv, draft_of, drafted, poisson, press, texts, unfold, upload
 from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
@@ -170,17 +171,6 @@ def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
     assert "determines" in texts(at) and not [found for found in at.button if found.key == "start_fit"]
 
 
-def test_a_depth_stands_on_top_and_is_cured_by_the_row_total():
-    rng = np.random.default_rng(0)
-    depth = rng.lognormal(0, 0.8, 150)[:, None]
-    values = rng.poisson(depth * rng.uniform(4, 12, 14)) + 1
-    table = pd.DataFrame(values, columns=[f"g{number}" for number in range(14)])
-    at = upload(booted(), "deep.csv", csv(table))
-    assert "Totals explain" in texts(at)
-    press(at, "Adjust for the row totals")
-    assert draft_of(at).roles.exposure == "total" and "Totals explain" not in texts(at)
-
-
 def test_roles_survive_a_changed_table_as_far_as_their_columns_do():
     table = mixed()[["a", "b", "c", "site"]]
     table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
@@ -235,35 +225,94 @@ def test_rows_that_depend_on_their_neighbours_are_cured_by_the_row_number_or_blo
     assert draft_of(at).roles == Roles() and not at.exception
 
 
-def test_the_months_near_portal_say_that_they_are_a_series():
-    """Real captures without plots and months: no number of blocks leaves neighbours unlike, so none is offered."""
-    at = drafted("data", portal.table().drop(columns=list(portal.PLACE_AND_TIME)))
-    assert "Rows depend on their neighbours" in texts(at)
-    assert "artefact_cure_serial" not in {one.key for one in at.button}
-
-
-def test_repeated_rows_are_kept_once_with_one_click():
+def deep() -> pd.DataFrame:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(np.repeat(rng.poisson(5, (60, 6)), 3, axis=0)).add_prefix("x")
-    at = drafted("data", table)
-    assert "rows have an exact copy" in texts(at)
-    press(at, "Keep each row once")
-    assert len(draft_of(at).table) == 60 and not draft_of(at).table.duplicated().any()
-    assert "120 rows left out that repeat an earlier one" in texts(at) and "exact copy" not in texts(at)
+    values = rng.poisson(rng.lognormal(0, 0.8, 150)[:, None] * rng.uniform(4, 12, 14)) + 1
+    return pd.DataFrame(values).add_prefix("g")
 
 
-def test_rows_with_a_code_for_missing_values_are_left_out_with_one_click():
+def coded() -> pd.DataFrame:
     table = pd.DataFrame(np.random.default_rng(0).poisson(5, (200, 6))).add_prefix("x")
     table.loc[[3, 50, 51], "x2"] = 99
-    at = drafted("data", table)
-    assert '"x2" is 99 in 3 rows' in texts(at).replace("\\", "")
-    press(at, "Leave out 3 rows")
-    assert len(draft_of(at).table) == 197 and draft_of(at).table.to_numpy().max() < 99
-    assert "3 rows left out that have such a number" in texts(at) and "is 99 in" not in texts(at)
+    return table
 
 
-def test_rows_kept_by_their_total_can_only_be_dismissed():
-    table = pd.DataFrame(np.random.default_rng(0).poisson(0.5, (2000, 8))).add_prefix("x")
-    at = drafted("data", table[table.sum(axis=1) >= 3].reset_index(drop=True))
-    assert "No row has a total below 3" in texts(at)
-    assert "artefact_cure_filter" not in {one.key for one in at.button}
+def repeated() -> pd.DataFrame:
+    return pd.DataFrame(np.repeat(np.random.default_rng(0).poisson(5, (60, 6)), 3, axis=0)).add_prefix("x")
+
+
+@pytest.mark.parametrize(
+    ("made", "words", "cure", "rows"),
+    [
+        (deep, "Totals explain", "Adjust for the row totals", 150),
+        (coded, '"x2" is 99 in 3 rows', "Leave out 3 rows", 197),
+        (repeated, "rows have an exact copy", "Keep each row once", 60),
+    ],
+)
+def test_an_artefact_is_cured_with_one_click(made, words, cure, rows):
+    at = drafted("data", made())
+    assert words in texts(at).replace("\\", "")
+    table = draft_of(press(at, cure)).table
+    assert words not in texts(at).replace("\\", "") and len(table) == rows
+    assert (draft_of(at).roles.exposure == "total") == (made is deep)
+    assert made is deep or (not table.duplicated().any() if made is repeated else table.to_numpy().max() < 99)
+
+
+def test_an_artefact_without_a_cure_can_only_be_dismissed():
+    """Captures without plots and months, whose neighbours are alike in any blocks; rows kept by their total."""
+    months = portal.table().drop(columns=list(portal.PLACE_AND_TIME))
+    counts = pd.DataFrame(np.random.default_rng(0).poisson(0.5, (2000, 8))).add_prefix("x")
+    filtered = counts[counts.sum(axis=1) >= 3].reset_index(drop=True)
+    for table, words in ((months, "Rows depend on their neighbours"), (filtered, "No row has a total below 3")):
+        at = drafted("data", table)
+        assert words in texts(at)
+        assert not {"artefact_cure_serial", "artefact_cure_filter"} & {one.key for one in at.button}
+
+
+def screen(labels: list[str], rows: int = 60) -> pd.DataFrame:
+    return poisson(rows * len(labels)).assign(guide=np.repeat(labels, rows))
+
+
+def arms(at) -> pd.DataFrame:
+    """The table of labels."""
+    return next(one.value for one in at.data_editor if "sets" in one.value).set_index("label")
+
+
+def page_of_one_arm() -> None:
+    """A script that does what the table of arms does when a reader changes cells."""
+    import streamlit as st
+
+    from pages.data import arms
+    from pages.shared import session
+
+    if "table" in st.session_state:
+        session.draft.load(st.session_state.pop("table"), "t", "", roles=st.session_state.pop("roles"))
+    if "edit" in st.session_state:
+        st.session_state["widget"] = {"edited_rows": st.session_state.pop("edit")}
+        arms._edited("widget", st.session_state["labels"])
+
+
+def test_labels_that_are_not_columns_are_asked_about_and_taken_at_their_word():
+    at = upload(booted(), "screen.csv", csv(screen(["NT", "sga", "b-KO_2", "a+C", "odd"])))
+    assert len(at.data_editor) == 1  # no arms without an intervention
+    press(at, "Accept this guess")
+    assert at.error and button(at, "Find the graph").disabled
+    assert arms(at)["rows"].tolist() == [60] * 5 and not arms(at)["sets"].map(len).any()
+    press(at, "Take what 4 labels say")
+    assert draft_of(at).roles.targets == {"NT": (), "sga": ("a",), "b-KO_2": ("b",), "a+C": ("a", "c")}
+    sets = arms(at)["sets"].map(list).to_dict()
+    assert sets == {"NT": ["(control)"], "sga": ["a"], "b-KO_2": ["b"], "a+C": ["a", "c"], "odd": []}
+    assert "several at once" in arms(at).loc["a+C", "note"] and "odd" in at.error[0].value
+    assert not any("Take what" in one.label for one in at.button)
+
+
+def test_targets_are_chosen_and_taken_back_in_the_table():
+    at = AppTest.from_function(page_of_one_arm)
+    at.session_state["table"] = screen(["", "a", "odd"])
+    at.session_state["roles"] = Roles({"guide": "intervention"}, targets={"odd": ("a",)})
+    at.session_state["labels"] = ["", "a", "odd"]
+    at.session_state["edit"] = {"1": {"sets": ["(control)"]}, "2": {"sets": ["b", "c"]}}
+    assert not at.run().exception and draft_of(at).roles.targets == {"a": (), "odd": ("b", "c")}
+    at.session_state["edit"] = {"1": {"sets": []}, "2": {"sets": None}}
+    assert not at.run().exception and draft_of(at).roles.targets == {}
+    assert draft_of(at).roles.named("intervention") == ["guide"]

@@ -23,13 +23,13 @@ from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
 from disco.reports.script import TABLE, Facts, python, shell
 from disco.runs import Run, create_run, open_run, origin
-from disco.runs.origin import FromDesign, FromFile, FromLahman, Origin
+from disco.runs.origin import FromDesign, FromFile, Origin
 from disco.simulate import Design, simulate
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import MethodsRequest
 from disco.subjects.fit import results
 from disco.subjects.studies import portal
-from disco.table.edits import Columns, LeaveOut, Pivot, RowNames, Transpose, applied
+from disco.table.edits import Columns, LeaveOut, Pivot, Transpose, applied
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.spreadsheets import to_csv
@@ -131,15 +131,6 @@ def test_a_search_before_the_fit_does_not_know_its_order_nor_a_threshold_without
         assert (Path(folder) / name).read_bytes() == (made.path / name).read_bytes()
 
 
-def test_the_samples_say_where_they_come_from():
-    at = booted()
-    press(at, "Load simulated counts")
-    made = draft_of(at).origin_for(draft_of(at).columns)
-    assert simulate(Design.from_dict(made.source.design)).table.equals(draft_of(at).table) and not made.edits
-    press(at, "Load baseball counts")
-    assert draft_of(at).origin == Origin(FromLahman(2012, 2018))
-
-
 def test_a_field_table_with_dates_gaps_and_roles(tmp_path, monkeypatch):
     table = poisson(rows=160, names=("a,b", "c", "d", "e")).astype(object)
     table.insert(0, "id", range(1, 161))
@@ -231,26 +222,13 @@ def test_changes_in_an_order_that_the_command_line_does_not_have(tmp_path, monke
     assert "'t.csv'" in in_python and TABLE in in_shell and TABLE not in in_python
 
 
-def places() -> tuple[pd.DataFrame, tuple]:
+def test_changes_that_the_command_line_does_not_have(tmp_path, monkeypatch):
     """A line for each cause in each place, with columns called by times."""
     times = ("2015", "2016", "2017", "2018")
-    counts = np.random.default_rng(0).poisson(9.0, (45, 4))
-    table = pd.DataFrame(counts, columns=times)
+    table = pd.DataFrame(np.random.default_rng(0).poisson(9.0, (45, 4)), columns=times)
     table.insert(0, "place", [f"place {at // 3}" for at in range(45)])
     table.insert(1, "cause", ["a", "b", "c"] * 15)
-    return table, (Pivot(("place",), "cause", times=times), Columns(without=("place", "time")))
-
-
-def genes() -> tuple[pd.DataFrame, tuple]:
-    """Genes by their places on chromosomes."""
-    counts = pd.DataFrame(np.random.default_rng(0).poisson(9.0, (3, 60))).rename(columns="s{}".format)
-    table = pd.concat([pd.DataFrame({"chr": ["1", "1", "x"], "start": [1, 5, 1], "end": [5, 9, 5]}), counts], axis=1)
-    return table, (RowNames(3), Transpose())
-
-
-@pytest.mark.parametrize("made", [places, genes])
-def test_changes_that_the_command_line_does_not_have(made, tmp_path, monkeypatch):
-    table, edits = made()
+    edits = Pivot(("place",), "cause", times=times), Columns(without=("place", "time"))
     changed = applied(read_table(io.BytesIO(csv(table)), "t.csv"), edits)
     run = create_run(changed, Settings(), name="t", origin=Origin(FromFile("t.csv"), edits))
     own = to_csv(run.with_roles()).encode()

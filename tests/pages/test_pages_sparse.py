@@ -82,11 +82,6 @@ def poke(app: AppTest) -> dict[str, str]:
     return seen
 
 
-def assert_seen(seen: dict[str, str], expected: dict[str, str]) -> None:
-    """Every one of some choices was offered and showed its words."""
-    assert {choice: words for choice, words in expected.items() if words not in seen.get(choice, "")} == {}
-
-
 def assert_always(seen: dict[str, str], expected: list[str]) -> None:
     """Some words were there at first and after every choice, except of which edges are kept."""
     pages = {choice: words for choice, words in seen.items() if not choice.startswith(EDGES)}
@@ -100,33 +95,6 @@ EMPTY = {
     "parents": ["**0 of", "button sparse_jackknife\n", "**It does not mean**"],
     "graph": ["**0 edges** among", "button sparse_jackknife\n", "**It does not mean**"],
 }
-AFTER = {  # what it shows after a choice
-    "ordering": {
-        "step_rows: smallest score first": "figure step_scores\n",
-        "ordering_section: Why a sink": "needs this run's fitted networks",
-        "ordering_section: Other criteria": "figure criteria\n",
-        "ordering_section: Order again": "needs the run's fitted networks",
-    },
-    "parents": {
-        "graph_missing: False": "figure candidates\n", "graph_lines: the scores": "figure candidates\n",
-        "pi_min_parents_iqr: 1 of 3": "figure candidates\n", "parents_child: x1": "`x1` is the first node",
-        "parents_scale_iqr: Z": "figure candidates\n", "parents_section: All candidates": "figure ocs_matrix\n",
-        "parents_section: Two selectors": "Evidence has not been computed",
-        **{f"selector: {name}": f"{name} has not been computed" for name in ("CAM", "PCM", "Evidence")},
-    },
-    "graph": {
-        "graph_missing: False": "without edges",
-        "graph_lines: the scores": "without edges",
-        "graph_reach: 1 step": "without edges",
-        "pi_min_graph_iqr: 1 of 3": "without edges",
-        "graph_search: x1": "No column is joined to it",
-    },
-}  # fmt: skip # a table
-WITH_A_TRUTH = {
-    "ordering": {"ordering_section: Against the truth": "figure order_arcs\n"},
-    "parents": {"parents_section: Against the truth": "figure truth_f1\n"},
-    "graph": {"graph_search: x1": "1 missing: joined to it according to the truth"},
-}
 
 
 @pytest.mark.parametrize("given", [{"tau_z": NEVER, "truth": 0}, {"nodes": 2, "truth": 1}])
@@ -134,10 +102,9 @@ WITH_A_TRUTH = {
 def test_a_fit_of_next_to_nothing(page, given):
     app = opened(made(**given), f"pages/{page}/page.py")
     assert_always(seen := poke(app), EMPTY[page])
-    assert_seen(seen, AFTER[page] | (WITH_A_TRUTH[page] if given["truth"] else {}))
     edges = given.get("nodes", 3) - 1
     kept = {"parents": f"**{edges} of", "graph": f"**{how_many(edges, 'edge')}** among", "ordering": ""}[page]
-    assert_seen(seen, {f"parent_rule_{page}: Agreement of the folds": kept} if kept else {})
+    assert kept in seen.get(f"parent_rule_{page}: Agreement of the folds", "") and len(seen) > 4
 
 
 @pytest.mark.parametrize(
@@ -155,8 +122,8 @@ def test_a_refinement_of_next_to_nothing(given, changes):
     lines = [f"{name}: {count}\n" for name, count in numbers.items()]
     whole = [f"of {how_many(edges, 'edge')}** shown", "figure refine_slope\n", "button start_refinement\n"]
     assert_always(seen := poke(app), [*lines, *whole])
-    assert_seen(seen, {"refine_node: x1": "figure refined_kind\n"})
-    assert_seen(seen, {"refine_edge: 1. x1 → x2": "figure refined_response\n"} if edges else {})
+    assert "figure refined_kind\n" in seen["refine_node: x1"]
+    assert not edges or "figure refined_response\n" in seen["refine_edge: 1. x1 → x2"]
 
 
 def test_a_refinement_without_a_fit_and_without_edges():
