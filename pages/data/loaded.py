@@ -17,7 +17,6 @@ from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.result import truth
 from pages.shared.table import draft_facts, preview
-from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, errors, findings
 from pages.shared.widgets.names import plain
@@ -63,7 +62,7 @@ def _onward(draft: Draft) -> None:
         if why_not:
             st.caption(why_not)
     find_graph.times(draft)
-    if not why_not and (artefacts := looking.current_artefacts(draft)) is not None:
+    if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
         findings.doubts(artefacts.doubts, "below")
     if draft.knowledge is not None:
         st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")
@@ -88,7 +87,7 @@ def attach_truth(draft: Draft) -> None:
             "True edges",
             type=["csv", "tsv", "txt", "graphml"],
             key=_UPLOAD,
-            on_change=_uploaded,
+            on_change=_truth_uploaded,
             help="Every name must be a column of the table, and there must be no cycle. GraphML works too.",
         )
         if problem:
@@ -104,7 +103,7 @@ def attach_truth(draft: Draft) -> None:
             )
 
 
-def _uploaded() -> None:
+def _truth_uploaded() -> None:
     file, draft = answers.uploaded(_UPLOAD), session.draft.current()
     st.session_state.pop(_PROBLEM, None)
     if file is None or draft is None:
@@ -129,10 +128,10 @@ def attach_samples(draft: Draft) -> None:
         file = answers.uploaded(key)
         if file is not None:
             with errors.caught(f"{file.name}: "):
-                _offer(draft, file.name, file.getvalue())
+                _offer_samples(draft, file.name, file.getvalue())
 
 
-def _offer(draft: Draft, name: str, data: bytes) -> None:
+def _offer_samples(draft: Draft, name: str, data: bytes) -> None:
     sheet = read_table(io.BytesIO(data), name)
     choices = [_DETECTED, *names_of(sheet)]
     by = st.selectbox("Column with the names of the rows", choices, key=f"samples_by_{draft.key}")

@@ -175,9 +175,9 @@ class Bound:
         empty = {"value": None} if self._now(name) is None else {}
         widget(option, **{**arguments, **empty, **extra})
 
-    def switch(self, name: str, label: str, text: str, disabled: bool = False) -> None:
+    def switch(self, name: str, label: str, text: str) -> None:
         """Yes or no."""
-        st.toggle(label, help=text, **self._given(name), disabled=disabled)
+        st.toggle(label, help=text, **self._given(name))
 
     def choice(
         self, name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str | None = None
