@@ -9,7 +9,6 @@ from disco.errors import InputError
 from disco.reports.packing import unpack
 from disco.runs import Run
 from disco.server import log, shares
-from disco.subjects import stamps
 from pages.shared import session
 from pages.shared.frame import gate
 from pages.shared.widgets import answers, errors
@@ -26,8 +25,7 @@ def examples() -> None:
     for run in shown_to_all:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if st.button(plain(run.name), key=f"example_{run.id}", type="tertiary", icon=":material/hub:"):
-                session.run.select(run)
-                session.address.go("graph" if stamps.fit(run) or stamps.refinement(run) else "train")
+                session.run.show(run)
             if gate.is_admin():
                 st.button("Withdraw", key=f"withdraw_{run.id}", on_click=_withdraw, args=(run,))
 

@@ -34,20 +34,14 @@ def section(run: Run) -> None:
         st.caption(plain(printable(run.source, 300)))
     monitor.queued(run)
     with st.container(horizontal=True, gap="small"):
-        _open(run)
+        if st.button("Open", type="primary", icon=":material/folder_open:", key=f"runs_open_{run.id}"):
+            session.run.show(run)
         _rename(run)
         _zip(run)
         downloads.script_button({run.name: run}, f"runs_{run.id}")
     _tables(run)
     with st.expander("Known truth", icon=":material/rule:"):
         truth_box(run)
-
-
-def _open(run: Run) -> None:
-    page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
-    if st.button("Open", type="primary", icon=":material/folder_open:", key=f"runs_open_{run.id}"):
-        session.run.select(run)
-        session.address.go(page)
 
 
 def _rename(run: Run) -> None:

@@ -87,16 +87,6 @@ def test_a_picked_edge_and_node_are_told_beside_the_graph_and_the_verdict_stays(
     assert len(drawn[-1].edges) < count and [box.value for box in (*app.success, *app.info)] == verdict
 
 
-def test_a_turned_edge_is_undecided_and_says_so(drawn):
-    run = both()
-    turned = [pair for pair in EDGES if pair[::-1] in StoredFit(run).graph().edges]
-    app = opened(run, PAGE)
-    assert turned and not any(drawn[-1].edges[pair]["decided"] for pair in turned)
-    app.session_state["shared_picked_edge"] = {run.id: turned[0]}
-    app.run()
-    assert "DISCO has this edge reversed" in texts(app)
-
-
 def test_a_notice_says_that_work_has_ended_and_what_it_changed(drawn):
     run = finished_run(6, truth=None)
     lock = run.take({"work": "refine"})

@@ -201,6 +201,9 @@ def test_of_many_edges_the_strongest_are_drawn_and_the_picked_one(drawn):
     assert set(drawn[-1].edges) == {*pairs[:60], pairs[-1]}
     app.slider(key=f"graph_strongest_{run.id}_78").set_value(78).run()
     assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("78 edges** shown")[1][:20]
+    app.slider(key=f"graph_strongest_{run.id}_78").set_value(9).run()
+    refine_by_hand(run, names, pairs[:74])  # as when a search has found others
+    assert app.run().slider(key=f"graph_strongest_{run.id}_74").value == 9
 
 
 def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):

@@ -75,16 +75,3 @@ def test_nodes_keep_their_places_when_the_search_ends(search, page, drawn, monke
     assert places != result.positions and sorted(drawn[-1].edges) == LAST
     app.run()
     assert len(placed) == 1  # the reader may move them since
-
-
-def test_as_many_edges_stay_drawn_as_the_reader_wants(drawn):
-    names = [f"x{k}" for k in range(1, 14)]
-    pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
-    run = refine_by_hand(finished_run(13, truth=None), names, pairs[:74])
-    app = opened(run, "pages/refine/page.py")
-    assert drawn[-1].number_of_edges() == 60
-    app.slider(key=f"graph_strongest_{run.id}_74").set_value(9).run()
-    refine_by_hand(run, names, pairs)  # as when a search has found more
-    app.run()
-    assert not app.exception and drawn[-1].number_of_edges() == 9
-    assert app.slider(key=f"graph_strongest_{run.id}_78").value == 9

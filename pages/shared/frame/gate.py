@@ -11,7 +11,6 @@ from disco.reports.packing import pack, unpack
 from disco.runs import Run
 from disco.server import log, shares, users
 from disco.server.users import User
-from disco.subjects import stamps
 from disco.words import how_many
 from pages.shared import session
 from pages.shared.widgets import errors
@@ -110,5 +109,4 @@ def share_button(run: Run) -> None:
 def _address(run: Run, link: str) -> str:
     base = urlsplit(st.context.url or "")
     root = base.path.rpartition("/")[0]
-    page = "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
-    return f"{base.scheme}://{base.netloc}{root}/{page}?run={link}"
+    return f"{base.scheme}://{base.netloc}{root}/{session.run.page_of(run)}?run={link}"

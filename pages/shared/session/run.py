@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco import runs
 from disco.errors import InputError
+from disco.subjects import stamps
 from pages.shared.session import address
 
 _MISSING = "shared_missing_run"
@@ -31,6 +32,17 @@ def select(run: runs.Run | None) -> None:
     if run is not None:
         st.session_state.pop(_MISSING, None)
     address.keep("run", None if run is None else run.id)
+
+
+def page_of(run: runs.Run) -> str:
+    """The page of its result; without one, that on which its fit starts."""
+    return "graph" if stamps.fit(run) or stamps.refinement(run) else "train"
+
+
+def show(run: runs.Run) -> None:
+    """Open a run on that page."""
+    select(run)
+    address.go(page_of(run))
 
 
 def why_missing() -> str | None:
