@@ -44,7 +44,7 @@ _ABOUT = {
 
 def section(run: Run, comparison: Compared) -> None:
     """The choice of methods, and the button; in an expander if some have already ended."""
-    if not comparison.others:
+    if not comparison.methods:
         _choose(run, comparison)
         return
     with st.expander("Add methods", icon=":material/add:"):

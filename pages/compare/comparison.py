@@ -34,7 +34,7 @@ class Compared:
     ended: list[MethodResult]
 
     @property
-    def others(self) -> list[MethodResult]:
+    def methods(self) -> list[MethodResult]:
         """The methods other than the run's own fit and refinement."""
         return [result for result in self.ended if result.method not in OWN]
 
@@ -58,7 +58,7 @@ class Compared:
 
     @cached_property
     def _measured(self) -> pd.DataFrame:
-        return compared.table(self.run, self.ended, None if self.known is None else self.known.told)
+        return compared.table(self.run, self.ended, None if self.known is None else self.known.true_edges)
 
     @cached_property
     def results(self) -> Comparison:

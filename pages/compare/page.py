@@ -28,7 +28,7 @@ if status.state not in ("none", "done"):
     monitor.monitor(run, monitoring.KIND)
 if not status.active:
     choosing.section(run, compared)
-if not compared.others:
+if not compared.methods:
     st.stop()
 against_truth = sections.truth_of(compared)
 sections.methods_table(compared, against_truth)

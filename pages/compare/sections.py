@@ -144,7 +144,7 @@ def truth_of(comparison: Compared) -> TruthComparison | None:
     """The truth, if known and shown; an unusable truth is reported, and the results still appear."""
     try:
         against_truth = truth.visible(comparison)
-        if against_truth is not None and (why := compared.looped(against_truth.told)):
+        if against_truth is not None and (why := compared.looped(against_truth.true_edges)):
             raise InputError(why)
     except InputError as error:
         st.error(plain(str(error)), icon=":material/error:")

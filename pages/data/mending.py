@@ -40,7 +40,7 @@ def first(draft: Draft) -> None:
         for problem in draft_facts.problems(draft)
         if problem.kind not in _ELSEWHERE and not {*problem.columns} & questioned
     ]
-    if problems or roles.asked(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
+    if problems or roles.guessed(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
         with st.container(border=True, key="settle"):
             findings.problem_list(problems, _way_out(draft))
             faults.panel(draft)
@@ -52,7 +52,7 @@ def first(draft: Draft) -> None:
 
 def _questioned(draft: Draft) -> set[str]:
     """The names of the columns that a question is about, unless no other columns would remain."""
-    questioned = roles.asked(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
+    questioned = roles.guessed(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
     return questioned | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
 
 

@@ -34,7 +34,7 @@ _HELP = (
 )
 
 
-def asked(draft: Draft) -> set[str]:
+def guessed(draft: Draft) -> set[str]:
     """The names of the columns that the reader is asked about."""
     return {str(draft.table.columns[at]) for at in _open(draft)}
 

@@ -44,10 +44,10 @@ def margin(run: Run, refinement: Refinement | None) -> float:
     return chosen / 100
 
 
-@cached(lambda run, _found: str(run.path))
+@cached(lambda run, _contrasts: str(run.path))
 def remarks(run: Run, contrasts: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(evidence_words.given(run), contrasts)
+    return experiments.remarks(evidence_words.prepared_rows(run), contrasts)
 
 
 def verdict(contrasts: pd.DataFrame, margin: float) -> None:

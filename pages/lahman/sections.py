@@ -138,7 +138,7 @@ def refine(cohort: Group, finished: dict[str, Run], refined: dict[str, Refined])
     fitted = {label: run for label, run in cohort.items() if label in finished}
     group.section("lahman_refine", fitted, "Refine", _REFINE, CHOICE, finished)
     if refined:
-        ends(refined, NEAR)
+        search_ends(refined, NEAR)
         st.caption(ASSUMED)
 
 
@@ -207,7 +207,7 @@ def arrows(results: Results) -> None:
         figure.show(figures.positions({run: graph.nodes for run, graph in orders.items()}), "lahman_places")
 
 
-def ends(refined: Mapping[str, Refined], near: float) -> None:
+def search_ends(refined: Mapping[str, Refined], near: float) -> None:
     """Where the searches of one run's refinement ended, and how far their orders agree with the references.
 
     Optima within `near` nats cannot be distinguished.

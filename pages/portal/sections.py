@@ -163,21 +163,23 @@ def both_graphs(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
         runs: two refined runs by label, or one.
         titles: what each graph is, in Markdown; the number of edges precedes it, and that of decided ones follows.
     """
-    read = {label: one.refined.found for label, run in runs.items() if (one := refinement.readable(run))}
+    read = {
+        label: refinement_of.refined.found for label, run in runs.items() if (refinement_of := refinement.readable(run))
+    }
     if not read:
         return
     both = read if len(read) > 1 else {**read, "the same": next(iter(read.values()))}
     pair = paired.Pair(Comparison.of(both), *both, tuple(both), _CHANGES)
     paired.numbers(pair)
-    decided = [int(one.edges["decided"].sum()) for one in both.values()]
-    captions = [f"{one}, {sure} decided" for one, sure in zip(titles, decided, strict=True)]
+    decided = [int(graph.edges["decided"].sum()) for graph in both.values()]
+    captions = [f"{title}, {sure} decided" for title, sure in zip(titles, decided, strict=True)]
     full = [f"**{plain(name)}**: {plain(portal.NAMES[name])}" for name in pair.results.nodes if name in portal.NAMES]
     caption = {"caption": " · ".join(full)} if full else {}
     paired.graphs(pair, "portal", captions, height=360, names=portal.NAMES, **caption)
     with st.expander("Every edge, with its numbers", icon=":material/table_rows:"):
         paired.edges(pair, "portal", "portal_edges.csv")
-        for label, one in read.items():
-            for note in one.notes:
+        for label, graph in read.items():
+            for note in graph.notes:
                 st.caption(f"{label.capitalize()}: {plain(note)}")
 
 

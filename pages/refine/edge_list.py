@@ -55,7 +55,7 @@ def explore(
         with st.container(key="refine_filters"):
             with st.expander("Filter and colour the edges", icon=":material/filter_alt:"):
                 lines, absent = _lines(changes, comparison)
-                edges, unjudged = kept(refinement.edges, chosen(refinement))
+                edges, unjudged = passing(refinement.edges, chosen(refinement))
             if unjudged:
                 st.caption(f"{how_many(unjudged, 'edge')} shown although a filter lacks the number that it needs.")
             every = contexts.joined(refinement, refinement.subgraph(edges))
@@ -280,7 +280,7 @@ def chosen(refinement: Refinement) -> Filters:
     return filters
 
 
-def kept(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
+def passing(edges: pd.DataFrame, filters: Filters) -> tuple[pd.DataFrame, int]:
     """The edges that pass, in the same order, and how many of them no filter could judge.
 
     An edge passes if a filter lacks the number that it needs, since the edge may be strong.

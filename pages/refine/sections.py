@@ -122,7 +122,7 @@ def _searches(refinement: Refinement) -> None:
     st.markdown(best)
     left, right = st.container(key="beside_searches").columns(2, gap="large")
     with left:
-        figure.show(refinement.ends, "refine_ends")
+        figure.show(refinement.ends_figure, "refine_ends")
     with right:
         figure.show(refinement.sweeps, "refine_sweeps")
 

@@ -48,7 +48,7 @@ def in_sight() -> None:
         fit_options.option("folds", disabled=session.draft.settings().folds_by == "counts")
 
 
-def others() -> None:
+def boxes() -> None:
     """All other settings, in two boxes whose widgets are drawn while the box is open."""
     for label, icon, key, titles in _BOXES:
         box = st.expander(label, icon=icon, key=key, on_change="rerun")

@@ -46,4 +46,4 @@ with box:
     with right:
         fit_start.start_box(draft)
         find_graph.offer_quick_look(draft)
-    fit_settings.others()
+    fit_settings.boxes()

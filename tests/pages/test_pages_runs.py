@@ -227,7 +227,7 @@ def test_a_truth_is_attached_replaced_and_removed_and_results_notice(tick):
     at = booted("data", run=run.id).switch_page("pages/runs/page.py").run()  # Data holds the table, and so its truth
     give(at, run, b"parent,child\nx1,x2\n")
     assert not at.exception and not at.error and len(run.truth()) == 1
-    assert len(fit.of(run, results.own_variant(run)).known.told) == 1
+    assert len(fit.of(run, results.own_variant(run)).known.true_edges) == 1
     assert any(found.label == "SHD" for found in booted("graph", run=run.id).metric)
     give(at, run, b"parent,child\nx1,x2\nx2,x3\n", times=1)
     assert len(run.truth()) == 1  # not before the button is pressed

@@ -144,9 +144,9 @@ class Slow(Generic[T]):
         if computation is not None and (computation.is_running or not anew):
             return computation
         with st.spinner(f"{self.words} …" if isinstance(self.words, str) else "Computing …"):
-            return self._now() if self.at_once else self._start()
+            return self._at_once() if self.at_once else self._start()
 
-    def _now(self) -> Computation[T]:
+    def _at_once(self) -> Computation[T]:
         def run() -> Computation[T]:
             computation = Computation()
             computation.do(self.work, self.failure, *self.inputs())

@@ -190,11 +190,11 @@ def contrasted(run: Run, margin: float) -> pd.DataFrame:
     """The run's contrasts, the surest first."""
     from disco.experiments import contrasts  # imports scipy.stats
 
-    frame = contrasts(given(run), margin)
+    frame = contrasts(prepared_rows(run), margin)
     return frame.sort_values(["q_value", "p_value"], ignore_index=True)
 
 
-def given(run: Run) -> Prepared:
+def prepared_rows(run: Run) -> Prepared:
     """The run's table with its roles."""
     return Prepared(run.table(), run.adjustment)
 

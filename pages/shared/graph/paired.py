@@ -35,15 +35,15 @@ class Pair:
     """Two results of a comparison by name, words for them as in "Only first", and explanations of some changes."""
 
     results: Comparison
-    one: str
-    other: str
+    first: str
+    second: str
     words: tuple[str, str] = ("first", "second")
     helps: Mapping[str, str] | None = None
 
     @cached_property
     def changes(self) -> pd.DataFrame:
         """Every edge of either, with its change and its numbers in both."""
-        return self.results.changes(self.one, self.other)
+        return self.results.changes(self.first, self.second)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -69,13 +69,13 @@ def numbers(pair: Pair) -> None:
         "opened": "In both graphs; one of them leaves the direction open.",
         **(pair.helps or {}),
     }
-    may_be_open = any(pair.results.found[name].undirected for name in (pair.one, pair.other))
+    may_be_open = any(pair.results.found[name].undirected for name in (pair.first, pair.second))
     for change, label in pair.labels.items():
         if change != "opened" or may_be_open:
             row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))
     orders = pair.results.orders
-    if pair.one in orders and pair.other in orders:
-        agreement = pair.results.order_agreements.loc[pair.one, pair.other]
+    if pair.first in orders and pair.second in orders:
+        agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
         row.metric("Order agreement", number(agreement), width=170, help=help)
 
@@ -103,7 +103,7 @@ def graphs(
     order = results.order if by_methods else results.nodes
     ties = changes[["parent", "child"]].assign(z=1.0)
     placed = _Placed(order, placing.positions(order, ties, _SHAPE))
-    sides = zip((pair.one, pair.other), titles, two_columns(f"{key}_graphs"), strict=True)
+    sides = zip((pair.first, pair.second), titles, two_columns(f"{key}_graphs"), strict=True)
     for index, (name, title, box) in enumerate(sides):
         with box:
             graph = results.weighed(name) if by_methods else results.found[name].drawn(order)

@@ -72,7 +72,7 @@ class Refinement:
         return TruthComparison.of(self.run, self.order)
 
     @cached_property
-    def ends(self) -> Ready:
+    def ends_figure(self) -> Ready:
         """The figure of the scores at which its searches ended."""
         return ready(figures.ends(self.refined.starts, self.choice.bound))
 

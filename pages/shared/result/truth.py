@@ -34,7 +34,7 @@ class TruthComparison:
     Attributes:
         ocs: its candidates: fold, parent, child, ocs, z.
         taus: the values of τ_Z along the curves.
-        told: the true edges among the nodes, as given: parent, child, and possibly direction.
+        true_edges: the true edges among the nodes, as given: parent, child, and possibly direction.
         strangers: names in the truth that are not nodes of the result; their edges are left out.
         left_out: the number of edges left out.
     """
@@ -43,7 +43,7 @@ class TruthComparison:
     order: list[str]
     ocs: pd.DataFrame
     taus: Sequence[float]
-    told: pd.DataFrame
+    true_edges: pd.DataFrame
     strangers: list[str]
     left_out: int
 
@@ -65,7 +65,7 @@ class TruthComparison:
     @cached_property
     def edges(self) -> pd.DataFrame:
         """The true edges; those whose direction cannot be known are reversed where needed to agree with the order."""
-        return metrics.along(self.order, self.told)
+        return metrics.along(self.order, self.true_edges)
 
     @cached_property
     def either_way(self) -> set[tuple[str, str]]:
@@ -152,7 +152,7 @@ def visible(result: Held) -> TruthComparison | None:
     Draws the line that reveals or hides it, and warns about a truth that does not fit.
     """
     comparison = result.known
-    if comparison is None or (result.run.teaching and not _curtain(_pairs(comparison.told))):
+    if comparison is None or (result.run.teaching and not _curtain(_pairs(comparison.true_edges))):
         return None
     if comparison.strangers:
         st.warning(

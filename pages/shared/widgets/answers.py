@@ -169,7 +169,7 @@ class Bound:
     def option(self, name: str, **extra: Any) -> None:
         """The widget of an option; an empty box for a number stands for None. Arguments as for `widget`."""
         option = options(self._declared)[name]
-        arguments = self._given(name)
+        arguments = self._arguments(name)
         if option.kind is float:
             st.session_state[arguments["key"]] = float(self._now(name))
         empty = {"value": None} if self._now(name) is None else {}
@@ -177,21 +177,21 @@ class Bound:
 
     def switch(self, name: str, label: str, text: str) -> None:
         """Yes or no."""
-        st.toggle(label, help=text, **self._given(name))
+        st.toggle(label, help=text, **self._arguments(name))
 
     def choice(
         self, name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str | None = None
     ) -> None:
         """A choice from a list."""
-        st.selectbox(label, options, help=text, **self._given(name), format_func=words)
+        st.selectbox(label, options, help=text, **self._arguments(name), format_func=words)
 
     def segments(
         self, name: str, label: str, options: Sequence[str], words: Callable[[str], str], text: str | None = None
     ) -> None:
         """A choice among a few words, all in sight."""
-        segments(label, {option: words(option) for option in options}, help=text, **self._given(name))
+        segments(label, {option: words(option) for option in options}, help=text, **self._arguments(name))
 
-    def _given(self, name: str) -> dict[str, Any]:
+    def _arguments(self, name: str) -> dict[str, Any]:
         key = f"{self._begin}{name}"
         st.session_state[key] = self._now(name)
         return {"key": key, "on_change": self._changed, "args": (name,)}
