@@ -3,8 +3,6 @@
 This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
-from typing import Any
-
 import streamlit as st
 
 from disco.table.cells import names_of
@@ -99,16 +97,14 @@ def _reading(draft: Draft) -> None:
         return
     can_choose = how is not None
     label = plain(rereading.in_words(how)) if can_choose else "Rows and columns"
-    with st.expander(label, icon=":material/description:", expanded=can_choose and _asks(how, sheets, notes)):
+    # Another sheet, strand or the hidden rows may be meant.
+    may_differ = can_choose and (len(sheets) > 1 or any(how.get(name) is not None for name in ("strand", "hidden")))
+    is_open = may_differ and bool(notes)
+    with st.expander(label, icon=":material/description:", expanded=is_open):
         choices = rereading.form(how, sheets, f"reading_{draft.key}") if can_choose else None
         reshaping.menu(draft)
     if choices is not None:
         rereading.again(choices)
-
-
-def _asks(how: dict[str, Any], sheets: list[str], notes: list[str]) -> bool:
-    """Whether the choices of reading should be in sight: another sheet, or another strand, may be meant."""
-    return bool(notes) and (len(sheets) > 1 or how.get("strand") is not None or how.get("hidden") is not None)
 
 
 def _history(draft: Draft) -> None:

@@ -108,8 +108,9 @@ def _parameter(name: str, items: list[Parameter]) -> None:
     st.session_state[key] = value if value is None or is_whole else float(value)
     defaults = " / ".join(dict.fromkeys(f"{item.default:g}" for item in items))
     low, high = max(item.low for item in items), min(item.high for item in items)
+    words = items[0].label
     st.number_input(
-        plain(_capital(items[0].label)),
+        plain(words[:1].upper() + words[1:]),
         key=key,
         value=None,
         step=1 if is_whole else None,
@@ -119,10 +120,6 @@ def _parameter(name: str, items: list[Parameter]) -> None:
         args=(name,),
         help=f"From {low:g} to {high:g}. Empty: {defaults}.",
     )
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _parameter_changed(name: str) -> None:

@@ -172,24 +172,21 @@ def _search(run: Run, present: Knowledge, rules: Knowledge) -> None:
         _start(run, rules)
 
 
-def _name(run: Run, rules: Knowledge) -> str:
-    table = shown(drafts.table_name(run.name, run.settings), 40)
-    number = drafts.next_number(table, ((item.name, item.settings) for item in runs.list_runs()))
-    return drafts.run_name(table, run.settings, run.roles, rules if rules.to_dict() else None, number)
-
-
 def _start(run: Run, rules: Knowledge) -> None:
     with errors.caught():
+        knowledge = rules if rules.to_dict() else None
+        table = shown(drafts.table_name(run.name, run.settings), 40)
+        number = drafts.next_number(table, ((item.name, item.settings) for item in runs.list_runs()))
         next_run = runs.create_run(
             run.with_roles(),
             run.settings,
-            name=_name(run, rules),
+            name=drafts.run_name(table, run.settings, run.roles, knowledge, number),
             source=run.source,
             truth=run.truth(),
             device=run.device,
             teaching=run.teaching,
             rows_left_out=run.rows_left_out,
-            knowledge=rules if rules.to_dict() else None,
+            knowledge=knowledge,
             roles=run.roles,
             dismissed=runs.artefacts.of(run).dismissed,
             origin=runs.origin.of_table(run),

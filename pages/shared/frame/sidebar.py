@@ -134,7 +134,9 @@ def _run_box(listed: dict[str, runs.Run]) -> None:
     if current is not None and current.id not in listed:
         listed[current.id] = current
     key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
-    names = _labels(list(listed.values()))
+    # The oldest keeps its label when a new run appears; all differ, since the browser returns a label, not an id.
+    oldest_first = list(listed.values())[::-1]
+    names = dict(zip([run.id for run in oldest_first], distinct(map(_label, oldest_first)), strict=True))
     st.selectbox(
         "Run",
         list(listed),
@@ -145,12 +147,6 @@ def _run_box(listed: dict[str, runs.Run]) -> None:
         on_change=partial(_picked, key),
         help="Your fits and refinements, from this app or the command line. The page address includes the open run.",
     )
-
-
-def _labels(listed: list[runs.Run]) -> dict[str, str]:
-    """A label for each run by its id. All differ, since the browser returns a label, not an id."""
-    listed = listed[::-1]  # the oldest keeps its label when a new run appears
-    return dict(zip([run.id for run in listed], distinct(map(_label, listed)), strict=True))
 
 
 def _label(run: runs.Run) -> str:
