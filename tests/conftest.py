@@ -46,7 +46,7 @@ BROWSER_TESTS = "browser"  # the folder that one process runs alone: a second on
 # What takes longest comes early, so that no process is left with it at the end.
 LONG = (
     *UNCOMPILED, BROWSER_TESTS, "test_battery", "test_tampered", "test_jobs_refine", "test_pages_sparse",
-    "test_pages_refine_missing", "test_benchmarks", "test_making", "test_jobs_compare", "test_likelihood_compiled",
+    "test_pages_script", "test_benchmarks", "test_making", "test_jobs_compare", "test_likelihood_compiled",
 )  # fmt: skip # a table
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

@@ -115,9 +115,6 @@ def test_the_answer_has_the_engines_numbers_and_a_bad_value_is_a_sentence(monkey
     for value, words in ((900, "No row has a"), (4, "Both sides set the same values")):
         next(one for one in at.number_input if "effects_after" in one.key).set_value(value).run()
         assert not at.exception and words in at.error[0].value and "What drives" in texts(at)
-    facts = Facts.of(run, effect={"on": "c", "do": {"b": 8.0}, "against": {"b": 4.0}})
-    assert "answer = found.effect(table, on='c', do={'b': 8.0}, against={'b': 4.0})" in python(facts)
-    assert "disco effect again --on c --do b=8 --against b=4" in shell(facts)
 
 
 def test_a_link_asks_its_question_and_another_cause_has_its_own_values():

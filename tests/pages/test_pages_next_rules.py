@@ -98,17 +98,11 @@ def test_rules_are_added_to_those_of_the_run_which_can_be_removed(started):
     assert run.knowledge() == own
 
 
-def test_a_run_whose_last_rule_is_removed_is_searched_without_any(started):
-    run = create_run(poisson(names=("x1", "x2")), Settings(), name="r · 2, with rules", knowledge=Knowledge([["x1"]]))
+def test_a_run_whose_last_rule_is_removed_is_searched_without_any_and_with_the_same_roles(started):
+    table, roles = poisson(names=("x1", "x2", "site")).assign(site=np.arange(90) % 3), Roles({"site": "covariate"})
+    run = create_run(table, Settings(), name="r · 2, with rules", knowledge=Knowledge([["x1"]]), roles=roles)
     press(picked(refine_by_hand(run)), "drop_tiers", "search")
-    assert started[0][0].knowledge() is None and started[0][0].name == "r · 3, ranks, tuned"
-
-
-def test_the_other_run_has_the_same_roles(started):
-    table = poisson(names=("x1", "x2", "site")).assign(site=np.arange(90) % 3)
-    roles = Roles({"site": "covariate"})
-    run = create_run(table, Settings(), name="r", roles=roles)
-    press(picked(refine_by_hand(run)), "require", "search")
-    other = started[0][0]
-    assert other.roles == run.roles and other.nodes == ["x1", "x2"]
-    pd.testing.assert_frame_equal(other.with_roles(), run.with_roles())
+    next_run = started[0][0]
+    assert next_run.knowledge() is None and next_run.name == "r · 3, adjusted, ranks, tuned"
+    assert next_run.roles == run.roles and next_run.nodes == ["x1", "x2"]
+    pd.testing.assert_frame_equal(next_run.with_roles(), run.with_roles())
