@@ -63,7 +63,7 @@ class QuestionForm(NamedTuple):
         return {setting.node: setting.before for setting in self.sets}
 
 
-class Places(NamedTuple):
+class Slots(NamedTuple):
     """Containers for the values: next to the cause, and below it for further set nodes."""
 
     between: DeltaGenerator
@@ -92,7 +92,7 @@ def change(refinement: Refinement, **changes: Any) -> None:
     _tell(_with_values(refinement, form))
 
 
-def nodes(refinement: Refinement) -> tuple[QuestionForm, Places]:
+def nodes(refinement: Refinement) -> tuple[QuestionForm, Slots]:
     """Draw the boxes for cause and outcome; return the question, and the containers for the values."""
     form = current(refinement)
     row = st.container(key="effects_question", horizontal=True, vertical_alignment="bottom")
@@ -103,10 +103,10 @@ def nodes(refinement: Refinement) -> tuple[QuestionForm, Places]:
     swapped = {"cause": form.outcome, "outcome": form.cause, "before": None, "after": None}
     icon = ":material/swap_horiz:"
     row.button("Swap", icon=icon, key="effects_swap", on_click=change, args=(refinement,), kwargs=swapped)
-    return form, Places(between, st.container())
+    return form, Slots(between, st.container())
 
 
-def values(refinement: Refinement, form: QuestionForm, slots: Places) -> QuestionForm:
+def values(refinement: Refinement, form: QuestionForm, slots: Slots) -> QuestionForm:
     """Draw the boxes for the values, and those of further set nodes; return the question with all values."""
     form = _with_values(refinement, form)
     _keep(refinement, form)

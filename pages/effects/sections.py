@@ -20,7 +20,7 @@ from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, of_graphs, series
 from pages.effects import answering, question
 from pages.effects.answering import Answered
-from pages.effects.question import Places, QuestionForm
+from pages.effects.question import QuestionForm, Slots
 from pages.shared.evidence import evidence_words, modelled, next_steps, questions
 from pages.shared.frame import intro
 from pages.shared.graph import downloads
@@ -33,7 +33,7 @@ from pages.shared.work import find_graph
 _MOST_PATHS = 8
 
 
-def answered(refinement: Refinement, form: QuestionForm, slots: Places) -> bool:
+def answered(refinement: Refinement, form: QuestionForm, slots: Slots) -> bool:
     """Draw the values and, once it is computed, the answer; return whether it is."""
     form = question.values(refinement, form, slots)
     answer = answering.effect(refinement.run, form.outcome, form.do, form.against, form.where)
