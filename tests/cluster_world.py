@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from disco.errors import InputError
 from disco.progress import Reporter, Sketch
+
+PATIENCE = 120.0  # seconds; a cluster that starts takes a few
 
 
 @contextlib.contextmanager
@@ -19,9 +22,15 @@ def cluster_of(workers: int) -> Iterator[tuple[str, subprocess.Popen]]:
     command, path = [sys.executable, __file__, str(workers)], {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, env={**os.environ, **path}, **pipes) as process:
+        stopping = threading.Timer(PATIENCE, process.kill)  # a cluster that does not start must not be waited for
+        stopping.start()
         try:
-            yield process.stdout.readline().strip(), process
+            address = process.stdout.readline().strip()
+            stopping.cancel()
+            assert address, "the cluster did not start"  # without an address, this process would work, and be killed
+            yield address, process
         finally:
+            stopping.cancel()
             process.stdin.close()  # it ends
 
 

@@ -2,8 +2,6 @@
 
 import dataclasses
 import itertools
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -287,12 +285,6 @@ def scored(walk, scores):
     return dataclasses.replace(found, score=next(scores))
 
 
-@pytest.mark.parametrize("change", [{"starts": 0}, {"restarts": -1}, {"bootstrap": -1}, {"folds": 1}, {"bound": -1.0}])
-def test_choices_out_of_range(change):
-    with pytest.raises(InputError, match=next(iter(change))):
-        Choice(**change)
-
-
 def test_a_table_too_large_for_memory_is_refused_with_what_would_fit(known, monkeypatch):
     monkeypatch.setattr("disco.cluster.free_bytes", lambda device: duration.peak_bytes(len(known.table), 2))
     with pytest.raises(InputError, match=r"A refinement of .* free. Use at most 2 columns or fewer rows\."):
@@ -354,10 +346,3 @@ def test_copies_and_complements(other):
     result = refine(table, ALONE)
     assert np.isfinite(result.score) and not result.edges["decided"].any()
     assert any(note.startswith('"b" is a copy of "a"') or "add up to 1" in note for note in result.notes)
-
-
-def test_the_engine_alone_loads_neither_psutil_nor_platformdirs():
-    """These are for runs, workers and caches; scikit-learn brings psutil along."""
-    code = "import sys, disco.refine; print(sorted({'psutil', 'platformdirs'} & set(sys.modules)))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    assert told.stdout.strip() == "[]"
