@@ -6,21 +6,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from job_world import ENDLESS, FOREVER, PATIENCE, few_threads, wait
+from job_world import PATIENCE, few_threads, wait
 
 from disco.__main__ import main
 from disco.errors import InputError
 from disco.paper.settings import Settings
-from disco.runs import Run, create_run, find_runs, list_runs, making, open_run, runs_root
+from disco.runs import create_run, find_runs, list_runs, making, open_run, runs_root
 from disco.runs.locks import Lock
-from disco.subjects import FIT, REFINE
-from disco.subjects.fit.events import read_events
+from disco.subjects import REFINE
 
 assert few_threads  # used by every test here
 
@@ -43,10 +40,7 @@ create_run(table, Settings(), name="killed", folder=sys.argv[2] or None)
 
 @pytest.mark.parametrize(
     ("where", "folder"),
-    [
-        *(("making.write_counts", ""), ("making.write_json", "own"), ("making.Run", "")),
-        *(("os.rename", ""), ("os.rename", "own")),
-    ],
+    [("making.write_counts", ""), ("making.write_json", "own"), ("os.rename", "")],
 )
 def test_a_maker_that_is_killed_leaves_no_run(small_table, tmp_path, where, folder):
     own = str(tmp_path / folder) if folder else ""
@@ -101,42 +95,24 @@ def test_two_makers_of_one_folder_do_not_mix(small_table, tmp_path, monkeypatch)
     assert list_runs() == others and list(others[0].table()) == ["a", "b"] and not list(tmp_path.glob(".making-*"))
 
 
-def started(*arguments: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "disco", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@contextmanager
-def one_works(first: subprocess.Popen, second: subprocess.Popen, run: Run, works: object) -> Iterator[None]:
-    """One of two processes ends with a sentence, while the other works until the end of the `with` block."""
+def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(small_table, tmp_path, capsys):
+    small_table.to_csv(tmp_path / "counts.csv", index=False)
+    run = create_run(small_table, Settings(), name="twice", folder=tmp_path / "out", device="cpu")
+    typed = ["refine", str(run.path), "--bootstrap", "100000"]
+    command = [sys.executable, "-m", "disco", *typed]
+    first, second = (
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
+    )
     wait(lambda: first.poll() is not None or second.poll() is not None)
     refused, working = (first, second) if first.poll() is not None else (second, first)
     told = refused.communicate(timeout=PATIENCE)[1].strip().splitlines()
     assert refused.returncode == 2 and "already queued or running" in told[-1], told
-    wait(works)
+    wait(lambda: run.status(REFINE).state == "running")
     assert working.poll() is None and run.alive
-    yield
+    for other in (typed, ["fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume"]):
+        assert main(other) == 2 and "already queued or running" in capsys.readouterr().err
     working.send_signal(signal.SIGINT)
     assert "stopped;" in working.communicate(timeout=PATIENCE)[1] and working.returncode == 130
-
-
-@pytest.mark.usefixtures("single_threaded")
-def test_of_two_resumed_fits_one_works_and_the_other_gets_a_sentence(small_table, tmp_path):
-    small_table.to_csv(tmp_path / "counts.csv", index=False)
-    run = create_run(small_table, ENDLESS, name="twice", folder=tmp_path / "out", device="cpu")
-    typed = ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), *FOREVER, "--resume")
-    with one_works(started(*typed), started(*typed), run, lambda: len(read_events(run)) > 0):
-        pass
-    assert run.status(FIT).state == "cancelled"
-
-
-def test_of_two_refinements_of_a_run_one_works_and_the_other_gets_a_sentence(small_table, tmp_path, capsys):
-    small_table.to_csv(tmp_path / "counts.csv", index=False)
-    run = create_run(small_table, Settings(), name="twice", folder=tmp_path / "out", device="cpu")
-    typed = ("refine", str(run.path), "--bootstrap", "100000")
-    with one_works(started(*typed), started(*typed), run, lambda: run.status(REFINE).state == "running"):
-        for other in (typed, ("fit", str(tmp_path / "counts.csv"), "--out", str(run.path), "--resume")):
-            assert main(list(other)) == 2 and "already queued or running" in capsys.readouterr().err
     assert run.status(REFINE).state == "cancelled"
     assert time.time() > (run.status(REFINE).finished_at or 0) > 0
 

@@ -38,17 +38,16 @@ def stamps(run: Run) -> dict[str, int]:
 @pytest.mark.usefixtures("strange")
 def test_one_failure_does_not_stop_the_rest_and_the_results_are_written(monkeypatch):
     run = finished_run(4)
-    ask(run, "good", "undirected")
-    found = ask(run, "slow", "bug", "killed", "good", "undirected", limit=1)
-    ended = {one.method: one.state for one in found}
-    assert ended == states(run) and ended["slow"] == "timeout" and ended["good"] == ended["undirected"] == "done"
+    ask(run, "good")
+    found = ask(run, "slow", "good", limit=1)
+    assert {one.method: one.state for one in found} == states(run) == {"slow": "timeout", "good": "done"}
     found = ask(run, "bug", "killed", "good")
     assert {one.method: one.state for one in found} == {"bug": "failed", "killed": "failed", "good": "done"}
     status = run.status(COMPARE)
     assert status.state == "done" and status.progress == 1.0 and status.error is None
     assert "KeyError" in (run.path / "compare/bug/log.txt").read_text()
     lines = (run.path / "compare.csv").read_text().splitlines()
-    assert len(lines) == 6 and lines[0].startswith('"method","state","seconds","edges"')
+    assert len(lines) == 5 and lines[0].startswith('"method","state","seconds","edges"')
     assert run.status(FIT).state == "done" and not run.alive
 
 
@@ -101,33 +100,12 @@ def test_the_status_tells_the_method_at_work_and_its_share():
     assert {("good", 0, 2), ("undirected", 1, 2)} <= told and run.status(COMPARE).method == ""
 
 
-def begin(run: Run) -> None:
-    """Start a comparison of two methods in a worker."""
-    jobs.start(run, COMPARE, MethodsRequest({"sort-mean": {}, "sort-variance": {}}))
-
-
-def test_a_started_comparison_runs_apart_and_ends():
-    run = finished_run(4)
-    begin(run)
+def test_a_comparison_runs_apart_is_interrupted_when_it_is_killed_and_goes_on():
+    run, asked = finished_run(4), MethodsRequest({"sort-mean": {}, "sort-variance": {}})
+    jobs.start(run, COMPARE, asked)
     assert run.status(COMPARE).active and run.works_on(COMPARE)
     with pytest.raises(InputError, match="queued or running"):
-        begin(run)
-    wait(lambda: not run.alive)
-    assert run.status(COMPARE).state == "done" and states(run) == {"sort-mean": "done", "sort-variance": "done"}
-
-
-def test_a_cancelled_comparison_is_resumable():
-    run = finished_run(4)
-    begin(run)
-    wait(lambda: run.status(COMPARE).state == "running")
-    jobs.cancel(run, COMPARE)
-    assert run.status(COMPARE).state == "cancelled" and run.status(COMPARE).resumable and not run.alive
-    assert len(states(run)) < 2
-
-
-def test_a_killed_comparison_is_interrupted_and_goes_on():
-    run = finished_run(4)
-    begin(run)
+        jobs.start(run, COMPARE, asked)
     wait(lambda: "sort-mean" in states(run) or not run.alive)
     kill(run)
     before = stamps(run)
@@ -135,7 +113,8 @@ def test_a_killed_comparison_is_interrupted_and_goes_on():
         assert run.status(COMPARE).state == "interrupted"
         jobs.start(run, COMPARE, compared.asked(run))
         wait(lambda: not run.alive)
-    assert run.status(COMPARE).state == "done" and stamps(run)["sort-mean"] == before["sort-mean"]
+    assert states(run) == {"sort-mean": "done", "sort-variance": "done"} and run.status(COMPARE).state == "done"
+    assert stamps(run)["sort-mean"] == before["sort-mean"]
 
 
 def test_a_lost_request_is_one_sentence(monkeypatch):
