@@ -61,6 +61,25 @@ def around(values: Iterable[float], beyond: float) -> tuple[float, float]:
     return max(min(limits) / beyond, WIDEST[0]), min(max(limits) * beyond, WIDEST[1])
 
 
+def marks(
+    figure: go.Figure, x: Any, y: Any, look: dict[str, Any], name: str = "", hover: str = "", **options: Any
+) -> None:
+    """Draw points; without a name they have no entry in the legend, and without `hover` no text at the pointer."""
+    figure.add_scatter(x=x, y=y, mode="markers", marker=look, **_words(name, hover), **options)
+
+
+def lines(
+    figure: go.Figure, x: Any, y: Any, look: dict[str, Any], name: str = "", hover: str = "", **options: Any
+) -> None:
+    """Draw a line, as `marks`."""
+    figure.add_scatter(x=x, y=y, mode="lines", line=look, **_words(name, hover), **options)
+
+
+def _words(name: str, hover: str) -> dict[str, Any]:
+    legend = {"name": name} if name else {"showlegend": False}
+    return {**legend, **({"hovertemplate": f"{hover}<extra></extra>"} if hover else {"hoverinfo": "skip"})}
+
+
 def ratios(figure: go.Figure, rows: pd.DataFrame, name: str, colour: str, symbol: str, **options: Any) -> None:
     """Draw ratios with their intervals, (ratio, low, high) per row; the index is the position on the vertical axis."""
     spread = {"array": rows["high"] - rows["ratio"], "arrayminus": rows["ratio"] - rows["low"]}

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.effects.effect_records import Effect
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
 from disco.words import number, series
@@ -73,17 +73,8 @@ def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
 
 def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: str, hover: str) -> None:
     x = rows["value"]
-    figure.add_scatter(
-        x=[*x, *x[::-1]],
-        y=[*rows["high"], *rows["low"][::-1]],
-        fill="toself",
-        fillcolor=colour,
-        opacity=_BAND,
-        mode="lines",
-        line={"width": 0},
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    y = [*rows["high"], *rows["low"][::-1]]
+    axes.lines(figure, [*x, *x[::-1]], y, {"width": 0}, fill="toself", fillcolor=colour, opacity=_BAND)
     figure.add_scatter(
         x=x,
         y=rows["mean"],
@@ -96,14 +87,8 @@ def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: s
 
 
 def _marks(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:
-    figure.add_scatter(
-        x=rows["value"],
-        y=rows["mean"],
-        mode="markers",
-        showlegend=False,
-        marker={"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}},
-        hoverinfo="skip",
-    )
+    look = {"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}}
+    axes.marks(figure, rows["value"], rows["mean"], look)
 
 
 def drivers(ranked: pd.DataFrame, on: str) -> go.Figure:

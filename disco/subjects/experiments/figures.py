@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
 
@@ -48,14 +48,9 @@ def forest(
         )
     expected = drawn[drawn["expected"].notna()]
     if len(expected):
-        fig.add_scatter(
-            x=expected["expected"].clip(*WIDEST),
-            y=expected.index,
-            mode="markers",
-            name="predicted from the controls",
-            marker={"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": colours.MUTED}},
-            hovertemplate="predicted from the controls, if what was set acts: %{x:.2f}<extra></extra>",
-        )
+        look = {"symbol": "line-ns", "size": 12, "line": {"width": 2, "color": colours.MUTED}}
+        hover = "predicted from the controls, if what was set acts: %{x:.2f}"
+        axes.marks(fig, expected["expected"].clip(*WIDEST), expected.index, look, "predicted from the controls", hover)
     low, high = around([*drawn["low"], *drawn["high"], *expected["expected"], 0.5, 2.0], 1.15)
     fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
     fig.layout.yaxis = named_rows(f"{row.arm} → {row.node}" if several else row.node for row in drawn.itertuples())

@@ -6,7 +6,7 @@ import networkx as nx
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import log_ticks
 from disco.graph import dag as graphs
 from disco.graph.draw import placing
@@ -54,15 +54,10 @@ def sortable(drawn: Simulated) -> go.Figure:
     figure = go.Figure()
     marks = (("variance", theme.VERMILLION, "circle-open"), ("mean", theme.BLUE, "circle"))
     for name, colour, symbol in marks:
-        figure.add_scatter(
-            x=columns["position"],
-            y=columns[name],
-            mode="markers",
-            name=name,
-            marker={"color": colour, "symbol": symbol},
-            customdata=[theme.label(column) for column in columns["column"]],
-            hovertemplate="%{customdata}: " + name + " %{y:.3g}<extra></extra>",
-        )
+        look = {"color": colour, "symbol": symbol}
+        hover = "%{customdata}: " + name + " %{y:.3g}"
+        data = [theme.label(column) for column in columns["column"]]
+        axes.marks(figure, columns["position"], columns[name], look, name, hover, customdata=data)
     figure.update_yaxes(title_text="mean, variance")
     values = columns[["mean", "variance"]].to_numpy()
     if (values > 0).all():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.graph.draw import colours
 from disco.metrics.precision_recall import at_threshold
 from disco.words import number, share
@@ -21,28 +21,13 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     for index, (share_of_folds, line) in enumerate(table.groupby("pi_min")):
         bold = share_of_folds == current["pi_min"]
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
-        fig.add_scatter(
-            x=line["tau_z"],
-            y=line["f1"],
-            mode="lines",
-            name=f"F1, {words}",
-            line={
-                "color": colours.PICKED if bold else colours.MUTED,
-                "width": 3.5 if bold else 1.8,
-                "dash": ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4],
-            },
-            hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}<extra></extra>",
-        )
+        dash = ("solid", "longdash", "longdashdot", "dashdot")[(folds - 1 - index) % 4]
+        look = {"color": colours.PICKED if bold else colours.MUTED, "width": 3.5 if bold else 1.8, "dash": dash}
+        hover = f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}"
+        axes.lines(fig, line["tau_z"], line["f1"], look, f"F1, {words}", hover)
     _measures(fig, table[table["pi_min"] == current["pi_min"]])
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(
-        x=[tau_z],
-        y=[current["f1"]],
-        mode="markers",
-        showlegend=False,
-        hoverinfo="skip",
-        marker={"color": colours.PICKED, "size": 12},
-    )
+    axes.marks(fig, [tau_z], [current["f1"]], {"color": colours.PICKED, "size": 12})
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(range=[-0.03, 1.03])
     best = table.loc[table["f1"].idxmax()] if table["f1"].notna().any() else None
@@ -55,14 +40,8 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
 
 def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
     for name, dash in MEASURES.items():
-        fig.add_scatter(
-            x=line["tau_z"],
-            y=line[name],
-            mode="lines",
-            name=name,
-            line={"color": colours.ACCENT, "width": 1.5, "dash": dash},
-            hovertemplate=f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}<extra></extra>",
-        )
+        look = {"color": colours.ACCENT, "width": 1.5, "dash": dash}
+        axes.lines(fig, line["tau_z"], line[name], look, name, f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}")
 
 
 def precision_recall(
@@ -84,33 +63,16 @@ def precision_recall(
     fig = go.Figure()
     current = at_threshold(table, tau_z, pi_min)
     corners = curve.iloc[_corners(curve)]
-    fig.add_scatter(
-        x=corners["recall"],
-        y=corners["precision"],
-        mode="lines",
-        name="by OCS",
-        customdata=corners["threshold"],
-        line={"color": colours.PICKED, "width": 3},
-        hovertemplate="OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )
+    look = {"color": colours.PICKED, "width": 3}
+    hover = "OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}"
+    axes.lines(fig, corners["recall"], corners["precision"], look, "by OCS", hover, customdata=corners["threshold"])
     line = table[(table["pi_min"] == current["pi_min"]) & table["precision"].notna()]
-    fig.add_scatter(
-        x=line["recall"],
-        y=line["precision"],
-        mode="lines",
-        name="by τ_Z, at this π_min",
-        customdata=line["tau_z"],
-        line={"color": colours.ACCENT, "width": 1.8, "dash": "dash"},
-        hovertemplate="τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )
-    fig.add_scatter(
-        x=[current["recall"]],
-        y=[current["precision"]],
-        mode="markers",
-        name=f"τ_Z = {tau_z:.3g}",
-        marker={"color": colours.ACCENT, "size": 12, "symbol": "diamond"},
-        hovertemplate="current: precision %{y:.3f}, recall %{x:.3f}<extra></extra>",
-    )
+    look = {"color": colours.ACCENT, "width": 1.8, "dash": "dash"}
+    hover = "τ_Z = %{customdata:.2f}: precision %{y:.3f}, recall %{x:.3f}"
+    axes.lines(fig, line["recall"], line["precision"], look, "by τ_Z, at this π_min", hover, customdata=line["tau_z"])
+    look = {"color": colours.ACCENT, "size": 12, "symbol": "diamond"}
+    hover = "current: precision %{y:.3f}, recall %{x:.3f}"
+    axes.marks(fig, [current["recall"]], [current["precision"]], look, f"τ_Z = {tau_z:.3g}", hover)
     _frame(fig, chance, a_top)
     return theme.titled(fig, f"Average precision of the OCS: {number(average)}", height=360)
 

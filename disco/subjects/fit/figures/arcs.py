@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.graph.draw import colours
 from disco.metrics import Edges, order_errors
 from disco.metrics.edges import read
@@ -28,15 +28,10 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
     fig = go.Figure()
     _arcs(fig, drawn, position, "parent comes first", colours.MUTED, 1, above=True)
     _arcs(fig, wrong, position, "child comes first (error)", colours.WRONG, 2.5, above=False)
-    fig.add_scatter(
-        x=list(position.values()),
-        y=[0] * len(order),
-        mode="markers",
-        showlegend=False,
-        marker={"color": [colours.WRONG if node in misplaced else colours.MUTED for node in order], "size": 6},
-        customdata=[theme.label(node) for node in order],
-        hovertemplate="position %{x}: %{customdata}<extra></extra>",
-    )
+    look = {"color": [colours.WRONG if node in misplaced else colours.MUTED for node in order], "size": 6}
+    hover = "position %{x}: %{customdata}"
+    data = [theme.label(node) for node in order]
+    axes.marks(fig, list(position.values()), [0] * len(order), look, hover=hover, customdata=data)
     spacing = -(-len(order) // LABELS)
     fig.layout.xaxis = dict(
         tickvals=list(range(1, len(order) + 1, spacing)),
@@ -46,18 +41,14 @@ def order_arcs(order: Sequence[str], truth: Edges) -> go.Figure:
         showgrid=False,
         title="causal order, source first",
     )
-    fig.layout.yaxis = dict(visible=False, range=[_low(wrong, position, len(order)), 1.05])
+    widest = max((abs(position[parent] - position[child]) for parent, child in wrong), default=0)
+    fig.layout.yaxis = dict(visible=False, range=[-0.1 - widest / max(len(order) - 1, 1), 1.05])
     title = (
         f"{len(wrong):,} of {how_many(len(pairs), 'true edge')} {plural(len(wrong), 'runs', 'run')} against the order"
     )
     if drawn != forward:
         title += "; only these are drawn"
     return theme.titled(fig, title, height=340)
-
-
-def _low(wrong: Sequence[tuple[str, str]], position: dict[str, int], nodes: int) -> float:
-    widest = max((abs(position[u] - position[v]) for u, v in wrong), default=0)
-    return -0.1 - widest / max(nodes - 1, 1)
 
 
 def _arcs(
@@ -78,20 +69,9 @@ def _arcs(
     height = (1 if above else -1) * 2 * half / max(len(position) - 1, 1)
     angle = np.linspace(0, np.pi, 25)
     gap = np.full((len(pairs), 1), np.nan)
-    fig.add_scatter(
-        x=np.hstack([middle[:, None] - half[:, None] * np.cos(angle), gap]).ravel(),
-        y=np.hstack([height[:, None] * np.sin(angle), gap]).ravel(),
-        mode="lines",
-        name=name,
-        hoverinfo="skip",
-        line={"color": colour, "width": width},
-    )
-    fig.add_scatter(
-        x=middle,
-        y=height,
-        mode="markers",
-        showlegend=False,
-        marker={"color": colour, "size": 7, "symbol": "triangle-right" if above else "triangle-left"},
-        customdata=pd.Series([f"{theme.label(u)} → {theme.label(v)}" for u, v in pairs]),
-        hovertemplate="%{customdata}<extra></extra>",
-    )
+    look = {"color": colour, "width": width}
+    x = np.hstack([middle[:, None] - half[:, None] * np.cos(angle), gap]).ravel()
+    axes.lines(fig, x, np.hstack([height[:, None] * np.sin(angle), gap]).ravel(), look, name)
+    look = {"color": colour, "size": 7, "symbol": "triangle-right" if above else "triangle-left"}
+    data = pd.Series([f"{theme.label(u)} → {theme.label(v)}" for u, v in pairs])
+    axes.marks(fig, middle, height, look, hover="%{customdata}", customdata=data)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import log_ticks
 from disco.graph.draw import colours
 from disco.paper.removals import Decision, all_steps, fold_scores, step_of
@@ -77,25 +77,13 @@ def scores(
 
 
 def _folds(fig: go.Figure, values: pd.DataFrame, position: dict[str, int]) -> None:
-    fig.add_scatter(
-        x=np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel(),
-        y=np.repeat([position[node] for node in values.index], 3),
-        mode="lines",
-        line={"color": colours.MUTED, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    x = np.column_stack([values.min(axis=1), values.max(axis=1), np.full(len(values), np.nan)]).ravel()
+    axes.lines(fig, x, np.repeat([position[node] for node in values.index], 3), {"color": colours.MUTED, "width": 1.5})
+    look = {"color": colours.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}}
+    rows, data = [position[node] for node in values.index], [theme.label(node) for node in values.index]
     for fold in values.columns:
-        fig.add_scatter(
-            x=values[fold],
-            y=[position[node] for node in values.index],
-            mode="markers",
-            name="each fold",
-            marker={"color": colours.MUTED, "size": 9, "symbol": "line-ns-open", "line": {"width": 1.5}},
-            showlegend=bool(fold == values.columns[0]),
-            customdata=[theme.label(node) for node in values.index],
-            hovertemplate=f"%{{customdata}}, fold {fold}: %{{x:.3g}}<extra></extra>",
-        )
+        hover, is_first = f"%{{customdata}}, fold {fold}: %{{x:.3g}}", bool(fold == values.columns[0])
+        axes.marks(fig, values[fold], rows, look, "each fold", hover, customdata=data, showlegend=is_first)
 
 
 def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: Decision, picked: str | None) -> None:
@@ -103,30 +91,17 @@ def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: 
         colours.ACCENT if node == decided.sink else colours.PICKED if node == picked else colours.MUTED
         for node in means.index
     ]
-    fig.add_scatter(
-        x=means,
-        y=[position[node] for node in means.index],
-        mode="markers",
-        name="mean of the folds",
-        marker={"color": marker_colours, "size": 11, "line": {"width": 0}},
-        customdata=list(means.index),
-        text=[theme.label(node) for node in means.index],
-        hovertemplate="%{text}: %{x:.3g}, mean of the folds<extra></extra>",
-        showlegend=False,
-    )
+    look = {"color": marker_colours, "size": 11, "line": {"width": 0}}
+    rows, hover = [position[node] for node in means.index], "%{text}: %{x:.3g}, mean of the folds"
+    words = {"customdata": list(means.index), "text": [theme.label(node) for node in means.index]}
+    axes.marks(fig, means, rows, look, "mean of the folds", hover, showlegend=False, **words)
 
 
 def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Collection[str]) -> None:
     drawn = [node for node in means.index if node in nodes]
     if drawn:
-        fig.add_scatter(
-            x=means[drawn],
-            y=[position[node] for node in drawn],
-            mode="markers",
-            name="sink in the known graph",
-            marker={"symbol": "circle-open", "size": 18, "color": colours.PICKED, "line": {"width": 2}},
-            hoverinfo="skip",
-        )
+        look = {"symbol": "circle-open", "size": 18, "color": colours.PICKED, "line": {"width": 2}}
+        axes.marks(fig, means[drawn], [position[node] for node in drawn], look, "sink in the known graph")
 
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.columns import FREQUENCY, OCS, Z
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import log_ticks
 from disco.graph.draw import colours
 from disco.paper import ocs as scored
@@ -95,15 +95,10 @@ def candidates(
 def _fold_marks(
     fig: go.Figure, values: pd.DataFrame, by: str, position: dict[str, int], colour: str, name: str
 ) -> None:
-    fig.add_scatter(
-        x=values[by],
-        y=[position[parent] for parent in values["parent"]],
-        mode="markers",
-        name=name,
-        marker={"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}},
-        customdata=list(zip(map(theme.label, values["parent"]), values["ocs"], values["z"], strict=True)),
-        hovertemplate="%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}<extra></extra>",
-    )
+    look = {"color": colour, "size": 9, "symbol": "circle-open", "line": {"width": 2}}
+    hover = "%{customdata[0]}, " + name + ": OCS %{customdata[1]:.3g}, Z %{customdata[2]:.2f}"
+    data = list(zip(map(theme.label, values["parent"]), values["ocs"], values["z"], strict=True))
+    axes.marks(fig, values[by], [position[parent] for parent in values["parent"]], look, name, hover, customdata=data)
 
 
 def _line(x: float, colour: str) -> dict:
@@ -111,23 +106,19 @@ def _line(x: float, colour: str) -> dict:
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": line}
 
 
-def _band(row: int) -> dict:
-    look = {"fillcolor": colours.PICKED, "opacity": 0.13, "layer": "below", "line": {"width": 0}}
-    return {"type": "rect", "x0": 0, "x1": 1, "xref": "paper", "y0": row - 0.42, "y1": row + 0.42, **look}
-
-
 def _candidate_axis(
     fig: go.Figure, drawn: pd.DataFrame, pi_min: float, folds: int, shapes: list[dict], true_parents: Collection[str]
 ) -> None:
     """Label the candidates with their number of folds; selected ones are bold on a band. All shapes are set at once,
     because Plotly checks the whole list for each one added."""
-    words = []
+    words, look = [], {"fillcolor": colours.PICKED, "opacity": 0.13, "layer": "below", "line": {"width": 0}}
+    band = {"type": "rect", "x0": 0, "x1": 1, "xref": "paper", **look}
     for (row, edge), is_selected in zip(drawn.iterrows(), passes(drawn, pi_min), strict=True):
         star = "★ " if edge["parent"] in true_parents else ""
         text = f"{star}{theme.label(edge['parent'], 18)}  {round(edge['frequency'] * folds)}/{folds}"
         words.append(f"<b>{text}</b>" if is_selected else text)
         if is_selected:
-            shapes.append(_band(row))
+            shapes.append({**band, "y0": row - 0.42, "y1": row + 0.42})
     fig.update_layout(shapes=shapes)
     fig.layout.yaxis = dict(
         tickvals=list(range(len(drawn))), ticktext=words, range=[len(drawn) - 0.4, -0.6], showgrid=False
@@ -164,19 +155,8 @@ def matrix(
     selected = np.asarray(passes(table, pi_min))
     size = max(3.0, min(12.0, 420 / len(words)))
     outlined = list(dict.fromkeys(zip(rows[selected] // side, columns[selected] // side, strict=True)))
-    fig.add_scatter(
-        x=[words[column] for _, column in outlined],
-        y=[words[row] for row, _ in outlined],
-        mode="markers",
-        name="kept edge",
-        hoverinfo="skip",
-        marker={
-            "symbol": "square-open",
-            "size": size,
-            "color": colours.ACCENT,
-            "line": {"width": 2 if size > 6 else 1.2},
-        },
-    )
+    look = {"symbol": "square-open", "size": size, "color": colours.ACCENT, "line": {"width": 2 if size > 6 else 1.2}}
+    axes.marks(fig, [words[column] for _, column in outlined], [words[row] for row, _ in outlined], look, "kept edge")
     if truth is not None:
         true_dots(fig, truth, position, words, size, side)
     if picked in position:
@@ -219,14 +199,8 @@ def true_dots(
         (~allowed, {"symbol": "x", "color": colours.WRONG}, "true edge against the order"),
     ):
         if marked.any():
-            fig.add_scatter(
-                x=[words[k] for k in columns[marked] // side],
-                y=[words[k] for k in rows[marked] // side],
-                mode="markers",
-                name=name,
-                marker={"size": max(2.5, 0.6 * size), **look},
-                hoverinfo="skip",
-            )
+            x = [words[k] for k in columns[marked] // side]
+            axes.marks(fig, x, [words[k] for k in rows[marked] // side], {"size": max(2.5, 0.6 * size), **look}, name)
 
 
 def _cells(values: np.ndarray, by: str, words: list[str]) -> go.Heatmap:
@@ -290,31 +264,14 @@ def sensitivity(ocs: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
     for index, (share_of_folds, line) in enumerate(table[table["tau_z"] >= 0].groupby("pi_min")):
         bold = share_of_folds == chosen
         words = f"{share(index + 1, folds)} folds" if folds > 1 else "all folds"
-        fig.add_scatter(
-            x=line["tau_z"],
-            y=line["edges"],
-            mode="lines",
-            name=words,
-            showlegend=folds > 1,
-            line={
-                "color": colours.PICKED if bold else colours.MUTED,
-                "width": 3 if bold else 1.8,
-                "shape": "hv",
-                "dash": ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4],
-            },
-            hovertemplate=f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges<extra></extra>",
-        )
+        look = {"color": colours.PICKED if bold else colours.MUTED, "width": 3 if bold else 1.8, "shape": "hv"}
+        look["dash"] = ("solid", "dash", "dot", "dashdot")[(folds - 1 - index) % 4]
+        hover = f"τ_Z = %{{x:.2f}}, in {words}: %{{y}} edges"
+        axes.lines(fig, line["tau_z"], line["edges"], look, words, hover, showlegend=folds > 1)
     edges = table[table["pi_min"] == chosen].set_index("tau_z")["edges"]
     lower, here, higher = (int(edges[tau]) for tau in cut_offs)
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
-    fig.add_scatter(
-        x=[tau_z],
-        y=[here],
-        mode="markers",
-        showlegend=False,
-        hoverinfo="skip",
-        marker={"color": colours.PICKED, "size": 12},
-    )
+    axes.marks(fig, [tau_z], [here], {"color": colours.PICKED, "size": 12})
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero")
     moved = f"{lower} if it is {_MOVED:g} lower, {higher} if {_MOVED:g} higher"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import log_ticks
 from disco.graph.draw import colours
 from disco.verdicts import CLOSE
@@ -49,9 +49,10 @@ def ranking(
         title="runner-up's score ÷ its own",
         side="top",  # in sight where a long list scrolls
     )
+    names = [f"{position + 1}  {theme.label(order[position], 18)}" for position in positions]
     fig.layout.yaxis = dict(
         tickvals=list(positions),
-        ticktext=[_named(position + 1, order[position], marked) for position in positions],
+        ticktext=[f"<b>{name}</b>" if order[at] == marked else name for at, name in zip(positions, names, strict=True)],
         range=[positions.stop - 0.4, positions.start - 0.6],
         tickfont={"size": 14},
         showgrid=False,
@@ -60,21 +61,11 @@ def ranking(
     return theme.titled(fig, _title(removals), height=110 + ROW * len(positions), legend=False)
 
 
-def _named(position: int, node: str, marked: str | None) -> str:
-    text = f"{position}  {theme.label(node, 18)}"
-    return f"<b>{text}</b>" if node == marked else text
-
-
 def _stems(fig: go.Figure, drawn: pd.DataFrame) -> None:
     gap = np.full(len(drawn), np.nan)
-    fig.add_scatter(
-        x=np.column_stack([np.ones(len(drawn)), drawn["shown"], gap]).ravel(),
-        y=np.column_stack([drawn["row"], drawn["row"], gap]).ravel(),
-        mode="lines",
-        line={"color": colours.FAINT, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    look = {"color": colours.FAINT, "width": 1.5}
+    x = np.column_stack([np.ones(len(drawn)), drawn["shown"], gap]).ravel()
+    axes.lines(fig, x, np.column_stack([drawn["row"], drawn["row"], gap]).ravel(), look)
 
 
 def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbol: str) -> None:
@@ -88,33 +79,15 @@ def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbo
             sinks, removals["step"], runners_up, removals["ratio"], folds, strict=True
         )
     ]
-    fig.add_scatter(
-        x=removals["shown"],
-        y=removals["row"],
-        mode="markers",
-        name=name,
-        marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}},
-        customdata=list(removals["sink"]),
-        text=words,
-        hovertemplate="%{text}<extra></extra>",
-    )
+    look = {"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}}
+    data = list(removals["sink"])
+    axes.marks(fig, removals["shown"], removals["row"], look, name, "%{text}", customdata=data, text=words)
 
 
 def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
     if len(removals):
-        fig.add_scatter(
-            x=removals["shown"],
-            y=removals["row"],
-            mode="markers",
-            name="wrong according to the known graph",
-            hoverinfo="skip",
-            marker={
-                "symbol": "x-thin",
-                "size": 13,
-                "color": colours.WRONG,
-                "line": {"width": 3, "color": colours.WRONG},
-            },
-        )
+        look = {"symbol": "x-thin", "size": 13, "color": colours.WRONG, "line": {"width": 3, "color": colours.WRONG}}
+        axes.marks(fig, removals["shown"], removals["row"], look, "wrong according to the known graph")
 
 
 def _title(steps: pd.DataFrame) -> str:

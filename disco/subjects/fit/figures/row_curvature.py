@@ -6,13 +6,14 @@ Scores* and *CCS and OCS Computation*).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import evenly
 from disco.graph.draw import colours
 from disco.words import number
@@ -153,21 +154,13 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         in_fold = (used["fold"] == fold).to_numpy()
         bar, spread = used[in_fold], np.sqrt(used["variance"][in_fold])
         colour = theme.fold_colour(index)
-        fig.add_scatter(
-            x=across[in_fold],
-            y=bar["mean"],
-            mode="markers",
-            name=f"fold {fold}",
-            legendgroup=f"fold {fold}",
-            marker={"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}},
-            error_y={"array": spread, "thickness": 2.5, "width": 5, "color": colour},
-            customdata=np.column_stack([bar["rows"], spread]),
-            showlegend=False,
-            hovertemplate="%{customdata[0]} rows, mean %{y:.3g}, standard deviation "
-            "%{customdata[1]:.3g}<extra></extra>",
-            row=1,
-            col=column,
-        )
+        look = {"symbol": "line-ew-open", "size": 14, "color": colour, "line": {"width": 3}}
+        hover = "%{customdata[0]} rows, mean %{y:.3g}, standard deviation %{customdata[1]:.3g}"
+        error = {"array": spread, "thickness": 2.5, "width": 5, "color": colour}
+        name = f"fold {fold}"
+        panel: dict[str, Any] = {"legendgroup": name, "showlegend": False, "row": 1, "col": column}
+        data = np.column_stack([bar["rows"], spread])
+        axes.marks(fig, across[in_fold], bar["mean"], look, name, hover, error_y=error, customdata=data, **panel)
 
 
 def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
@@ -184,15 +177,7 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
     )
     if pooled.empty:
         return
-    fig.add_scatter(
-        x=pooled.index,
-        y=pooled["mean"],
-        mode="lines",
-        name="mean ± standard deviation within a rank",
-        line={"color": colours.PICKED, "width": 1.5},
-        showlegend=column == 1,
-        error_y={"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": colours.PICKED},
-        hovertemplate="rank %{x}: mean %{y:.3g}<extra></extra>",
-        row=1,
-        col=column,
-    )
+    look, name = {"color": colours.PICKED, "width": 1.5}, "mean ± standard deviation within a rank"
+    error = {"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": colours.PICKED}
+    panel: dict[str, Any] = {"showlegend": column == 1, "row": 1, "col": column}
+    axes.lines(fig, pooled.index, pooled["mean"], look, name, "rank %{x}: mean %{y:.3g}", error_y=error, **panel)

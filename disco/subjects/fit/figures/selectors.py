@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.graph.draw import colours
 from disco.selectors.selection import AGREEMENT, WORDS
 from disco.subjects.fit.figures.parents import different, matrix_axes, true_dots
@@ -46,14 +46,7 @@ def cuts(candidates: pd.DataFrame, selector: str, cut: float, choices: Sequence[
     if cut in choices:
         position = list(choices).index(cut)
         fig.add_vline(x=position, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
-        fig.add_scatter(
-            x=[position],
-            y=[edges_at_cut],
-            mode="markers",
-            showlegend=False,
-            hoverinfo="skip",
-            marker={"color": colours.PICKED, "size": 13},
-        )
+        axes.marks(fig, [position], [edges_at_cut], {"color": colours.PICKED, "size": 13})
     scale = "cut-off, nats" if selector == "evidence" else "cut-off, p-value"
     fig.layout.xaxis = dict(title=scale, tickvals=tickvals, ticktext=words, tickangle=-60)
     fig.layout.yaxis = dict(title="edges kept", rangemode="tozero", dtick=1 if max(edges) < 6 else None)

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from disco.figures import axes
 from disco.figures.axes import log_ticks
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
 
@@ -27,21 +28,13 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
     limits = np.array([usable["mean"].min() / 2, usable["mean"].max() * 2])
     figure = go.Figure()
     poisson = {"color": GREY, "dash": "dash"}
-    figure.add_scatter(
-        x=limits, y=limits, mode="lines", name="variance = mean (Poisson)", line=poisson, hoverinfo="skip"
-    )
+    axes.lines(figure, limits, limits, poisson, "variance = mean (Poisson)")
     for marked, colour, size in ((False, BLUE, 8), (True, VERMILLION, 13)):
         columns = usable[(usable["column"] == picked) == marked]
-        figure.add_scatter(
-            x=columns["mean"],
-            y=columns["variance"],
-            mode="markers",
-            showlegend=False,
-            customdata=list(zip(map(label, columns["column"]), columns["dispersion"], strict=True)),
-            marker={"color": colour, "size": size, "opacity": 0.8},
-            hovertemplate="%{customdata[0]}<br>mean %{x:.3g}, variance %{y:.3g}<br>variance / mean "
-            "%{customdata[1]:.3g}<extra></extra>",
-        )
+        look = {"color": colour, "size": size, "opacity": 0.8}
+        hover = "%{customdata[0]}<br>mean %{x:.3g}, variance %{y:.3g}<br>variance / mean %{customdata[1]:.3g}"
+        data = list(zip(map(label, columns["column"]), columns["dispersion"], strict=True))
+        axes.marks(figure, columns["mean"], columns["variance"], look, hover=hover, customdata=data)
     layout(figure, height=300, x="Mean", y="Variance")
     heights = [*usable["variance"], *limits]
     return figure.update_xaxes(**_log_axis(*limits)).update_yaxes(**_log_axis(min(heights), max(heights)))
@@ -90,33 +83,27 @@ def _bars(column: pd.Series, colour: str) -> go.Bar:
     )
 
 
-def levels_per_column(support: pd.DataFrame, limit: int = MOST_COLUMNS) -> go.Figure:
+def levels_per_column(support: pd.DataFrame) -> go.Figure:
     """Distinct values of each column before and after the transform, on one logarithmic axis. `support` is from
-    `disco.paper.support.level_support`; at most `limit` columns are drawn, those that lose most rows."""
-    columns = _drawn(support, limit)
+    `disco.paper.support.level_support`; at most `MOST_COLUMNS` are drawn, those that lose most rows."""
+    columns = _drawn(support)
     names, tickvals = _names(columns), list(range(len(columns)))
     figure = go.Figure()
     _spans(figure, columns["before"], columns["after"], GREY)
     for which, colour, symbol, size in (("before", GREY, "circle-open", 15), ("after", BLUE, "circle", 8)):
-        figure.add_scatter(
-            x=columns[which],
-            y=tickvals,
-            mode="markers",
-            name=f"{which.capitalize()}",
-            text=names,
-            marker={"color": colour, "size": size, "symbol": symbol, "line": {"width": 2, "color": colour}},
-            hovertemplate="%{text}: %{x:,} values " + which + "<extra></extra>",
-        )
+        look = {"color": colour, "size": size, "symbol": symbol, "line": {"width": 2, "color": colour}}
+        hover = "%{text}: %{x:,} values " + which
+        axes.marks(figure, columns[which], tickvals, look, f"{which.capitalize()}", hover, text=names)
     return _named_rows(figure, columns, "Distinct values", columns[["before", "after"]])
 
 
-def rows_per_level(support: pd.DataFrame, n_min: int, limit: int = MOST_COLUMNS) -> go.Figure:
+def rows_per_level(support: pd.DataFrame, n_min: int) -> go.Figure:
     """Fewest, median and most rows per level in a held-out fold, against n_min; one line per column.
 
     Columns that lose more than a fifth of their rows are highlighted; the share of rows used is written next to each.
     The columns are those of `levels_per_column`.
     """
-    columns = _drawn(support, limit)
+    columns = _drawn(support)
     names, figure = _names(columns), go.Figure()
     tickvals = np.arange(len(columns))
     is_thin = (columns["kept"] < ENOUGH).to_numpy()
@@ -125,19 +112,12 @@ def rows_per_level(support: pd.DataFrame, n_min: int, limit: int = MOST_COLUMNS)
         if rows.empty:
             continue
         _spans(figure, rows["fewest_rows"], rows["most_rows"], colour, y)
-        figure.add_scatter(
-            x=rows["median_rows"],
-            y=y,
-            mode="markers",
-            name=f"Median, {words}",
-            marker={"color": colour, "size": 9},
-            customdata=[
-                (names[at], *rows.loc[row, ["fewest_rows", "most_rows", "kept"]])
-                for at, row in zip(y, rows.index, strict=True)
-            ],
-            hovertemplate="%{customdata[0]}: median %{x:g} rows per level, fewest %{customdata[1]}, most "
-            "%{customdata[2]}<br>%{customdata[3]:.1%} of held-out rows used<extra></extra>",
-        )
+        numbers = rows[["fewest_rows", "most_rows", "kept"]].itertuples(index=False)
+        data = [(names[at], *values) for at, values in zip(y, numbers, strict=True)]
+        hover = "%{customdata[0]}: median %{x:g} rows per level, fewest %{customdata[1]}, most %{customdata[2]}"
+        hover += "<br>%{customdata[3]:.1%} of held-out rows used"
+        look = {"color": colour, "size": 9}
+        axes.marks(figure, rows["median_rows"], y, look, f"Median, {words}", hover, customdata=data)
     figure.add_scatter(
         x=np.full(len(columns), columns["most_rows"].max() * 1.25),
         y=tickvals,
@@ -155,9 +135,9 @@ def rows_per_level(support: pd.DataFrame, n_min: int, limit: int = MOST_COLUMNS)
     return figure.update_layout(margin={"r": 48})
 
 
-def _drawn(support: pd.DataFrame, limit: int) -> pd.DataFrame:
+def _drawn(support: pd.DataFrame) -> pd.DataFrame:
     """The columns to draw, in the same order in both figures; those that lose most rows come first."""
-    return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(limit)
+    return support.sort_values(["kept", "before"], ascending=[True, False], kind="stable").head(MOST_COLUMNS)
 
 
 def _names(columns: pd.DataFrame) -> list[str]:
@@ -167,14 +147,8 @@ def _names(columns: pd.DataFrame) -> list[str]:
 def _spans(figure: go.Figure, low: pd.Series, high: pd.Series, colour: str, rows: np.ndarray | None = None) -> None:
     y = np.arange(len(low)) if rows is None else rows
     gap = np.full(len(low), np.nan)
-    figure.add_scatter(
-        x=np.column_stack([low, high, gap]).ravel(),
-        y=np.column_stack([y, y, gap]).ravel(),
-        mode="lines",
-        line={"color": colour, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    look = {"color": colour, "width": 1.5}
+    axes.lines(figure, np.column_stack([low, high, gap]).ravel(), np.column_stack([y, y, gap]).ravel(), look)
 
 
 def _log_axis(low: float, high: float) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from disco.figures import axes
 from disco.figures.axes import log_ticks
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, titled
 from disco.table.quality import LEVEL, Quality
@@ -77,12 +78,5 @@ def _points(
     figure: go.Figure, x: pd.Series, y: pd.Series, names: pd.Series, colour: str, symbol: str, legend: str, hover: str
 ) -> None:
     if len(x):
-        figure.add_scatter(
-            x=x,
-            y=y,
-            mode="markers",
-            name=legend,
-            text=[label(name) for name in names],
-            marker={"color": colour, "symbol": symbol, "size": 8, "opacity": 0.8},
-            hovertemplate="%{text}: " + hover + "<extra></extra>",
-        )
+        look = {"color": colour, "symbol": symbol, "size": 8, "opacity": 0.8}
+        axes.marks(figure, x, y, look, legend, "%{text}: " + hover, text=[label(name) for name in names])
