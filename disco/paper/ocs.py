@@ -167,15 +167,12 @@ def _over_folds(ocs: pd.DataFrame, values: dict[str, pd.Series]) -> pd.DataFrame
     pairs, fold = ocs[["parent", "child"]], ocs["fold"].to_numpy()
     each = int((fold == fold[:1]).sum())
     first = pairs.iloc[:each]
-    is_by_fold = each > 0 and len(pairs) % each == 0 and all(_repeats(pairs[name], each) for name in pairs)
+    names = [pairs[end].array for end in pairs]
+    is_by_fold = each > 0 and len(pairs) % each == 0 and all((name[each:] == name[:-each]).all() for name in names)
     if is_by_fold:  # as a fit writes them, so that no pair has to be looked for
         columns = {name: column.to_numpy().reshape(-1, each).mean(0) for name, column in values.items()}
         return first.reset_index(drop=True).assign(**columns)
     return pairs.assign(**values).groupby([*pairs], sort=False, observed=True).mean().reset_index()
-
-
-def _repeats(column: pd.Series, each: int) -> bool:
-    return bool((column.array[each:] == column.array[:-each]).all())
 
 
 @overload

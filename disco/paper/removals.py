@@ -78,14 +78,11 @@ def all_steps(ccs: pd.DataFrame) -> pd.DataFrame:
     table["margin"] = next_score - table["score"]
     with np.errstate(divide="ignore", invalid="ignore"):
         table["ratio"] = np.where(next_score == table["score"], 1.0, next_score / table["score"])
-    table["folds_agreeing"] = _folds_agreeing(ccs).reindex(table.index).fillna(0).astype(int)
+    lowest = ccs.loc[ccs.groupby(["step", "fold"])["score"].idxmin()]
+    agreeing = lowest["chosen"].astype(bool).groupby(lowest["step"]).sum()
+    table["folds_agreeing"] = agreeing.reindex(table.index).fillna(0).astype(int)
     table["folds"] = ccs["fold"].nunique()
     return table.reset_index()
-
-
-def _folds_agreeing(ccs: pd.DataFrame) -> pd.Series:
-    lowest = ccs.loc[ccs.groupby(["step", "fold"])["score"].idxmin()]
-    return lowest["chosen"].astype(bool).groupby(lowest["step"]).sum()
 
 
 def step_of(steps: pd.DataFrame, step: int) -> Decision:

@@ -72,9 +72,9 @@ def is_kept(run_id: str) -> bool:
     return os.path.lexists(space.current().linked(run_id) or runs_root() / run_id)
 
 
-def list_runs(root: Path | None = None) -> list[Run]:
-    """All readable runs of a folder, newest first."""
-    return find_runs(root)[0]
+def list_runs() -> list[Run]:
+    """All readable runs of the folder of runs, newest first."""
+    return find_runs()[0]
 
 
 def find_runs(root: Path | None = None) -> tuple[list[Run], list[Unreadable]]:

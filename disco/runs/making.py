@@ -5,6 +5,7 @@
 A killed process leaves its hidden folder; the next one in the same place removes it, because its lock is free.
 """
 
+import contextlib
 import errno
 import os
 import re
@@ -98,7 +99,10 @@ def create_run(
 
     def fill(folder: Path) -> dict[str, Any]:
         write_counts(folder / "table.parquet", counts)
-        _write_known(folder, truth, knowledge)
+        if truth is not None:
+            write_frame(folder / "truth.csv", truth[[column for column in TRUTH.kinds if column in truth]])
+        if knowledge is not None:
+            write_json(folder / beside.KNOWLEDGE, knowledge.to_dict())
         if roles is not None:
             beside.write(folder, table, roles)
         artefacts.write(folder, findings)
@@ -123,13 +127,6 @@ def _head(name: str, counts: pd.DataFrame, rows_left_out: Stretches) -> dict[str
         "rows": len(counts),
         "nodes": counts.shape[1],
     }
-
-
-def _write_known(folder: Path, truth: pd.DataFrame | None, knowledge: "Knowledge | None") -> None:
-    if truth is not None:
-        write_frame(folder / "truth.csv", truth[[name for name in TRUTH.kinds if name in truth]])
-    if knowledge is not None:
-        write_json(folder / beside.KNOWLEDGE, knowledge.to_dict())
 
 
 def _checked(table: Table, settings: Settings, knowledge: "Knowledge | None", roles: Roles | None) -> Prepared:
@@ -165,7 +162,9 @@ def make(fill: Callable[[Path], dict[str, Any]], folder: Path | None = None) -> 
     except OSError as error:
         raise unwritten(where, error) from error
     run = Run(path)
-    _link(run)
+    if path.parent != runs_root():
+        with contextlib.suppress(OSError):  # without links on this system, the run is found only by its path
+            (runs_root() / run.id).symlink_to(path)
     return run
 
 
@@ -246,12 +245,3 @@ def _place_for(folder: Path) -> Path:
 
 def _full(folder: Path) -> InputError:
     return InputError(f"{folder} is not empty; choose another folder, or resume the run in it.")
-
-
-def _link(run: Run) -> None:
-    if run.path.parent == runs_root():
-        return
-    try:
-        (runs_root() / run.id).symlink_to(run.path)
-    except OSError:  # without links on this system, the run is found only by its path
-        return

@@ -130,8 +130,11 @@ def read_status(folder: Path, work: Work[_Status]) -> _Status:
         if work.result and (folder / work.result).exists():
             return work.status(work.name, "done", progress=1.0)
         return unasked(work)
+    except InputError as error:
+        damage = str(error)
     except (OSError, ValueError) as error:
-        return work.status(work.name, "failed", error=_damage(path, error))
+        damage = f"{path} cannot be read: {error}. Start again, or delete the run."
+    return work.status(work.name, "failed", error=printable(damage, _LONGEST_TEXT))
 
 
 def write_status(folder: Path, work: Work, status: Status, *, durable: bool = True) -> None:
@@ -141,12 +144,6 @@ def write_status(folder: Path, work: Work, status: Status, *, durable: bool = Tr
     except OSError as error:
         if durable:
             raise unwritten(folder, error) from error
-
-
-def _damage(path: Path, error: Exception) -> str:
-    if isinstance(error, InputError):
-        return printable(str(error), _LONGEST_TEXT)
-    return printable(f"{path} cannot be read: {error}. Start again, or delete the run.", _LONGEST_TEXT)
 
 
 def _checked(status: _Status, work: Work[_Status]) -> _Status:

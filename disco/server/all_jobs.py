@@ -23,10 +23,12 @@ class Job:
 
 def active() -> list[Job]:
     """The running work, then the queued work in the order of its turns, of all users; for an admin."""
-    return sorted(
-        (job for job in _unfinished() if job.status.active),
-        key=lambda job: (job.status.state != "running", *_turn(job)),
-    )
+
+    def turn(job: Job) -> tuple[bool, bool, float]:
+        is_queued, place = job.status.state != "running", job.wait.position if job.wait else job.status.queued_at
+        return is_queued, job.wait is None, place
+
+    return sorted((job for job in _unfinished() if job.status.active), key=turn)
 
 
 def restart() -> list[Job]:
@@ -54,15 +56,8 @@ def _unfinished() -> list[Job]:
     unfinished = []
     for user in users.everybody():
         with users.acting_for(User(user.id, is_admin=True)):  # everything is read within this block
-            unfinished += [job for run in find_runs(user.folder)[0] for job in _of(user, run)]
+            for run in find_runs(user.folder)[0]:
+                states = [(work, run.status(work)) for work in WORKS]
+                states = [(work, status) for work, status in states if status.active or status.state == "interrupted"]
+                unfinished += [Job(user, run, work, status, jobs.wait_of(run, work)) for work, status in states]
     return unfinished
-
-
-def _of(user: User, run: Run) -> list[Job]:
-    states = [(work, run.status(work)) for work in WORKS]
-    unfinished = [(work, status) for work, status in states if status.active or status.state == "interrupted"]
-    return [Job(user, run, work, status, jobs.wait_of(run, work)) for work, status in unfinished]
-
-
-def _turn(job: Job) -> tuple[bool, float]:
-    return (job.wait is None, job.status.queued_at if job.wait is None else job.wait.position)

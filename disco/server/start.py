@@ -33,10 +33,17 @@ def serve(
         changes: of the web application, made when it is created.
         options: of Streamlit, with `_` for the dot.
     """
+    from disco.server import middleware
+    from disco.server.slow_clients import InTime
+
+    def add_headers(app: "Starlette") -> None:
+        app.add_middleware(middleware.SecurityHeaders, policy=middleware.policy(HEAD + streamlit_internals.index()))
+
     streamlit_internals.refuse_other_origins()
     streamlit_internals.bound_uploads()
-    _bound_connections()
-    streamlit_internals.change_app([_page_routes(script), *changes, _add_headers])
+    # A sleeping laptop no longer reads its answer, and must not keep the server from stopping.
+    streamlit_internals.configure_uvicorn(timeout_graceful_shutdown=_GRACE, http=InTime)
+    streamlit_internals.change_app([_page_routes(script), *changes, add_headers])
     settings = {
         "server.address": address,
         "server.port": port,
@@ -55,22 +62,6 @@ def serve(
         threading.Thread(target=import_module, args=("disco.runs",), name="disco-imports", daemon=True).start()
 
     streamlit_internals.run(script, settings, announce_and_load)
-
-
-def _bound_connections() -> None:
-    """Limit the time for a request to arrive, and for its answer to be read when the server stops.
-
-    A sleeping laptop no longer reads its answer, and must not keep the server from stopping.
-    """
-    from disco.server.slow_clients import InTime
-
-    streamlit_internals.configure_uvicorn(timeout_graceful_shutdown=_GRACE, http=InTime)
-
-
-def _add_headers(app: "Starlette") -> None:
-    from disco.server import middleware
-
-    app.add_middleware(middleware.SecurityHeaders, policy=middleware.policy(HEAD + streamlit_internals.index()))
 
 
 def _page_routes(script: Path) -> Change:

@@ -16,7 +16,7 @@ from disco.system import first_to_go
 from disco.words import how_many, size
 
 if TYPE_CHECKING:
-    import psutil
+    pass
 
 _GB = 1e9
 _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0
@@ -97,18 +97,17 @@ class _Job:
         import psutil
 
         limit = self._limits.memory * _GB
-        while _memory_of(psutil.Process()) <= limit:
+
+        def memory() -> int:
+            """Of this process and all that it started."""
+            total, process = 0, psutil.Process()
+            for member in [process, *process.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):  # ended meanwhile
+                    total += member.memory_info().rss
+            return total
+
+        while memory() <= limit:
             time.sleep(_LOOK_SECONDS)
         self.reason = f"It takes more than {size(limit)} of memory, the most on this server: use fewer columns or rows."
         time.sleep(_GRACE_SECONDS)
         end(self.reason)
-
-
-def _memory_of(process: "psutil.Process") -> int:
-    import psutil
-
-    total = 0
-    for member in [process, *process.children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):  # ended meanwhile
-            total += member.memory_info().rss
-    return total

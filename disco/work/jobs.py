@@ -289,19 +289,17 @@ def _fail(run: Run, words: str, *ended: Work) -> None:
             run.update(kind, state="failed", eta=None, error=words, finished_at=time.time())
 
 
-def _give_up(path: Path, words: str) -> None:
-    """End this process at once, with a sentence on its work."""
-    _fail(Run(path), words)
-    os._exit(1)
-
-
 def _worker(names: list[str], path: Path, handle: int) -> int:
     """Do the work on a run, one kind after another; returns the exit status.
 
     `handle` is the run's lock, if this process has inherited it; otherwise −1.
     """
-    stopping = threading.Event()
-    reason_to_end = space.current().limits().watch(lambda reason: _give_up(path, reason))
+
+    def give_up(words: str) -> None:
+        _fail(Run(path), words)
+        os._exit(1)
+
+    stopping, reason_to_end = threading.Event(), space.current().limits().watch(give_up)
     system.when_asked_to_stop(stopping.set)
     kinds, exits = [WORKS[name] for name in names], 0
     lock = _taken_over(path, handle, kinds)

@@ -25,7 +25,7 @@ from disco.subjects import FIT, REFINE
 from disco.subjects.comparison import compared
 from disco.subjects.comparison.compared import MethodResult
 from disco.subjects.fit import network_cache, results
-from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_graph
+from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_edges
 from disco.subjects.fit.events import read_events
 from disco.subjects.fit.execution import execute
 from disco.subjects.fit.results import StoredFit
@@ -173,7 +173,7 @@ READERS = {  # the files that each reads, besides settings.json
     "refining": (lambda run: (run.status(REFINE), refining.history(run)), (REFINE.file, "refining.jsonl", "lock")),
     "refined": (lambda run: (read_refined(run), choice_of(run)), REFINED),
     "check": (lambda run: read_check(run), ("refined_check.json", "table.parquet")),
-    "cam": (lambda run: (read_candidates(run, "cam"), selected_graph(run, "cam").edges), (*ORDER, *CAM)),
+    "cam": (lambda run: (read_candidates(run, "cam"), selected_edges(run, "cam")), (*ORDER, *CAM)),
     "networks": (lambda run: network_cache.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
 }  # fmt: skip # a table
 COMMANDS = {  # the same of commands
@@ -274,10 +274,9 @@ def test_a_damaged_file_is_named_and_harms_no_other(run, capsys, name, how, dama
 
 NOT_SHOWN = ("events.jsonl", "edges.csv")  # pages work without the losses, and take the edges from the OCS
 SAMPLE = [
-    ("order.csv", "words"), ("ccs.csv", "half"), ("ccs.csv", "no rows"), ("criteria.csv", "no rows"),
-    ("refined_starts.csv", "no rows"), ("refined_orders.csv", "no rows"), ("ocs.csv", "missing cells"),
-    ("edges.csv", "pipe"), ("table.parquet", "binary"), ("truth.csv", "folder"), ("refined.json", "a list"),
-    ("refined_edges.csv", "unknown names"), ("events.jsonl", "binary"), ("status.json", "deep"),
+    ("order.csv", "words"), ("ccs.csv", "no rows"), ("criteria.csv", "no rows"), ("ocs.csv", "missing cells"),
+    ("table.parquet", "binary"), ("truth.csv", "folder"), ("refined_edges.csv", "unknown names"),
+    ("events.jsonl", "binary"), ("status.json", "deep"),
 ]  # fmt: skip # a table
 
 

@@ -11,10 +11,8 @@ from disco.paper.settings import Settings
 from disco.progress import Event
 from disco.runs import create_run
 from disco.subjects import FIT
-from disco.subjects.fit.execution import execute
-from disco.subjects.fit.forecast import about, crowding, estimate, span, stage_steps
-from disco.subjects.fit.pace import Pace
-from disco.subjects.fit.speeds import SPEEDS, Speed
+from disco.subjects.fit.execution import Pace, execute
+from disco.subjects.fit.forecast import SPEEDS, Speed, about, crowding, estimate, span, stage_steps
 
 STAGES = ("joint", "projection", "ordering", "parents")
 SPEED = Speed(dict.fromkeys(STAGES, 5e10), dict.fromkeys(STAGES, 2e-3), 1e-8)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 import networkx as nx
+import numpy as np
 
 from disco.graph.dag import has_direction
 from disco.graph.draw.lines import TIES
@@ -40,8 +41,8 @@ def folded(graph: nx.DiGraph, groups: Mapping[str, Collection[str]]) -> nx.DiGra
         elif box[node] not in boxes:
             boxes.add_node(box[node], **values, **{MEMBERS: tuple(inside[box[node]])})
             if "misfit_nats" in values:  # the worst, so that no box hides a node that the model does not fit
-                worst = max((graph.nodes[member]["misfit_nats"] for member in inside[box[node]]), key=_nan_last)
-                boxes.nodes[box[node]]["misfit_nats"] = worst
+                misfits = np.array([graph.nodes[member]["misfit_nats"] for member in inside[box[node]]])
+                boxes.nodes[box[node]]["misfit_nats"] = float(misfits.max())  # NaN if one is
             if "is_poor" in values:
                 boxes.nodes[box[node]]["is_poor"] = any(graph.nodes[member]["is_poor"] for member in inside[box[node]])
     for parent, child, values in sorted(graph.edges(data=True), key=_rank, reverse=True):
@@ -66,7 +67,3 @@ def _ties(tied: Mapping[tuple[str, str], float], box: Mapping[str, str]) -> dict
 
 def _rank(edge: tuple[str, str, dict]) -> tuple[bool, float]:
     return has_direction(edge[2]), strength(edge[2])
-
-
-def _nan_last(value: float) -> float:
-    return float("inf") if value != value else value

@@ -91,7 +91,9 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
 
     return [
         Edge(
-            *(parent, child, width(values), _is_firm(values), _scores(graph, parent, child)),
+            *(parent, child, width(values)),
+            is_firm=values.get("rule") == REQUIRED or "found_by" in values or values.get("frequency", 1.0) > _ALL_FOLDS,
+            scores=_scores(graph, parent, child),
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
             rule=values.get("rule"),
@@ -122,10 +124,6 @@ def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
         return FULL
     has_end = (is_likelier or "verdict" in values) and not values.get("is_open", False)
     return OPEN if has_end else NONE
-
-
-def _is_firm(values: Mapping[str, Any]) -> bool:
-    return values.get("rule") == REQUIRED or "found_by" in values or values.get("frequency", 1.0) > _ALL_FOLDS
 
 
 def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:

@@ -96,10 +96,8 @@ def _xml(text: str) -> str:
     return html.escape(NOT_XML.sub("�", text), quote=True)
 
 
-def _svg_text(text: str, x: float, y: float, anchor: str, size: float, colour: str = _INK) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{colour}">{_xml(text)}</text>'
-    )
+def _svg_text(text: str, x: float, y: float, anchor: str, size: float) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{_INK}">{_xml(text)}</text>'
 
 
 def _svg_node(node: dict) -> str:

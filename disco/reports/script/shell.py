@@ -12,7 +12,6 @@ from disco.refine import Choice
 from disco.reports.script.facts import Facts
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.table.edits import AsNumbers, Columns, LeaveOut, RowNames, Transpose
-from disco.table.rows import Stretches
 
 _OUT = "again"
 _TAB = "\\t"  # as the option takes it
@@ -87,13 +86,10 @@ def _table(facts: Facts) -> list[str]:
                 words += ["--transpose"] if most is None else ["--transpose", "--most-varied", str(most)]
     rows = facts.run.rows_left_out if any(isinstance(edit, LeaveOut) for edit in edits) else ()
     texts = [name for edit in edits if isinstance(edit, AsNumbers) for name in edit.columns]
-    words += ["--leave-out-rows", _numbers(rows)] if rows else []
+    stretches = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
+    words += ["--leave-out-rows", stretches] if rows else []
     words += _list("--as-numbers", texts)
     return words + _selection(facts, [edit for edit in edits if isinstance(edit, Columns)])
-
-
-def _numbers(rows: Stretches) -> str:
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
 
 
 def _selection(facts: Facts, chosen: list[Columns]) -> list[str]:
@@ -160,11 +156,8 @@ def _effect(question: Mapping[str, Any]) -> list[str]:
 
 def _options(facts: Facts, method: str) -> list[str]:
     changed = facts.options(method).items()
-    return [word for name, value in changed for word in ("--set", f"{method}.{name}={_json(value)}")]
-
-
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed}
+    return [word for name, text in texts.items() for word in ("--set", f"{method}.{name}={text}")]
 
 
 def _list(flag: str, names: Iterable[str]) -> list[str]:
@@ -174,11 +167,8 @@ def _list(flag: str, names: Iterable[str]) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if _is_odd(name) else name
-
-
-def _is_odd(name: str) -> bool:
-    return not name or name != name.strip() or any(sign in name for sign in ',"\r\n')
+    is_odd = not name or name != name.strip() or any(sign in name for sign in ',"\r\n')
+    return '"' + name.replace('"', '""') + '"' if is_odd else name
 
 
 def _option(flag: str, value: Any) -> list[str]:

@@ -6,7 +6,6 @@ order counts as not computed.
 
 from pathlib import Path
 
-import networkx as nx
 import pandas as pd
 
 from disco.errors import InputError
@@ -78,10 +77,3 @@ def selected_edges(run: Run, selector: str, cut: float | None = None, variant: s
         raise InputError(f"The run {run.name} has no parents by {selector} yet; disco graph --parents computes them.")
     result = StoredFit(run, variant)
     return selection.edges(selection.recut(candidates, selector, cut), result.ocs, result.thresholds[0])
-
-
-def selected_graph(run: Run, selector: str, cut: float | None = None, variant: str | None = None) -> nx.DiGraph:
-    """The DAG of `selected_edges`, all nodes in causal order."""
-    from disco.graph.dag import build
-
-    return build(StoredFit(run, variant).order, selected_edges(run, selector, cut, variant))

@@ -5,6 +5,7 @@ import math
 import os
 import platform
 import time
+from collections import deque
 from importlib import metadata
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,6 @@ from disco.runs.folder import Run
 from disco.runs.locks import Lock
 from disco.runs.status import host
 from disco.subjects.fit import CHECKPOINT, FIT, FitStatus, events, order_so_far, results
-from disco.subjects.fit.pace import Pace
 from disco.table.artefacts import ARTEFACTS
 from disco.work.jobs import Doing
 from disco.work.recording import Recorder
@@ -26,6 +26,9 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.estimator import DISCO
     from disco.progress import Callback, Event
+
+_STRETCH = 30.0  # seconds over which the pace is measured, so that it follows changes of load
+_FIRST = 1.0  # initial seconds in which only the estimate counts
 
 
 def queued(run: Run) -> FitStatus:
@@ -43,12 +46,12 @@ def expected(run: Run) -> float:
     return estimate(*run.shape, run.settings, run.device).seconds
 
 
-def execute(run: Run, *, callback: "Callback | None" = None, lock: Lock | None = None) -> None:
+def execute(run: Run, lock: Lock | None = None, callback: "Callback | None" = None) -> None:
     """Fit a run from the start or its checkpoint, and write everything into its folder.
 
     Args:
-        callback: receives every event; returning False stops the fit, which can be resumed.
         lock: the run's lock, if the caller already holds it.
+        callback: receives every event; returning False stops the fit, which can be resumed.
 
     Raises:
         InputError: another process holds the run, its table or settings cannot be fitted, or it cannot be written.
@@ -113,6 +116,47 @@ def _measured(run: Run, model: "DISCO", seconds: float, peak: int) -> dict[str, 
     }
 
 
+class Pace:
+    """The remaining time of a fit from its pace so far; the initial estimate only weights its stages.
+
+    Work is measured in estimated seconds per stage. If w of W are done, and the last stretch did Δw in the time Δt,
+    then (W − w) · Δt / Δw remains, whatever the machine's load.
+
+    Args:
+        by_stage: stage → estimated seconds; None measures work as a share of the total instead.
+    """
+
+    def __init__(self, by_stage: dict[str, float] | None) -> None:
+        self.by_stage = by_stage if by_stage and sum(by_stage.values()) > 0 else None
+        self.seen: deque[tuple[float, float]] = deque()
+
+    def hear(self, event: "Event", moment: float) -> None:
+        """Record an event at a time in seconds."""
+        self.seen.append((moment, self._work(event)))
+        while len(self.seen) > 2 and self.seen[1][0] <= moment - _STRETCH:
+            self.seen.popleft()
+
+    def remaining(self) -> float | None:
+        """Remaining seconds; None while unknown."""
+        if not self.seen:
+            return None
+        (then, first_work), (moment, work) = self.seen[0], self.seen[-1]
+        rest = max((sum(self.by_stage.values()) if self.by_stage else 1.0) - work, 0.0)
+        if moment - then > _FIRST and work > first_work:
+            return rest * (moment - then) / (work - first_work)
+        return rest if self.by_stage else None
+
+    def _work(self, event: "Event") -> float:
+        """Estimated seconds of the finished work, or its share."""
+        if self.by_stage is None:
+            return event.progress
+        stages = list(self.by_stage)
+        if event.stage not in stages:  # selectors other than ocs, without estimated times
+            return event.progress * sum(self.by_stage.values())
+        earlier = sum(self.by_stage[name] for name in stages[: stages.index(event.stage)])
+        return earlier + event.done / max(event.total, 1) * self.by_stage[event.stage]
+
+
 class _Losses:
     """The fit's own part of the record: losses, best epochs, memory, and the remaining time at its pace."""
 
@@ -162,8 +206,4 @@ def versions() -> dict[str, str]:
     return numbers
 
 
-def _do(run: Run, lock: Lock, callback: "Callback | None") -> None:
-    execute(run, callback=callback, lock=lock)
-
-
-DOING = Doing(queued, _do, expected)
+DOING = Doing(queued, execute, expected)

@@ -1,7 +1,7 @@
 """The time and memory of a fit on this machine.
 
 Each stage has a pace, in floating-point operations per second, and a fixed cost per step (an optimiser update, a scored
-node, a child), both known for each kind of device (`disco.subjects.fit.speeds`):
+node, a child), both measured once for each kind of device:
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
@@ -18,11 +18,41 @@ from disco import cluster, system
 from disco.paper.operations import peak_bytes, stage_flops
 from disco.paper.plan import Plan
 from disco.paper.settings import Settings
-from disco.subjects.fit.speeds import SPEEDS
 
 _LIBRARY_BYTES = {"cpu": 480 << 20, "cuda": 0}  # used by Python, torch and pandas before a fit
 _FASTER, _SLOWER = 2.0, 1.5  # factors by which a fit may be, for unknown causes such as a load that changes
 _UNITS = ((90.0, 1, "s"), (5400.0, 60, "min"), (172800.0, 3600, "h"), (math.inf, 86400, "days"))
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The speed of a kind of device.
+
+    Attributes:
+        pace: stage → floating-point operations per second.
+        cost: stage → additional seconds per step (`stage_steps`).
+        forest: seconds per split evaluation of PCM's forests (`forest_splits`), always on one CPU thread.
+    """
+
+    pace: dict[str, float]
+    cost: dict[str, float]
+    forest: float = 2.2e-8
+
+
+# cpu: one thread of an AMD EPYC, from the processor time of two fits of 768 rows × 5 columns, with 512 and with 16
+# hidden units. cuda: an NVIDIA H200, from fits of 50 and of 1,000 columns with 5,000 rows
+# (benchmarks/log/2026-11-28-a-thousand-columns-on-a-gpu.md). Other devices differ, and a fit corrects its remaining
+# time as it goes (`disco.subjects.fit.execution.Pace`).
+SPEEDS = {
+    "cpu": Speed(
+        {"joint": 8.0e10, "projection": 9.1e10, "ordering": 8.4e10, "parents": 8.3e10},
+        {"joint": 4.0e-3, "projection": 3.4e-3, "ordering": 6.5e-4, "parents": 1.3e-3},
+    ),
+    "cuda": Speed(
+        {"joint": 1.7e13, "projection": 2.6e13, "ordering": 2.5e13, "parents": 2.5e13},
+        {"joint": 2.5e-3, "projection": 8.0e-4, "ordering": 1.0e-3, "parents": 6.0e-3},
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -68,23 +98,16 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
     if settings.selector == "pcm":
         from disco.selectors import selection  # slow to import
 
-        by_stage["selector"] = (
-            selection.forest_splits(plan, nodes) * speed.forest / threads
-        )  # each grows one tree at a time
+        splits = selection.forest_splits(plan, nodes)
+        by_stage["selector"] = splits * speed.forest / threads  # each grows one tree at a time
     needed = peak_bytes(plan, nodes, kind) + _LIBRARY_BYTES[kind]
     free = cluster.free_bytes(kind)
-    seconds = sum(by_stage.values())
-    load = crowding(kind)
-    low = (seconds - by_stage["joint"] * (1 - _shortest_share(plan))) * load / _FASTER
+    seconds, load = sum(by_stage.values()), crowding(kind)
+    first_stop = settings.validation_start + settings.patience * settings.validation_every
+    shortest_share = min(1.0, first_stop / plan.joint.epochs)  # of its epochs, at which the joint network may stop
+    low = (seconds - by_stage["joint"] * (1 - shortest_share)) * load / _FASTER
     high = seconds * _SLOWER * load
     return Estimate(seconds, low, high, needed, by_stage, needed <= free, free, kind)
-
-
-def _shortest_share(plan: Plan) -> float:
-    """The earliest share of its epochs at which the joint network may stop."""
-    settings = plan.settings
-    first = settings.validation_start + settings.patience * settings.validation_every
-    return min(1.0, first / plan.joint.epochs)
 
 
 def crowding(device: str, threads: int | None = None) -> float:

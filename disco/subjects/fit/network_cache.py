@@ -109,7 +109,9 @@ def fitted(run: Run) -> "Fitted":
 
 def cached() -> list[Cached]:
     """The runs whose networks are loaded, most recently used first."""
-    _forget_deleted()
+    with _cache.lock:
+        for path in [path for path in _cache.entries if not path.exists()]:
+            del _cache.entries[path]
     return _cache.list()
 
 
@@ -177,12 +179,6 @@ def _check_size(tensors: dict[str, "Tensor"], run: Run) -> None:
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise ValueError(f"{name} has values that are not finite")
-
-
-def _forget_deleted() -> None:
-    with _cache.lock:
-        for path in [path for path in _cache.entries if not path.exists()]:
-            del _cache.entries[path]
 
 
 def _processor() -> str:

@@ -17,7 +17,7 @@ from disco.runs import Run
 from disco.subjects import stamps
 from disco.subjects.fit import results
 from disco.subjects.fit.advice import advice
-from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_graph
+from disco.subjects.fit.candidates import compute_candidates, read_candidates, selected_edges
 from disco.subjects.fit.results import StoredFit
 
 
@@ -88,9 +88,11 @@ def _parents(run: Run, selector: str) -> nx.DiGraph:
         InputError: the run is not finished, or the selector cannot use its table.
         FitStopped: it was interrupted.
     """
+    from disco.graph.dag import build
+
     if read_candidates(run, selector) is None:
         _compute(run, selector)
-    return selected_graph(run, selector)
+    return build(StoredFit(run).order, selected_edges(run, selector))
 
 
 def _compute(run: Run, selector: str) -> None:

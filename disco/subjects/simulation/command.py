@@ -56,7 +56,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     """A design's values from options, which override a design file; InputError if they conflict or it is unreadable."""
-    values = {} if arguments.design is None else _design_file(arguments.design)
+    values: dict[str, Any] = {}
+    if arguments.design is not None:
+        content = read_regular(arguments.design, LARGEST_DESIGN)
+        try:
+            values = Design.values_of(content)
+        except InputError as error:
+            raise InputError(f"{arguments.design} cannot be read: {error}") from None
     values |= options.specified(arguments, Design)
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
@@ -92,11 +98,3 @@ def write(folder: Path, drawn: Simulated) -> None:
     roles = drawn.design.roles()
     if roles is not None:
         write_json(folder / "roles.json", roles.to_dict())
-
-
-def _design_file(path: Path) -> dict[str, Any]:
-    content = read_regular(path, LARGEST_DESIGN)
-    try:
-        return Design.values_of(content)
-    except InputError as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
