@@ -24,7 +24,7 @@ from disco.paper.fitted_networks import Fitted
 from disco.paper.settings import Settings
 from disco.refine import refine
 from disco.runs import create_run
-from disco.selectors import cam, evidence, pcm
+from disco.selectors import cam, evidence
 from disco.simulate import Design
 from disco.subjects.fit.execution import execute
 from disco.subjects.fit.results import StoredFit
@@ -87,15 +87,6 @@ def test_an_interrupted_run_goes_on_to_the_same_lines(bench, tmp_path, events):
     assert lasting(measured(bench)) == lasting(measured(other))
 
 
-def test_an_interruption_between_two_rows_keeps_the_first(bench):
-    measured(bench, BOTH[:1])
-    shutil.rmtree(bench.fits / "variants", ignore_errors=True)
-    with pytest.raises(FitStopped):
-        run_rows(BOTH, {"tiny": TINY}, replace(bench, stopped=lambda: True))
-    assert [line["row"] for line in report.read(bench.results, "toy").values()] == ["ccs"]
-    assert [line["row"] for line in measured(bench)] == ["ccs", "constant"]
-
-
 def test_what_is_done_is_skipped(bench):
     lines = measured(bench)
     assert [line["row"] for line in lines] == ["ccs", "constant"]
@@ -112,16 +103,6 @@ def test_other_settings_are_another_result(bench):
     run_rows(BOTH[:1], {"tiny": wider}, bench)
     lines = list(report.read(bench.results, "toy").values())
     assert [line["settings"]["width"] for line in lines] == [8, 9]
-
-
-def test_a_torn_last_line_is_measured_again(bench):
-    whole = measured(bench)
-    path = report.path_of(bench.results, "toy")
-    text = path.read_bytes()
-    path.write_bytes(text[:-20])
-    assert [line["row"] for line in report.read(bench.results, "toy").values()] == ["ccs"]
-    assert lasting(measured(bench)) == lasting(whole)
-    assert len([json.loads(line) for line in path.read_text().splitlines()]) == 2
 
 
 def test_a_line_says_what_it_was_measured_on(bench):
@@ -268,7 +249,7 @@ def test_a_refinement_of_a_fit_begins_at_its_order(bench, monkeypatch):
     assert line["settings"]["starts"] == 2 and line["metrics"]["fits"] > 0
 
 
-@pytest.mark.parametrize(("reading", "select"), [("cam", cam.edges), ("pcm", pcm.edges), ("evidence", evidence.edges)])
+@pytest.mark.parametrize(("reading", "select"), [("cam", cam.edges), ("evidence", evidence.edges)])
 def test_a_selector_along_the_true_order_sees_the_second_half_alone(bench, reading, select):
     row = Row(("by",), DESIGN.replace(rows=600), reading, tables=(), order="true")
     assert run_rows([(6, row)], {"tiny": TINY}, bench) == []
@@ -311,22 +292,6 @@ def test_without_ranks_a_changed_table_is_fitted_anew_in_whole_numbers():
 
 
 # Tables ---------------------------------------------------------------------------------------------------------
-
-
-def fit_names(table: str, key: str, method: str = "disco-paper") -> list[str]:
-    table = TABLES[table]
-    row = next(row for d in table.nodes for row in table.rows(d) if row.key == key)
-    return [wanted.name for wanted in row.fits(METHODS[method], 0)]
-
-
-def test_tables_share_their_fits():
-    joint = fit_names("ccs", "Poi, CCS")
-    assert joint == fit_names("ccs", "Poi, constant") == fit_names("projections", "Poi, amortised")
-    assert joint == fit_names("invariance", "DISCO, raw counts") == fit_names("invariance", "DISCO, Anscombe")
-    assert joint == fit_names("thresholds", "Poi, 1, 2/3", "disco-paper-800")
-    short = fit_names("thresholds", "Poi, 2, 1")
-    assert short == fit_names("com-poisson", "ν = 1") and short != joint
-    assert fit_names("scalability", "100, DISCO") == fit_names("samples", "Poi affine, 5000")
 
 
 def test_every_fit_has_a_name_of_its_own_that_new_options_keep():

@@ -57,8 +57,3 @@ def test_a_case_of_contexts_is_measured_and_shown():
     lines = [measure("contexts, Poisson tree, log link", method, 0) for method in ("refined", "covariates")]
     text = table(lines)
     assert "| contexts, Poisson tree, log link | refined | 1 | 8 | 8 | 8 | 0 |" in text and "## Contexts" in text
-
-
-def test_a_line_that_did_not_end_is_shown():
-    failed = {"case": "contexts, NB ER2", "method": "gnies", "seed": 0, "failed": "did not end within 0.05 s"}
-    assert "- contexts, NB ER2, gnies, seed 0: did not end within 0.05 s." in contexts.table([failed])

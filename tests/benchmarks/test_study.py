@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchmarks import study
-from benchmarks.study import Study, append, compact, grouped, lines, markdown, timed
+from benchmarks.study import Study, append, compact, grouped, lines, markdown
 from disco.errors import InputError
 
 
@@ -74,12 +73,3 @@ def test_groups_are_in_the_order_of_the_cases_and_numbers():
 
 def test_values_for_json_have_four_digits():
     assert compact(float("nan")) is None and compact(1.23456e-9) == 1.235e-9 and compact("x") == "x"
-
-
-def test_work_has_its_result_and_seconds():
-    clock = iter([3.0, 4.25])
-    assert timed(lambda value: value + 1, 2, clock=lambda: next(clock)) == (3, 1.25)
-
-
-def test_a_line_names_its_machine():
-    assert {"cpu", "gpu", "cores", "threads", "python", "torch"} == set(study.machine())

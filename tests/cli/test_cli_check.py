@@ -4,7 +4,6 @@ import json
 import shlex
 
 import numpy as np
-import pandas as pd
 import pytest
 from app_world import poisson
 
@@ -73,13 +72,6 @@ def test_a_table_with_nothing_to_look_at_is_one_sentence(path, text, sentence, c
     for words in ((), ("--json",)):
         status, _, err = told(path, capsys, *words)
         assert status == 2 and sentence in err and len(err.splitlines()) == 1
-
-
-def test_names_are_data_in_json_and_in_sentences(path, capsys):
-    table = pd.DataFrame({'a "b"\n': np.arange(40) % 2, "=1+1": np.arange(40) // 20})
-    table.to_csv(path, index=False)
-    status, out, _ = told(path, capsys, "--json")
-    assert status == 0 and len(json.loads(out)["by_column"]) == 2
 
 
 def test_the_options_that_are_named_cure_a_table(tmp_path, capsys):

@@ -15,7 +15,7 @@ from disco.__main__ import main
 from disco.files import read_frame
 from disco.paper.settings import Settings
 from disco.runs import create_run, open_run
-from disco.simulate import FAMILIES, Design, read_edges, simulate
+from disco.simulate import Design, read_edges, simulate
 from disco.subjects.fit.results import StoredFit
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
@@ -132,13 +132,6 @@ def test_a_continuous_table_keeps_every_digit(tmp_path):
     expected = simulate(Design(nodes=3, rows=40, k=1, family="gaussian-gp")).table
     found = pd.read_csv(folder / "counts.csv")
     assert expected.dtypes.eq(float).all() and np.array_equal(found.to_numpy(), expected.to_numpy())
-
-
-def test_help_names_every_family(capsys):
-    with pytest.raises(SystemExit):
-        main(["simulate", "--help"])
-    told = "".join(capsys.readouterr().out.split())  # a name may be broken at its hyphen
-    assert told.endswith(f"Families:{','.join(FAMILIES)}.")
 
 
 # evaluate -------------------------------------------------------------------------------------------------------

@@ -24,9 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     ("which", "most", "option"),
     [
-        (resource.RLIMIT_AS, 1_000_000_000, "1.0 GB of memory (ulimit -v)"),
         (resource.RLIMIT_AS, 2_000_000_000, "2.0 GB of memory (ulimit -v)"),
-        (resource.RLIMIT_DATA, 200_000_000, "0.2 GB of memory (ulimit -d)"),
         (resource.RLIMIT_DATA, 400_000_000, "0.4 GB of memory (ulimit -d)"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 from made_up import finished_run
 
 from disco.__main__ import main
-from disco.errors import FitStopped
 from disco.files import read_frame
 from disco.paper.settings import Settings
 from disco.refine import Choice
@@ -18,7 +17,6 @@ from disco.simulate import Design, simulate
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import command as refine_command
 from disco.subjects.refinement.refined import choice_of, read_refined
-from disco.subjects.refinement.refining import refine_run
 
 pytestmark = pytest.mark.usefixtures("single_threaded")
 
@@ -73,23 +71,6 @@ def test_a_run_holds_both_graphs():
     assert sorted(refined.order) == sorted(StoredFit(run).order) and list(refined.graph()) == refined.order
 
 
-def test_goes_on_after_a_stop(counts):
-    folder = counts / "run"
-    assert main(["refine", "--counts", str(counts / "counts.csv"), "--out", str(folder), *FAST]) == 0
-    whole = read_refined(open_run(folder))
-    run, choice = open_run(folder), Choice(starts=1, restarts=0, bootstrap=2)
-    with pytest.raises(FitStopped):
-        refine_run(run, choice, callback=lambda step: step.stage != "bootstrap")
-    assert (run.path / "refining.json").exists()
-    told = []
-    again = refine_run(run, choice, callback=told.append)
-    assert "search" not in {step.stage for step in told}
-    drawn = "bootstrap"  # fits from other starts differ by hundredths of a nat, which can decide a weak edge
-    one, other = (found.edges.drop(columns=drawn) for found in (again, whole))
-    pd.testing.assert_frame_equal(one, other, atol=0.05, rtol=0.05)
-    assert (again.edges[drawn] - whole.edges[drawn]).abs().mean() < 0.1
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -98,18 +79,6 @@ def test_goes_on_after_a_stop(counts):
         (["nowhere", "--out", "x"], "--out goes with --counts"),
         (["--counts", "COUNTS"], "--counts needs --out"),
         (["--counts", "COUNTS", "--out", "OUT", "--starts", "0"], "starts must be a whole number from 1 to 100,000"),
-        (
-            ["--counts", "COUNTS", "--out", "OUT", "--bootstrap", "-1"],
-            "bootstrap must be a whole number from 0 to 100,000",
-        ),
-        (
-            ["--counts", "COUNTS", "--out", "OUT", "--starts", str(10**12)],
-            "starts must be a whole number from 1 to 100,000",
-        ),
-        (
-            ["--counts", "COUNTS", "--out", "OUT", "--bootstrap", str(10**12)],
-            "bootstrap must be a whole number from 0 to 100,000",
-        ),
     ],
 )
 def test_bad_use_is_one_sentence(counts, capsys, options, sentence):
@@ -151,11 +120,6 @@ def test_a_kind_that_the_table_does_not_have_cannot_be_dismissed_at_any_time(cou
     create_run(pd.read_csv(table), Settings(), name="made", folder=out)
     assert main([*given, "--out", str(out), "--dismiss", "identifier=no", *["--resume"][: command == "fit"]]) == 2
     assert sentence in capsys.readouterr().err
-
-
-def test_no_refinement_yet_is_said(capsys):
-    run = finished_run(4)
-    assert main(["graph", str(run.path), "--graph", "refined"]) == 2 and "no refinement yet" in capsys.readouterr().err
 
 
 def test_determined_columns_are_named_and_can_be_left_out(counts, capsys):

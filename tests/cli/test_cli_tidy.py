@@ -3,15 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from app_world import workbook
 
 from disco.__main__ import main
 from disco.cli import table_options
-from disco.cli.suggested_options import suggested_options
 from disco.commands import parse
 from disco.table.edits import BlankAsZero, applied
 from disco.table.read import read_table
-from disco.table.roles import Roles
 
 SAMPLES = [f"s{k}" for k in range(14)]
 
@@ -125,17 +122,3 @@ def test_numbers_without_a_name_name_the_rows(rng, tmp_path, capsys):
     assert main(["check", str(tmp_path / "t.csv")]) == 2
     assert "Options: --row-names\n" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "t.csv"), "--row-names"]) == 0
-
-
-def test_a_code_that_names_the_rows_is_no_number(rng, tmp_path, capsys):
-    rows = [["ID", "a", "b"], *[[f"{k:04d}", *map(int, rng.poisson(5.0, 2))] for k in range(40)]]
-    (tmp_path / "t.xlsx").write_bytes(workbook(("s", rows)))
-    main(["check", str(tmp_path / "t.xlsx")])
-    assert "Options: --row-names\n" in capsys.readouterr().out
-
-
-def test_names_of_rows_are_not_left_out_as_a_column(rng):
-    """After --row-names there is no column id, so --without id would be refused."""
-    table = pd.DataFrame(rng.poisson(5.0, (40, 3)), columns=["a", "b", "age"])
-    table.insert(0, "id", [f"r{row}" for row in range(40)])
-    assert suggested_options(table, Roles({"age": "covariate"})) == "--row-names"

@@ -6,7 +6,6 @@ import pandas as pd
 from colours import contrast
 
 from disco.figures import theme
-from disco.graph import dag as graphs
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
 from disco.metrics.consensus import Comparison
@@ -26,11 +25,6 @@ def test_the_matrix_names_the_two_that_agree_most():
 def test_a_matrix_of_nothing_says_so():
     for values in (pd.DataFrame([[1.0]], columns=["a"]), pd.DataFrame(np.full((2, 2), np.nan), columns=["a", "b"])):
         assert "fewer than two" in theme.title_of(compared.agreement(values, "Edges"))
-
-
-def test_methods_of_the_same_name_stay_apart():
-    figure = compared.agreement(pd.DataFrame(np.eye(2), columns=["x" * 50 + "1", "x" * 50 + "2"]), "Edges")
-    assert len(set(figure.data[0].x)) == 2
 
 
 def test_time_and_f1_tell_controls_from_methods():
@@ -73,9 +67,3 @@ def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
         "no arrow head: direction not known",
         "thicker line = more methods",
     }
-
-
-def test_the_consensus_can_be_read_by_other_programs():
-    for kind in graphs.FORMATS:
-        text = graphs.export(consensus(), kind)
-        assert "methods" in text and "is_open" in text

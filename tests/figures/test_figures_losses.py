@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from app_world import events
 
-from disco.figures.theme import FOLD_COLOURS, fold_colour, fold_dash
+from disco.figures.theme import FOLD_COLOURS
 from disco.subjects.fit.figures.loss_curves import loss_curves, said_in_words, smooth
 
 
@@ -21,11 +21,6 @@ def test_smoothing_leaves_constants_and_gaps_alone():
     found = smooth(np.array([1.0, np.nan, 3.0]), 0.5)
     assert np.isnan(found[1]) and np.isfinite(found[2])
     np.testing.assert_array_equal(smooth(np.array([1.0, 5.0]), 0.0), [1.0, 5.0])
-
-
-def test_no_losses_is_said():
-    figure = loss_curves(events().iloc[:0], "joint")
-    assert "No joint losses yet" in figure.layout.annotations[0].text
 
 
 def test_a_colour_a_fold_and_one_legend_entry_each():
@@ -90,12 +85,6 @@ def test_overfitting_in_words():
     assert "in fold 3:" in said_in_words(one, "projection") and "last epoch" in said_in_words(one, "projection")
 
 
-def test_one_noisy_value_is_no_overfitting():
-    frame = events()
-    frame.loc[(frame["epoch"] == 40) & (frame["stage"] == "joint"), "validation"] += 5
-    assert "No sign of overfitting" in said_in_words(frame, "joint")
-
-
 def test_a_rise_of_both_losses_is_no_overfitting():
     frame = events(lowest=20)
     late = frame["epoch"] > 20
@@ -106,8 +95,3 @@ def test_a_rise_of_both_losses_is_no_overfitting():
 def test_little_to_say_is_not_said():
     assert said_in_words(events(joint=10), "joint") == ""
     assert said_in_words(pd.DataFrame(columns=events().columns), "joint") == ""
-
-
-def test_more_folds_than_colours_differ_by_dash():
-    pairs = {(fold_colour(fold), fold_dash(fold)) for fold in range(15)}
-    assert len(pairs) == 15

@@ -58,11 +58,6 @@ def test_rows_stay_in_place_in_causal_order_and_shrink_by_score(ccs):
     assert few[0] == "e" and few[1] == "a"
 
 
-def test_the_score_axis_is_the_same_at_every_step(ccs):
-    ranges = {tuple(figures.scores(ccs, step, ORDER).layout.xaxis.range) for step in (1, 2, 3)}
-    assert len(ranges) == 1
-
-
 @pytest.mark.parametrize("runner_up", [1.0, 8.0, 13.0, 100.0])
 def test_the_words_of_the_margin_stand_at_its_end_and_cover_no_mark(runner_up):
     """Wherever the runner-up's score lies, they end within the panel, above the nodes and below the legend."""

@@ -73,11 +73,6 @@ def test_many_nodes_name_only_those_that_moved():
     assert [list(text) for text in names] == [["x100"], ["x100"]] and fig.layout.height <= figures.LONGEST
 
 
-def test_nobody_moved():
-    fig = figures.slope(moves([np.nan, np.nan], [1, 2]), 5.0)
-    assert theme.title_of(fig) == "No node moved"
-
-
 def test_width_is_evidence_and_an_edge_of_unknown_direction_has_no_head():
     order = list("abcde")
     table = evidence([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])

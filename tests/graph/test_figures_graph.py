@@ -230,13 +230,6 @@ def test_a_diamond_at_the_tail_marks_what_an_experiment_shows():
     assert text.count('transform="rotate(45 ') == 2 and text.count(">direction shown by an experiment</text>") == 1
 
 
-def test_without_required_edges_there_is_no_square():
-    graph, places = ruled()
-    graph.remove_edge("a", "b")
-    assert "required" not in drawing.svg(graph, places)
-    assert not any(line["square"] for line in drawing.picture(graph, places)["edges"])
-
-
 def test_the_square_stands_beyond_the_dot_of_a_verdict():
     graph, places = ruled(gain_nats=4.0)
     graph.edges["a", "b"]["verdict"] = "reversed"

@@ -115,9 +115,7 @@ def test_parents_by_lasso_follow_rule_and_seed():
 @pytest.mark.parametrize(
     ("name", "changes", "says"),
     [
-        ("ods-nb", {"size": 0}, "size must be greater than 0"),
         ("ods-binomial", {"trials": 3}, 'A binomial of 3 trials cannot fit "cause", with largest count 4'),
-        ("ods-binomial", {"trials": 0}, "trials must be at least 1"),
         ("ods-oracle", {"families": {"cause": ["nb", 0]}}, 'The nb of "cause" needs a finite number above 0; got 0'),
         ("ods-oracle", {"families": {"cause": ["binomial", 7.5]}}, "needs a whole number above 0; got 7.5"),
         ("ods-oracle", {"families": {"cause": ["binomial", 2]}}, 'binomial of 2 trials cannot fit "cause"'),

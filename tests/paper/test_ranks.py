@@ -24,10 +24,6 @@ def test_held_out_rule():
     assert rank_on_grid(values, grid).tolist() == [0, 0, 1, 1, 1, 2, 3, 3]
 
 
-def test_gap_above_takes_the_lower_rank():
-    assert rank_on_grid(np.array([8]), np.array([1, 2, 5, 9])).tolist() == [2]
-
-
 def test_training_ranks_are_dense_and_the_bound_is_common():
     random = np.random.default_rng(0)
     counts = np.column_stack([random.poisson(2, 90) * 10, random.poisson(20, 90)])

@@ -35,21 +35,11 @@ def test_paper_numbers():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"width": 0}, "width must be at least 1; got 0."),
         ({"folds": 1}, "folds must be at least 2; got 1."),
-        ({"folds": 2.5}, "folds must be a whole number; got 2.5."),
-        ({"folds": True}, "folds must be a whole number; got True."),
-        ({"skip_connection": 1}, "skip_connection must be true or false; got 1."),
-        ({"tau_z": "2"}, "tau_z must be a number; got '2'."),
-        ({"tau_z": float("nan")}, "tau_z must be a finite number; got nan."),
         ({"pi_min": 0}, "pi_min must be greater than 0; got 0."),
-        ({"pi_min": 1.2}, "pi_min must lie between 0 and 1; got 1.2."),
-        ({"transform": "log"}, "transform must be one of rank, quantile, none; got 'log'."),
         ({"noise_min": 0.1}, "noise_min must be at most noise_max; got 0.1 and 0.002."),
         ({"sigma_max": 9.0}, "sigma_max must be at most 3, where the kernel's series is exact; got 9.0."),
-        ({"max_rows": 1.0}, "max_rows must be a whole number or none; got 1.0."),
         ({"min_level_rows": 1}, "min_level_rows must be at least 2; got 1."),
-        ({"folds_by": "genes"}, "folds_by must be one of rows, counts; got 'genes'."),
         ({"folds_by": "counts"}, "folds_by counts splits every count in two, so folds must be 2; got 3."),
         (
             {"folds_by": "counts", "folds": 2, "disjoint_rows": True},
