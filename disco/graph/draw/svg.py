@@ -117,20 +117,13 @@ def _svg_edge(edge: dict) -> str:
     tail = _svg_dot(edge["dot"], ink) if edge["dot"] else ""
     tail += _svg_square(edge["square"], ink) if edge["square"] else ""
     tail += _svg_square(edge["diamond"], ink, tilt=45) if edge["diamond"] else ""
-    heads = "".join(
-        f'<polygon points="{points}" {_svg_head(edge["end"], ink)}/>'
-        for points in (edge["head"], edge["tail"])
-        if points
-    )
+    look = f'fill="white" stroke="{ink}" stroke-width="1.2"' if edge["end"] == "open" else f'fill="{ink}"'
+    heads = "".join(f'<polygon points="{points}" {look}/>' for points in (edge["head"], edge["tail"]) if points)
     return (
         f'<g opacity="0.8"><title>{_xml(edge["words"])}</title>'
         f'<path d="{edge["path"]}" fill="none" stroke="{ink}" stroke-width="{edge["width"]:.1f}"'
         f"{_svg_dash(edge['dash'])}/>{tail}{heads}</g>"
     )
-
-
-def _svg_head(end: str, ink: str) -> str:
-    return f'fill="white" stroke="{ink}" stroke-width="1.2"' if end == "open" else f'fill="{ink}"'
 
 
 def _svg_dot(dot: list[float], ink: str) -> str:

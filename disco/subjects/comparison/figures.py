@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.graph.draw import colours
 from disco.subjects.fit.figures.parents import different
@@ -72,11 +72,14 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
     positions = pd.Series(range(len(rated)), index=rated.index)
     for is_control, name in ((False, "methods"), (True, "controls (nothing is fitted)")):
         group = rated[rated["is_control"] == is_control]
-        hover = list(zip(group["name"].map(theme.label), group["f1"], group["seconds"].map(duration), strict=True))
+        look = {"size": 11, "color": colours.MUTED if is_control else colours.PICKED, "line": {"width": 2}}
+        look["symbol"] = "circle-open" if is_control else "circle"
+        data = list(zip(group["name"].map(theme.label), group["f1"], group["seconds"].map(duration), strict=True))
+        hover = "%{customdata[0]}: F1 %{customdata[1]:.3f} in %{customdata[2]}"
         for column, x in enumerate((group["f1"], seconds[group.index]), start=1):
             if len(group):
-                marks = _marks(is_control, name, x, positions[group.index], hover, column == 1)
-                fig.add_trace(marks, row=1, col=column)
+                panel = {"legendgroup": name, "showlegend": column == 1, "row": 1, "col": column}
+                axes.marks(fig, x, positions[group.index], look, name, hover, customdata=data, **panel)
     across = (seconds.min() / 2, seconds.max() * 2) if len(rated) else (0.1, 10.0)
     ticks, words = log_ticks(*across)
     fig.update_yaxes(**named_rows(rated["name"], _ON_AXIS))
@@ -92,24 +95,3 @@ def time_and_f1(rows: pd.DataFrame) -> go.Figure:
         name = theme.label(best["name"], _LONGEST)
         title = f"Most accurate: {name} (F1 {best['f1']:.2f}, {duration(best['seconds'])})"
     return theme.titled(fig, title, height=130 + _ROW * max(len(rated), 2))
-
-
-def _marks(
-    is_control: bool, name: str, x: pd.Series, rows: pd.Series, hover: list[tuple[str, float, str]], in_legend: bool
-) -> go.Scatter:
-    return go.Scatter(
-        x=x,
-        y=rows,
-        mode="markers",
-        name=name,
-        legendgroup=name,
-        showlegend=in_legend,
-        customdata=hover,
-        marker={
-            "size": 11,
-            "color": colours.MUTED if is_control else colours.PICKED,
-            "symbol": "circle-open" if is_control else "circle",
-            "line": {"width": 2},
-        },
-        hovertemplate="%{customdata[0]}: F1 %{customdata[1]:.3f} in %{customdata[2]}<extra></extra>",
-    )

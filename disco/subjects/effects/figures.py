@@ -32,7 +32,9 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
     for case, rows in curve.groupby("case", sort=True):
         look = int(case) % len(_COLOURS)
         _line(figure, rows, _COLOURS[look], _DASHES[look], theme.label(rows["when"].iloc[0], 60) or "mean", _MEAN)
-        _marks(figure, rows[rows["value"].isin([reference, new])], _COLOURS[look])
+        compared = rows[rows["value"].isin([reference, new])]
+        diamond = {"size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}, "color": _COLOURS[look]}
+        axes.marks(figure, compared["value"], compared["mean"], diamond)
     figure.layout.xaxis = dict(title=f"{theme.label(cause)} is set to ({unit})")
     # A band that is wide at a value of few rows would flatten the rest.
     top = 2 * max(curve["mean"].max(), curve.loc[curve["value"].isin([reference, new]), "high"].max())
@@ -84,11 +86,6 @@ def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: s
         customdata=rows[["low", "high"]].to_numpy(),
         hovertemplate=hover,
     )
-
-
-def _marks(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:
-    look = {"color": colour, "size": 11, "symbol": "diamond", "line": {"width": 1.5, "color": "white"}}
-    axes.marks(figure, rows["value"], rows["mean"], look)
 
 
 def drivers(ranked: pd.DataFrame, on: str) -> go.Figure:

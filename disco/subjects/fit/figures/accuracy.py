@@ -25,7 +25,10 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         look = {"color": colours.PICKED if bold else colours.MUTED, "width": 3.5 if bold else 1.8, "dash": dash}
         hover = f"τ_Z = %{{x:.2f}}, in {words}: F1 %{{y:.3f}}"
         axes.lines(fig, line["tau_z"], line["f1"], look, f"F1, {words}", hover)
-    _measures(fig, table[table["pi_min"] == current["pi_min"]])
+    line = table[table["pi_min"] == current["pi_min"]]
+    for name, dash in MEASURES.items():
+        look = {"color": colours.ACCENT, "width": 1.5, "dash": dash}
+        axes.lines(fig, line["tau_z"], line[name], look, name, f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}")
     fig.add_vline(x=tau_z, line={"color": colours.MUTED, "width": 1, "dash": "dot"})
     axes.marks(fig, [tau_z], [current["f1"]], {"color": colours.PICKED, "size": 12})
     fig.layout.xaxis = dict(title="threshold τ_Z", zeroline=False)
@@ -36,12 +39,6 @@ def f1(table: pd.DataFrame, tau_z: float, pi_min: float) -> go.Figure:
         where = f" in {share(round(best['pi_min'] * folds), folds)} folds" if folds > 1 else ""
         title += f"; the highest is {number(best['f1'])} at {best['tau_z']:.3g}{where}"
     return theme.titled(fig, title, height=360)
-
-
-def _measures(fig: go.Figure, line: pd.DataFrame) -> None:
-    for name, dash in MEASURES.items():
-        look = {"color": colours.ACCENT, "width": 1.5, "dash": dash}
-        axes.lines(fig, line["tau_z"], line[name], look, name, f"τ_Z = %{{x:.2f}}: {name} %{{y:.3f}}")
 
 
 def precision_recall(
@@ -62,7 +59,8 @@ def precision_recall(
     """
     fig = go.Figure()
     current = at_threshold(table, tau_z, pi_min)
-    corners = curve.iloc[_corners(curve)]
+    rises = np.diff(curve["recall"].to_numpy(), prepend=0.0) > 0
+    corners = curve[rises | np.append(rises[1:], True)]  # where recall increases, the rows before these, and the last
     look = {"color": colours.PICKED, "width": 3}
     hover = "OCS from %{customdata:.3g}: precision %{y:.3f}, recall %{x:.3f}"
     axes.lines(fig, corners["recall"], corners["precision"], look, "by OCS", hover, customdata=corners["threshold"])
@@ -86,9 +84,3 @@ def _frame(fig: go.Figure, chance: float, highest: float | None) -> None:
         fig.add_annotation(x=highest, y=0, xanchor="right", yanchor="bottom", text="highest for this order ", **words)
     fig.layout.xaxis = dict(title="recall (share of true edges found)", range=[-0.03, 1.03])
     fig.layout.yaxis = dict(title="precision", range=[-0.03, 1.03])
-
-
-def _corners(curve: pd.DataFrame) -> np.ndarray:
-    """The rows to draw: those where recall increases, the rows before them, and the last."""
-    rises = np.diff(curve["recall"].to_numpy(), prepend=0.0) > 0
-    return np.flatnonzero(rises | np.append(rises[1:], True))

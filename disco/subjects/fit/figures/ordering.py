@@ -64,7 +64,10 @@ def scores(
     fig = go.Figure()
     _folds(fig, values, position)
     _means(fig, values.mean(axis=1), position, decided, picked)
-    _rings(fig, values.mean(axis=1), position, true_sinks)
+    if ringed := [node for node in values.index if node in true_sinks]:
+        look = {"symbol": "circle-open", "size": 18, "color": colours.PICKED, "line": {"width": 2}}
+        heights = [position[node] for node in ringed]
+        axes.marks(fig, values.mean(axis=1)[ringed], heights, look, "sink in the known graph")
     _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
     fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # one row above the nodes for the margin's label
@@ -95,13 +98,6 @@ def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: 
     rows, hover = [position[node] for node in means.index], "%{text}: %{x:.3g}, mean of the folds"
     words = {"customdata": list(means.index), "text": [theme.label(node) for node in means.index]}
     axes.marks(fig, means, rows, look, "mean of the folds", hover, showlegend=False, **words)
-
-
-def _rings(fig: go.Figure, means: pd.Series, position: dict[str, int], nodes: Collection[str]) -> None:
-    drawn = [node for node in means.index if node in nodes]
-    if drawn:
-        look = {"symbol": "circle-open", "size": 18, "color": colours.PICKED, "line": {"width": 2}}
-        axes.marks(fig, means[drawn], [position[node] for node in drawn], look, "sink in the known graph")
 
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:

@@ -38,7 +38,9 @@ def ranking(
     _stems(fig, drawn)
     _marks(fig, drawn[agree], "all folds agree", colours.PICKED, "circle")
     _marks(fig, drawn[~agree], "folds disagree", colours.ACCENT, "circle-open")
-    _crosses(fig, drawn[drawn["step"].isin(wrong)])
+    if len(crossed := drawn[drawn["step"].isin(wrong)]):
+        look = {"symbol": "x-thin", "size": 13, "color": colours.WRONG, "line": {"width": 3, "color": colours.WRONG}}
+        axes.marks(fig, crossed["shown"], crossed["row"], look, "wrong according to the known graph")
     top = max(2.0, float(removals["shown"].max()) * 1.2) if len(removals) else 2.0
     tickvals, words = log_ticks(1.0, top)
     fig.layout.xaxis = dict(
@@ -82,12 +84,6 @@ def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbo
     look = {"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}}
     data = list(removals["sink"])
     axes.marks(fig, removals["shown"], removals["row"], look, name, "%{text}", customdata=data, text=words)
-
-
-def _crosses(fig: go.Figure, removals: pd.DataFrame) -> None:
-    if len(removals):
-        look = {"symbol": "x-thin", "size": 13, "color": colours.WRONG, "line": {"width": 3, "color": colours.WRONG}}
-        axes.marks(fig, removals["shown"], removals["row"], look, "wrong according to the known graph")
 
 
 def _title(steps: pd.DataFrame) -> str:
