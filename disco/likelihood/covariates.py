@@ -59,7 +59,8 @@ def _smooth(name: str, values: np.ndarray, values_at: Callable[[Adjustment], np.
     """The smooth of a number, from its values and those at other rows; without columns if it is constant."""
     if np.ptp(values) == 0:  # in a part of the rows
         return Basis(name, np.empty(0, dtype=int), lambda rows: np.empty((rows.rows, 0)))
-    knots = _knots(values)
+    distinct = np.unique(values)
+    knots = np.unique(np.quantile(distinct, np.linspace(0, 1, min(_KNOTS, len(distinct)))))
     transform = _orthonormal(_spline(values, knots))
 
     def at(rows: Adjustment) -> np.ndarray:
@@ -82,11 +83,6 @@ def _of_levels(covariate: Covariate, index: int) -> Basis:
         return transform(levels[values]) * seen[values, None]
 
     return Basis(covariate.name, np.zeros(columns, dtype=int), at)
-
-
-def _knots(values: np.ndarray) -> np.ndarray:
-    distinct = np.unique(values)
-    return np.unique(np.quantile(distinct, np.linspace(0, 1, min(_KNOTS, len(distinct)))))
 
 
 def _spline(values: np.ndarray, knots: np.ndarray) -> np.ndarray:

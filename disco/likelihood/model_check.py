@@ -101,14 +101,17 @@ def check(
     drawn = []
     for number in range(simulations):
         reporter.step("simulate", number, simulations)
-        drawn.append(_drawn(model, 1000 * seed + number))
+        sample = model.sample(model.design.rows, 1000 * seed + number, model.adjustment)
+        ranks = [np.searchsorted(grid, sample.iloc[:, node]) for node, grid in enumerate(model.grids)]
+        drawn.append(_numbers(model, np.column_stack(ranks)))
     columns, pairs, margins = _compared(model, drawn)
     if note:
         empty = pd.DataFrame(columns=["graph", "mean"]), pd.DataFrame(columns=["graph", "against"])
         return Check(columns, pairs, margins, *empty, 0.0, simulations, note)
     fold = fold_of_rows(len(counts), folds, seed, group)
     rows, unseen = _held_out(prepared, graphs, prior, fold, reporter)
-    return Check(columns, pairs, margins, _scores(rows), _differences(rows), unseen, simulations)
+    scores = pd.DataFrame([(name, float(values.mean())) for name, values in rows.items()], columns=["graph", "mean"])
+    return Check(columns, pairs, margins, scores, _differences(rows), unseen, simulations)
 
 
 def _unusable(table: pd.DataFrame, group: np.ndarray | None, folds: int, seed: int) -> str:
@@ -152,12 +155,6 @@ def _numbers(model: Model, ranks: np.ndarray) -> _Numbers:
     return _Numbers(statistics, correlation[above].astype(np.float32), np.concatenate(margins))
 
 
-def _drawn(model: Model, seed: int) -> _Numbers:
-    table = model.sample(model.design.rows, seed, model.adjustment)
-    ranks = [np.searchsorted(grid, table.iloc[:, node]) for node, grid in enumerate(model.grids)]
-    return _numbers(model, np.column_stack(ranks))
-
-
 def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     seen, names = _numbers(model, model.design.ranks), np.array(model.names, dtype=object)
     first, second = np.triu_indices(len(names), 1)
@@ -181,11 +178,7 @@ def _compared(model: Model, drawn: Sequence[_Numbers]) -> tuple[pd.DataFrame, pd
 
 
 def _held_out(
-    prepared: Prepared,
-    graphs: Mapping[str, Parents],
-    prior: Prior,
-    fold: np.ndarray,
-    reporter: Reporter,
+    prepared: Prepared, graphs: Mapping[str, Parents], prior: Prior, fold: np.ndarray, reporter: Reporter
 ) -> tuple[dict[str, np.ndarray], float]:
     """Held-out log-likelihood of every row by graph, (rows,), and the share of counts unseen in training."""
     table = prepared.counts
@@ -202,10 +195,6 @@ def _held_out(
             previous = model
         unseen += sum(int((~np.isin(table.iloc[out, node], grid)).sum()) for node, grid in enumerate(model.grids))
     return rows, unseen / table.size
-
-
-def _scores(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    return pd.DataFrame([(name, float(values.mean())) for name, values in rows.items()], columns=["graph", "mean"])
 
 
 def _differences(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:

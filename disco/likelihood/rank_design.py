@@ -157,7 +157,7 @@ class RankDesign:
             kinds,
             prior,
             np.log(ranks.std(axis=0)),
-            _log_spread(along),
+            np.log(np.maximum(along.std(axis=0), 1e-9)),  # finite even for constant rates
             np.where(np.arange(measure.shape[2]) < widths[:, None], RIDGE, 1.0),
             None if offset is None else _offset(offset, rows),
             None if was_set is None else np.ascontiguousarray(~was_set.T, dtype=float),
@@ -236,11 +236,6 @@ def _offset(offset: np.ndarray, rows: int) -> np.ndarray:
     if checked.shape != (rows,) or not np.isfinite(checked).all():
         raise InputError(f"The offset must be {rows} finite numbers, one per row.")
     return checked
-
-
-def _log_spread(positions: np.ndarray) -> np.ndarray:
-    """Log standard deviation of every node as a parent, (d,); finite even for constant rates."""
-    return np.log(np.maximum(positions.std(axis=0), 1e-9))
 
 
 def by_node(ranks: np.ndarray) -> np.ndarray:

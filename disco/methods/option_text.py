@@ -33,16 +33,12 @@ def asked_for(names: Iterable[str], lines: Iterable[str]) -> dict[str, dict[str,
             raise InputError(f"The option {where.strip()} is given twice.")
         chosen[name][option] = _value(name, option, value.strip())
     for name, options in chosen.items():
-        _check(name, options)
+        try:
+            options_of(name, options)
+        except InputError as error:
+            message = str(error)
+            raise InputError(message if message.startswith(name) else f"{name}: {message}") from error
     return chosen
-
-
-def _check(name: str, options: dict[str, Any]) -> None:
-    try:
-        options_of(name, options)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if message.startswith(name) else f"{name}: {message}") from error
 
 
 def in_words(value: Any) -> str:

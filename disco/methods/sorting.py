@@ -49,12 +49,7 @@ def check_rows(prepared: Prepared) -> None:
 
 
 def along(
-    prepared: Prepared,
-    order: list[str],
-    cutoff: float,
-    *,
-    notes: Iterable[str] = (),
-    callback: Callback | None = None,
+    prepared: Prepared, order: list[str], cutoff: float, *, notes: Iterable[str] = (), callback: Callback | None = None
 ) -> GraphResult:
     """An order with the parents that CAM selects along it."""
     tests = cam.edges(prepared, order, cutoff=cutoff, adjustment=prepared.adjustment, callback=callback)

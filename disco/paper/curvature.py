@@ -145,11 +145,7 @@ class NetworkScores:
 
     def _shift(self, value: Tensor, weight: Tensor, ranks: Tensor, node: int) -> Tensor:
         """`value`, a linear function of the features, after raising one node by one level, unless it is at the top."""
-        current, first, second = (
-            ranks[..., node],
-            self.offset + node,
-            self.offset + ranks.shape[-1] + node,
-        )
+        current, first, second = (ranks[..., node], self.offset + node, self.offset + ranks.shape[-1] + node)
         change = self.joint.features.change(current, torch.minimum(current + 1, self.top[:, None]), node)
         return torch.baddbmm(value, change, weight[:, [first, second]])
 

@@ -42,12 +42,7 @@ SinkScores = dict[tuple[int, ...], dict[tuple[str, str], np.ndarray]]  # results
 
 
 def remove_sinks(
-    evaluate: Evaluate,
-    nodes: int,
-    criterion: str,
-    boundary: str,
-    names: Sequence[str],
-    rules: Resolved | None = None,
+    evaluate: Evaluate, nodes: int, criterion: str, boundary: str, names: Sequence[str], rules: Resolved | None = None
 ) -> Iterator[Removal]:
     """Remove sinks one by one, from all nodes down to two.
 

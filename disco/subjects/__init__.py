@@ -8,11 +8,7 @@ from disco.subjects.comparison import COMPARE
 from disco.subjects.fit import FIT
 from disco.subjects.refinement import REFINE
 
-WORKS: tuple[Work[Any], ...] = (
-    REFINE,
-    FIT,
-    COMPARE,
-)  # as one process does them, if it does several
+WORKS: tuple[Work[Any], ...] = (REFINE, FIT, COMPARE)  # as one process does them, if it does several
 status.WORKS.update({work.name: work for work in WORKS})
 
 __all__ = ["COMPARE", "FIT", "REFINE", "WORKS"]

@@ -28,12 +28,7 @@ Noise = Callable[[Tensor], Tensor]  # the noise predicted in rows, (rows, nodes)
 
 @torch.no_grad()
 def diagonal(
-    noise: Noise,
-    values: Tensor,
-    columns: Sequence[int],
-    check: Callable[[], None] = lambda: None,
-    *,
-    weight: int = 1,
+    noise: Noise, values: Tensor, columns: Sequence[int], check: Callable[[], None] = lambda: None, *, weight: int = 1
 ) -> Tensor:
     """∂ε_j / ∂x_j at every row of `values`, (rows, nodes), for the columns j, (rows, columns).
 

@@ -21,7 +21,6 @@ from disco.methods import METHODS
 from disco.methods.isolated import OutOfTime, find_apart
 from disco.progress import Event, Reporter
 from disco.runs.folder import Run
-from disco.runs.locks import Lock
 from disco.subjects.comparison import COMPARE, ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
 from disco.table.roles import Roles
@@ -177,12 +176,9 @@ class _Methods:
         return {"method": self.method, "eta": eta}
 
 
-def _do(run: Run, lock: Lock, callback: "Callback | None") -> list[MethodResult]:
-    return compare_run(run, callback=callback)
-
-
-def _request(run: Run) -> tuple[MethodsRequest | None]:
-    return (compared.asked(run),)
-
-
-DOING = Doing(queued, _do, expected, request=_request)
+DOING = Doing(
+    queued,
+    lambda run, lock, callback: compare_run(run, callback=callback),
+    expected,
+    request=lambda run: (compared.asked(run),),
+)

@@ -35,11 +35,7 @@ def read_candidates(run: Run, selector: str, variant: str | None = None) -> pd.D
 
 
 def compute_candidates(
-    run: Run,
-    selector: str,
-    variant: str | None = None,
-    *,
-    callback: Callback | None = None,
+    run: Run, selector: str, variant: str | None = None, *, callback: Callback | None = None
 ) -> pd.DataFrame:
     """Compute the candidates of a selector along a run's order and save them in its folder.
 

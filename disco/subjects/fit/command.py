@@ -144,11 +144,7 @@ def tell_estimate(counts: pd.DataFrame, settings: Settings, device: str) -> None
 
 
 def resumed(
-    folder: Path,
-    selection: FilePart,
-    values: dict[str, Any],
-    device: str | None,
-    knowledge: Knowledge | None = None,
+    folder: Path, selection: FilePart, values: dict[str, Any], device: str | None, knowledge: Knowledge | None = None
 ) -> Run | None:
     """The run in a folder, or None; InputError if its table, settings, knowledge or roles differ from these."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):

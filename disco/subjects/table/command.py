@@ -115,11 +115,7 @@ def _print(findings: list[Finding], report: Quality | None, cure: str) -> None:
 
 
 def _everything(table: pd.DataFrame, findings: list[Finding], report: Quality | None) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "rows": len(table),
-        "columns": table.shape[1],
-        "problems": [*map(_as_json, findings)],
-    }
+    result: dict[str, Any] = {"rows": len(table), "columns": table.shape[1], "problems": [*map(_as_json, findings)]}
     if report is None:
         return result
     depth, rows = report.depth, report.rows
