@@ -235,17 +235,6 @@ def test_ctrl_c_on_a_terminal_leaves_a_run_to_resume(terminal, counts, tmp_path,
     assert not read_events(run).duplicated(["stage", "epoch", "fold"]).any()
 
 
-def test_the_page_can_cancel_a_fit_of_the_command_line(terminal, tmp_path, monkeypatch):
-    process, handle = terminal
-    read_until(handle, b"joint 5")
-    run = open_run(Path(out(tmp_path)))
-    monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
-    jobs.cancel(run, FIT)
-    assert run.status(FIT).state == "cancelled"
-    read_until(handle, b"no such text")
-    assert status_of(process) == 130
-
-
 def test_a_run_is_resumed_by_its_values_whatever_preset_they_are_nearest_to(small_table):
     given = {"preset": "tuned", **dict([*PRESETS["paper"].items()][:11])}
     assert Settings.of(**given).preset == "paper"
@@ -304,7 +293,8 @@ def test_a_taken_port_is_refused_or_passed_over(capsys, monkeypatch):
         assert start.free_port(None) > port
 
 
-def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path):
+def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_table, tmp_path, monkeypatch):
+    monkeypatch.setattr(jobs, "_GRACE_SECONDS", PATIENCE)
     busy = create_run(small_table, ENDLESS, name="busy", device="cpu")
     command = [sys.executable, "-m", "disco", "fit", counts, "--out", out(tmp_path), *FOREVER]
     told = tmp_path / "told"
@@ -317,7 +307,8 @@ def test_a_fit_waits_for_the_device_and_can_be_interrupted_there(counts, small_t
             assert waiting.wait(PATIENCE) == 130 and run.status(FIT).state == "cancelled"
             with subprocess.Popen([*command, "--resume", "--now"], cwd=ROOT) as beside:
                 wait(lambda: run.status(FIT).state == "running")
-                beside.kill()
+                jobs.cancel(run, FIT)  # as a page does
+                assert run.status(FIT).state == "cancelled" and beside.wait(PATIENCE) == 130
         finally:
             waiting.kill()
 

@@ -269,8 +269,7 @@ def test_bad_input_of_simulate_gets_one_sentence(arguments, sentence, files, tmp
 
 
 @pytest.mark.parametrize(
-    "values",
-    [{"edges": 5, "graph": "own"}, {"parameters": [1]}, {"family": {f"x{k}": [1] for k in range(1, 21)}}],
+    "values", [{"edges": 5, "graph": "own"}, {"parameters": [1]}, {"family": {f"x{k}": [1] for k in range(1, 21)}}]
 )
 def test_a_design_file_of_another_shape_gets_one_sentence(values, tmp_path, capsys):
     (tmp_path / "odd.json").write_text(json.dumps(values))

@@ -74,9 +74,7 @@ def test_json_is_the_same_value_without_raw_control_characters(path, capsys):
 
 
 @pytest.mark.parametrize(
-    "told",
-    [fit.print_result, lambda run: refine._print(run, read_refined(run), Choice())],
-    ids=["fit", "refine"],
+    "told", [fit.print_result, lambda run: refine._print(run, read_refined(run), Choice())], ids=["fit", "refine"]
 )
 def test_a_result_is_printed_harmlessly(run, capsys, told: Callable[[Run], None]):
     told(run)

@@ -119,8 +119,7 @@ def test_an_exposure_is_taken_out():
 
 
 @pytest.mark.parametrize(
-    ("parents", "sentence"),
-    [({"y": ["q"]}, '"q"'), ({"q": ["y"]}, '"q"'), ({"y": ["x"], "x": ["y"]}, "cycle through")],
+    ("parents", "sentence"), [({"y": ["q"]}, '"q"'), ({"q": ["y"]}, '"q"'), ({"y": ["x"], "x": ["y"]}, "cycle through")]
 )
 def test_graphs_that_do_not_fit(parents, sentence):
     with pytest.raises(InputError, match=sentence):

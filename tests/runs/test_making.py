@@ -39,8 +39,7 @@ create_run(table, Settings(), name="killed", folder=sys.argv[2] or None)
 
 
 @pytest.mark.parametrize(
-    ("where", "folder"),
-    [("making.write_counts", ""), ("making.write_json", "own"), ("os.rename", "")],
+    ("where", "folder"), [("making.write_counts", ""), ("making.write_json", "own"), ("os.rename", "")]
 )
 def test_a_maker_that_is_killed_leaves_no_run(small_table, tmp_path, where, folder):
     own = str(tmp_path / folder) if folder else ""
