@@ -5,6 +5,7 @@ and the table of columns in docs/refine.md (`python tests/columns.py`) follow fr
 the edges of a refinement needs its column here and the mathematics that computes it (`disco.refine.edge_evidence`).
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,7 +33,8 @@ class Column:
         label: its name in the interface.
         head: a shorter name, for the head of a narrow table and for lines of text; by default the label.
         term: the entry of docs/glossary.md that defines it; without one, `help` does.
-        format: of a number in a table; with a percent sign the number is a share.
+        format: of a number; with a percent sign the number is a share.
+        unit: of a number in a line of text.
         width: in a table, in pixels; None leaves it to the table.
         place: where a table of edges shows it: in sight, from the menu above it, or only in its file.
         in_graph: whether the graph and its exports have it.
@@ -47,6 +49,7 @@ class Column:
     term: str = ""
     help: str = ""
     format: str = ""
+    unit: str = ""
     width: int | None = None
     place: Literal["sight", "menu", "file"] = "file"
     in_graph: bool = True
@@ -57,6 +60,12 @@ class Column:
     def short(self) -> str:
         """The head, or else the label."""
         return self.head or self.label
+
+    def text(self, value: float) -> str:
+        """A number of this column in a line of text, with its unit."""
+        if not math.isfinite(value):
+            return "not available"
+        return f"{self.format % (100 * value if '%%' in self.format else value)} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class Schema:
 
 
 def _nats(name: str, label: str, head: str = "", **options: Any) -> Column:
-    return Column(name, "loose", label, head, format=NATS, **options)
+    return Column(name, "loose", label, head, format=NATS, unit="nats", **options)
 
 
 # Columns of several files ---------------------------------------------------------------------------------------------

@@ -56,8 +56,8 @@ class Option:
         group: the box of a page that shows it; empty if a page has placed it by hand.
         step: of the buttons of a number.
         resumes: whether unfinished work continues if it changes.
-        older: its value in versions without it, with which work of those versions continues; ... if all versions have
-            it.
+        older: what versions without it did, whether or not it is the default: their work continues with this value;
+            ... if all versions have it.
     """
 
     label: str
@@ -129,6 +129,15 @@ def fingerprint(settings: Any) -> dict[str, Any]:
     return {
         name: values[name] for name, option in declared.items() if not (option.resumes or option.older == values[name])
     }
+
+
+def continues(settings: Any, stored: Mapping[str, Any]) -> bool:
+    """Whether unfinished work with stored values, perhaps of an older version, continues with a dataclass's values."""
+    values = {**older(settings.__class__), **stored}
+    return all(
+        option.resumes or values.get(name) == getattr(settings, name)
+        for name, option in options(settings.__class__).items()
+    )
 
 
 def whole(

@@ -125,8 +125,9 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
     arrows = directions(ccs, edges)
-    level = _level(int((~arrows["is_clear"]).sum()), len(arrows))
-    return Verdict(level, _clear(arrows), _GRAPH_ADVICE[level])
+    count, clear = len(arrows), int(arrows["is_clear"].sum())
+    level, which = _level(count - clear, count), f"{share(clear, count)} {plural(count, 'edge', 'edges')}"
+    return Verdict(level, f"All folds clearly put the parent before the child in {which}.", _GRAPH_ADVICE[level])
 
 
 _GRAPH_ADVICE = {
@@ -134,12 +135,6 @@ _GRAPH_ADVICE = {
     "guess": "Check the direction of an edge before you use it, on Graph or Refine.",
     "poor": "Lines show related columns. Arrows are guesses: Refine weighs each direction separately.",
 }
-
-
-def _clear(arrows: pd.DataFrame) -> str:
-    count = len(arrows)
-    clear = share(int(arrows["is_clear"].sum()), count)
-    return f"All folds clearly put the parent before the child in {clear} {plural(count, 'edge', 'edges')}."
 
 
 def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:

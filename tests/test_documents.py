@@ -17,6 +17,7 @@ from disco.refine import Choice, refine
 from disco.server.user_limits import UserLimits
 from disco.simulate import Design
 from disco.subjects.studies import portal
+from disco.table.formats.catalogue import FORMATS
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = "width=8, hidden_layers=2, joint_epochs=3, projection_epochs=2, preset='paper', "
@@ -76,6 +77,11 @@ def test_every_flag_is_explained(name):
     assert [flag for flag in flags if not re.search(rf"{flag}\b", text)] == []
     assert all(action.help for action in command._actions)
     assert f"disco {name}" in text and command.format_help()
+
+
+def test_the_guide_names_every_format():
+    text = (ROOT / "docs" / "table.md").read_text(encoding="utf-8")
+    assert [name for form in FORMATS for name in form.names if name not in text] == []
 
 
 def test_the_limits_of_a_server_have_their_defaults():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from disco.errors import InputError
-from disco.fields import boolean, changed, check, fingerprint, number, one_of, options, share, whole
+from disco.fields import boolean, changed, check, continues, fingerprint, number, one_of, options, share, whole
 from disco.methods import METHODS
 from disco.paper.settings import Settings
 from disco.refine.choice import Choice
@@ -81,6 +81,8 @@ def test_what_differs_and_what_unfinished_work_needs():
     assert changed(Search(), Search(bound=2.0)) == {"bound": 10.0}
     assert fingerprint(Search(starts=8)) == {"bound": 10.0} == fingerprint(Search())
     assert fingerprint(Search(fast=True)) == {"bound": 10.0, "fast": True}
+    assert continues(Search(starts=8), {"bound": 10.0}) and not continues(Search(fast=True), {"bound": 10.0})
+    assert not continues(Search(), {"bound": 10.0, "fast": True}) and not continues(Search(), {"fast": False})
 
 
 @pytest.mark.parametrize("kind", [Settings, Choice])

@@ -12,6 +12,7 @@ from disco.errors import InputError
 from disco.fields import Option
 from disco.fields import options as declared
 from disco.paper.settings import CHOICES, PRESETS, Settings
+from disco.table.formats.catalogue import MATRIX_NAMES, PLAIN_NAMES
 from disco.table.formats.reading import USUAL_GENES, Reading
 from disco.table.kinds import KINDS
 
@@ -26,8 +27,8 @@ class _Listing(argparse.Action):
 
 
 COUNTS = (
-    "CSV, TSV, XLSX, ODS, Parquet or Stata, one column per node; h5ad, 10x .h5, BIOM, or the folder, ZIP or "
-    "tar of a matrix.mtx; each also packed, as .csv.gz"
+    f"{PLAIN_NAMES}, one column per node; {MATRIX_NAMES}, or the folder, ZIP or tar of a matrix.mtx; each also packed, "
+    "as .csv.gz"
 )
 
 

@@ -77,6 +77,7 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
     effects = edges[of_context].rename(columns={"child": "node"}).reset_index(drop=True)
     labels = pd.DataFrame([columns[name] for name in effects["parent"]], columns=Effects._fields)
     remaining = edges[~of_context].reset_index(drop=True)
+    tables = result.tables
     return replace(
         result.having(
             nodes=[node for node in result.order if node not in columns],
@@ -84,13 +85,9 @@ def without_contexts(result: Refined, columns: Mapping[str, Effects], has_rules:
         ),
         moves=None if result.moves is None else _without(result.moves, columns),
         orders=None if result.orders is None else _without(result.orders, columns),
-        tables=None if result.tables is None else _between_nodes(result.tables, columns),
+        tables=None if tables is None else tables[~tables["parent"].isin(columns)].reset_index(drop=True),
         contexts=pd.concat([labels, effects], axis=1)[list(REFINED_CONTEXTS.kinds)],
     )
-
-
-def _between_nodes(tables: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:
-    return tables[~tables["parent"].isin(columns)].reset_index(drop=True)
 
 
 def _without(frame: pd.DataFrame, columns: Mapping[str, Effects]) -> pd.DataFrame:

@@ -66,7 +66,6 @@ from disco.refine.bounds import (
     least_lead,
 )
 from disco.refine.node_scores import SEARCHING, Scores, fit_alone, make_fits
-from disco.refine.order_search import Optimum
 from disco.refine.prior import BEFORE
 from disco.refine.reversal import Reversal, reversals
 from disco.refine.rivals import SeveralClasses, leads
@@ -116,7 +115,10 @@ def judge(
     """
     # Without earlier fits, which must not affect the result.
     scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
-    edges = _strongest_first(scores, searched.best.found.parents)
+    parents = searched.best.found.parents
+    make_fits((scores, key) for key in enumerate(parents))
+    edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
+    edges = sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
     reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
     judging = _Judging(searched, scores, task, all_rows, reporter)
 
@@ -137,12 +139,6 @@ def judge(
     return Judged(judged, judging.misfit, is_poor, scores.fits, fit_count, left_out)
 
 
-def _strongest_first(scores: Scores, parents: Sequence[Parents]) -> list[Predicted]:
-    make_fits((scores, key) for key in enumerate(parents))
-    edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
-    return sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
-
-
 class _Judging:
     """The evidence for parts of the best graph's edges."""
 
@@ -153,8 +149,10 @@ class _Judging:
         self.classes = in_classes(scores, task.known)
         self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
         self.effects, self.made = dict[tuple[int, int], float](), 0
-        near = [end.found for end in searched.ends]
-        self.elsewhere = _reversed_elsewhere(near, self.found.score - task.choice.bound)
+        near = [end.found.parents for end in searched.ends if end.found.score >= self.found.score - task.choice.bound]
+        self.elsewhere = {
+            (child, parent) for parents in near for child, nodes in enumerate(parents) for parent in nodes
+        }
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
         best, design = self.found, self.scores.design
@@ -227,11 +225,6 @@ def _likely(edges: pd.DataFrame, scores: Scores) -> tuple[pd.DataFrame, int]:
     required = np.array([rules is not None and bool(rules.required[pair]) for pair in pairs], dtype=bool)
     likely = required | ~(edges["gain_nats"] < 0)
     return edges[likely].reset_index(drop=True), int((~likely).sum())
-
-
-def _reversed_elsewhere(optima: Sequence[Optimum], least_score: float) -> set[tuple[int, int]]:
-    graphs = [optimum.parents for optimum in optima if optimum.score >= least_score]
-    return {(child, parent) for parents in graphs for child, nodes in enumerate(parents) for parent in nodes}
 
 
 def in_classes(scores: Scores, knowledge: Resolved | None = None) -> list[Scores]:

@@ -14,7 +14,7 @@ from disco.refine.choice import Choice
 from disco.refine.edge_evidence import Judged
 from disco.refine.reasons import but_known
 from disco.refine.refinement_result import EDGE_COLUMNS, METHOD, POOR, Refined
-from disco.refine.resume import Drawn, End
+from disco.refine.resume import Drawn
 from disco.refine.searches import SearchResults
 from disco.refine.task import Task
 from disco.words import how_many, plural
@@ -53,15 +53,18 @@ def refined(
         notes=tuple(chain.from_iterable((*notes, *poor, task.learnt.notes))),
         misfit=nodes,
     )
+    ends = searched.ends
+    scores = [(end.start, sweep, score) for end in ends for sweep, score in enumerate(end.found.sweeps, start=1)]
+    orders = [(end.start, at, names[node]) for end in ends for at, node in enumerate(end.found.order, start=1)]
     return Refined(
         graph,
-        starts=_history(searched.ends),
+        starts=pd.DataFrame(scores, columns=["start", "sweep", "score"]),
         best=best.start,
         score=best.found.score,
         candidates=sum(map(len, searched.candidates)) // 2,
         fits=searched.made + judged.made + sum(draw.made for draw in drawn.values()),
         moves=None if moved is None else _named(moved, names),
-        orders=_orders(searched.ends, names),
+        orders=pd.DataFrame(orders, columns=["start", "position", "node"]),
         tables=_tables(stability.of_kind(drawn_edges, "bootstrap", choice), names) if choice.bootstrap else None,
     )
 
@@ -69,18 +72,6 @@ def refined(
 def _named(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     columns = [column for column in ("parent", "child", "node") if column in frame]
     return frame.assign(**{column: [names[node] for node in frame[column]] for column in columns})
-
-
-def _history(optima: Sequence[End]) -> pd.DataFrame:
-    """Columns start, sweep, score."""
-    rows = [(end.start, sweep, score) for end in optima for sweep, score in enumerate(end.found.sweeps, start=1)]
-    return pd.DataFrame(rows, columns=["start", "sweep", "score"])
-
-
-def _orders(optima: Sequence[End], names: Sequence[str]) -> pd.DataFrame:
-    """Columns start, position, node: every search's final order."""
-    rows = [(end.start, at, names[node]) for end in optima for at, node in enumerate(end.found.order, start=1)]
-    return pd.DataFrame(rows, columns=["start", "position", "node"])
 
 
 def _tables(drawn: Sequence[list[list[int]]], names: Sequence[str]) -> pd.DataFrame:

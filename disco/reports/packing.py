@@ -16,25 +16,22 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from disco import space
 from disco.errors import InputError, printable
 from disco.files import linked, read_record, write_json
-from disco.methods import FORMER, METHODS
-from disco.runs import artefacts, digests, origin
+from disco.methods import FORMER
+from disco.runs import artefacts, origin
 from disco.runs.folder import Run
 from disco.runs.head import Head, read_head
 from disco.runs.making import id_of, make
 from disco.runs.status import unasked
-from disco.subjects import FIT, REFINE, WORKS
+from disco.subjects import FIT, WORKS
 from disco.subjects.comparison import compared
-from disco.subjects.fit import results
-from disco.subjects.fit.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS, StoredFit
-from disco.subjects.refinement.refined import FRAMES, read_check, read_refined
+from disco.subjects.fit.results import NETWORKS
+from disco.work.jobs import doing
 
 MOST_PACKED = 200_000_000  # bytes; the app's upload limit (.streamlit/config.toml)
 MOST_UNPACKED = 1_000_000_000
@@ -46,24 +43,10 @@ _BLOCK = 1 << 20
 
 _HEAD = (
     *("settings.json", "name.txt", "table.parquet", "roles.json", "beside.parquet", "knowledge.json", "truth.csv"),
-    "status.json",
-    artefacts.FILE,
-    origin.FILE,
+    *(artefacts.FILE, origin.FILE),
 )
-_FITTED = (
-    *("events.jsonl", digests.FILE, *FILES),
-    *(f"variants/{variant}/{name}" for variant in VARIANTS for name in (digests.FILE, *ORDERED)),
-)
-_FRAMES = ("order", "edges", "starts", *FRAMES)
-_REFINED = (REFINE.file, *(f"refined_{name}.csv" for name in _FRAMES), "refined.json", "refined_check.json")
-_COMPARED = tuple(f"{compared.FOLDER}/{method}/{name}" for method in METHODS for name in compared.FILES)
-_FILES = frozenset((*_HEAD, *_FITTED, *_REFINED, compared.TABLE, *_COMPARED))
-_FOLDERS = frozenset(
-    (
-        *("variants/", *(f"variants/{variant}/" for variant in VARIANTS)),
-        *(f"{compared.FOLDER}/", *(f"{compared.FOLDER}/{method}/" for method in METHODS)),
-    )
-)
+_FILES = frozenset((*_HEAD, *(name for work in WORKS for name in doing(work).files)))
+_FOLDERS = frozenset(f"{folder}/" for name in _FILES for folder in list(PurePosixPath(name).parents)[:-1])
 _FORMER = tuple(f"{compared.FOLDER}/{method}/" for method in FORMER)
 _TOP = re.compile(r"[^/\\\0.][^/\\\0]{0,119}/")  # the one allowed top folder
 
@@ -123,12 +106,10 @@ def _too_large(run: Run) -> InputError:
 
 
 def _names(run: Run) -> list[str]:
-    is_fitted, is_refined = run.status(FIT).state == "done", (run.path / "refined.json").exists()
-    names = [name for name in _HEAD if name != "status.json" or run.status(FIT).state in ("done", FIT.unasked)]
-    names += _FITTED if is_fitted else ()
-    if is_refined:
-        names += [name for name in _REFINED if name != REFINE.file or run.status(REFINE).state == "done"]
-    names += [compared.TABLE, *_COMPARED]
+    names = list(_HEAD)
+    for work in WORKS:
+        is_done = run.status(work).state == "done"
+        names += [name for name in doing(work).packed(run) if name != work.file or is_done]
     return [name for name in names if (run.path / name).is_file()]
 
 
@@ -267,40 +248,4 @@ def _check(folder: Path) -> None:
         state = run.written_status(work).state
         if state not in ("done", work.unasked):
             raise InputError(f"its {work.noun} is {state}, not done")
-    if run.written_status(FIT).state == "done":
-        _check_fit(run)
-    elif any((folder / name).exists() for name in _FITTED):
-        raise InputError("it has results of an unfinished fit")
-    if run.written_status(REFINE).state == "done" or (folder / "refined.json").exists():
-        read_refined(run)
-    _drop(folder / "refined_check.json", partial(read_check, run))
-    for method in compared.names(run):
-        compared.read_one(run, method), compared.read_scores(run, method)
-    compared.write_table(run)
-
-
-def _check_fit(run: Run) -> None:
-    from disco.subjects.fit.candidates import path_of, read_candidates
-
-    if (run.path / "training.json").exists():  # absent in a fit by the library alone
-        results.training(run)
-    networks = run.path / NETWORKS
-    if networks.exists():
-        digests.checked(networks, digests.read(run.path))
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(networks, "numpy") as tensors:  # the weights are checked on use
-                tensors.keys()
-        except (OSError, SafetensorError) as error:
-            raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
-    for variant in results.variants(run):
-        StoredFit(run, variant).read_all()
-        for selector in SELECTORS:
-            path = path_of(run, selector, variant)
-            _drop(path, partial(read_candidates, run, selector, variant))
-
-
-def _drop(path: Path, read: Callable[[], object]) -> None:
-    if path.exists() and read() is None:
-        path.unlink()
+        doing(work).check(run)

@@ -2,14 +2,13 @@
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any
 
 from disco import columns, schema
 from disco.errors import InputError
 from disco.files import folder_bytes, read_record
 from disco.runs.folder import Run
 from disco.runs.status import Status, Work
-from disco.subjects import COMPARE, FIT, REFINE
+from disco.subjects import WORKS
 from disco.subjects.fit.results import StoredFit
 
 
@@ -29,8 +28,7 @@ class Summary:
             shape = run.shape
         except InputError:
             shape = None
-        works: tuple[Work[Any], ...] = FIT, REFINE, COMPARE
-        return cls(run, {work: run.status(work) for work in works}, shape, folder_bytes(run.path))
+        return cls(run, {work: run.status(work) for work in WORKS}, shape, folder_bytes(run.path))
 
 
 def edge_counts(run: Run) -> tuple[int | None, int | None]:

@@ -42,7 +42,7 @@ _SPAWN_SECONDS = 0.2  # between taking a run's lock and starting its process
 
 @dataclass(frozen=True)
 class Doing:
-    """The functions that queue and do a kind of work, in its module as `DOING`.
+    """A kind of work for jobs and ZIPs, in its module as `DOING`.
 
     Attributes:
         queued: (run, request) → the initial status of a queued run; an InputError if there is nothing to do.
@@ -50,6 +50,10 @@ class Doing:
         expected: (run, request) → the seconds that queued work will take, computed at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
         request: run → the request with which it was last queued, to queue it again.
+        files: every file of a finished result, below the run's folder, besides the status.
+        packed: run → those that a ZIP of the run has, if they exist; none for a result that is not finished.
+        check: run → None; reads them all, with an `InputError` for the first that is damaged. A file that a run treats
+            as absent if it is damaged is deleted.
     """
 
     queued: Callable[..., Status]
@@ -57,6 +61,9 @@ class Doing:
     expected: Callable[..., float | None] = lambda run, *request: None
     measured: Callable[[Run, "Callback | None"], float | None] = lambda run, callback: None
     request: Callable[[Run], tuple[Any, ...]] = lambda run: ()
+    files: tuple[str, ...] = ()
+    packed: Callable[[Run], tuple[str, ...]] = lambda run: ()
+    check: Callable[[Run], None] = lambda run: None
 
 
 def doing(work: Work) -> Doing:

@@ -9,6 +9,7 @@ from disco.errors import InputError
 from disco.reports.bundled import example
 from disco.runs.origin import FromDesign, FromLahman
 from disco.subjects.studies import lahman
+from disco.table.formats.catalogue import MATRIX_NAMES, PLAIN_NAMES
 from disco.table.read import read_table
 from pages.data import rereading
 from pages.shared import session
@@ -93,10 +94,9 @@ def _upload() -> None:
         key="upload",
         on_change=_uploaded,
         help="One row per observation, one column per variable, names in the first row. Whole numbers from 0 up. "
-        "CSV, TSV, XLSX, XLS, ODS, Parquet or Stata. Or cells and genes (you choose the genes next): h5ad, 10x .h5, or "
-        "a ZIP or tar of matrix.mtx, features.tsv and barcodes.tsv. Or BIOM. Or a ZIP or tar of several files: of "
-        "HTSeq, salmon, STAR or the like, one per sample, or with the same columns. Each also packed, as .csv.gz. The "
-        "file stays on this machine.",
+        f"{PLAIN_NAMES}. Or cells and genes (you choose the genes next): {MATRIX_NAMES}, or a ZIP or tar of "
+        "matrix.mtx, features.tsv and barcodes.tsv. Or a ZIP or tar of several files: of HTSeq, salmon, STAR or the "
+        "like, one per sample, or with the same columns. Each also packed, as .csv.gz. The file stays on this machine.",
     )
 
 

@@ -66,13 +66,15 @@ def matches(summary: Summary, words: str) -> bool:
 
 def state(summary: Summary) -> str:
     """The state of the work on a run: what is running or queued, otherwise what has ended."""
-    running = [WORKS[work][1] for work, status in summary.statuses.items() if status.state == "running"]
+    running = [
+        while_running for work, (_, while_running, _) in WORKS.items() if summary.statuses[work].state == "running"
+    ]
     if not running and any(status.state == "queued" for status in summary.statuses.values()):
         return "Queued"
     ended = [
-        WORKS[work][2] if status.state == "done" else f"{work.noun} {status.state}"
-        for work, status in summary.statuses.items()
-        if status.state in ("done", "cancelled", "failed", "interrupted")
+        once_done if status.state == "done" else f"{work.noun} {status.state}"
+        for work, (_, _, once_done) in WORKS.items()
+        if (status := summary.statuses[work]).state in ("done", "cancelled", "failed", "interrupted")
     ]
     words = ", ".join(running or ended) or "not fitted"
     return words[0].upper() + words[1:]

@@ -139,7 +139,7 @@ def test_colour_and_dash_say_who_found_an_edge_and_a_missing_head_that_its_direc
     graph.edges["a", "b"]["gain_nats"] = 5.0  # a weak edge is thin even where none is stronger
     weak = {edge.found_by: edge for edge in drawing.edges(graph.edge_subgraph([("a", "b")]))}["both"]
     assert weak.width == pytest.approx(drawing.THIN + 0.5 * (drawing.THICK - drawing.THIN))
-    assert drawn["both"].words().startswith("a → b (found by both methods): evidence 25.0 nats, direction 9.00 nats")
+    assert drawn["both"].words().startswith("a → b (found by both methods): evidence 25.0 nats, direction 9.0 nats")
     assert "OCS 0.300" in drawn["both"].words() and "direction undecided" in drawn["likelihood"].words()
     assert drawn["DISCO"].words() == "c → a (by DISCO alone): OCS 0.200, Z 3.00, in 67% of folds"
     text = drawing.svg(graph, places)

@@ -147,7 +147,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
 
 
 def _evidence(values: Mapping[str, float]) -> str:
-    facts = [f"{GAIN.short.lower()} {nats(values['gain_nats'])}"]
+    facts = [f"{GAIN.short.lower()} {GAIN.text(values['gain_nats'])}"]
     if "levels" in values:
         facts.append(f"levels: {values['levels']}")
     if values.get("source") == CONTEXT:
@@ -155,7 +155,7 @@ def _evidence(values: Mapping[str, float]) -> str:
     for column in EDGE_LINE:
         value = values.get(column.name, np.nan)
         if column is not GAIN and not (column.optional and np.isnan(value)):
-            facts.append(f"{column.short.lower()} {nats(value)}")
+            facts.append(f"{column.short.lower()} {column.text(value)}")
     if not values.get("decided", True):
         facts.append("direction undecided")
     if not np.isnan(values.get("bootstrap", np.nan)):

@@ -176,9 +176,19 @@ class _Methods:
         return {"method": self.method, "eta": eta}
 
 
+def _check(run: Run) -> None:
+    for method in compared.names(run):
+        compared.read_one(run, method), compared.read_scores(run, method)
+    compared.write_table(run)
+
+
+_FILES = (compared.TABLE, *(f"{compared.FOLDER}/{method}/{name}" for method in METHODS for name in compared.FILES))
 DOING = Doing(
     queued,
     lambda run, lock, callback: compare_run(run, callback=callback),
     expected,
     request=lambda run: (compared.asked(run),),
+    files=_FILES,
+    packed=lambda run: _FILES,
+    check=_check,
 )

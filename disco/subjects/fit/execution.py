@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from disco import __version__
-from disco.errors import InputError
+from disco.errors import InputError, printable
 from disco.files import remove_leftovers
+from disco.runs import digests
 from disco.runs.folder import Run
 from disco.runs.locks import Lock
 from disco.runs.status import host
 from disco.subjects.fit import CHECKPOINT, FIT, FitStatus, events, order_so_far, results
+from disco.subjects.fit.candidates import path_of, read_candidates
+from disco.subjects.fit.results import FILES, NETWORKS, ORDERED, SELECTORS, VARIANTS, StoredFit
 from disco.table.artefacts import ARTEFACTS
 from disco.work.jobs import Doing
 from disco.work.recording import Recorder
@@ -206,4 +209,37 @@ def versions() -> dict[str, str]:
     return numbers
 
 
-DOING = Doing(queued, execute, expected)
+def _packed(run: Run) -> tuple[str, ...]:
+    return _FILES if run.status(FIT).state == "done" else ()
+
+
+def _check(run: Run) -> None:
+    if run.written_status(FIT).state != "done":
+        if any((run.path / name).exists() for name in _FILES if name != FIT.file):
+            raise InputError("it has results of an unfinished fit")
+        return
+    if (run.path / "training.json").exists():  # absent in a fit by the library alone
+        results.training(run)
+    networks = run.path / NETWORKS
+    if networks.exists():
+        digests.checked(networks, digests.read(run.path))
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(networks, "numpy") as tensors:  # the weights are checked on use
+                tensors.keys()
+        except (OSError, SafetensorError) as error:
+            raise InputError(f"its {NETWORKS} cannot be read ({printable(str(error), 80)})") from None
+    for variant in results.variants(run):
+        StoredFit(run, variant).read_all()
+        for selector in SELECTORS:
+            path = path_of(run, selector, variant)
+            if path.exists() and read_candidates(run, selector, variant) is None:
+                path.unlink()
+
+
+_FILES = (
+    *(FIT.file, "events.jsonl", digests.FILE, *FILES),
+    *(f"variants/{variant}/{name}" for variant in VARIANTS for name in (digests.FILE, *ORDERED)),
+)
+DOING = Doing(queued, execute, expected, files=_FILES, packed=_packed, check=_check)

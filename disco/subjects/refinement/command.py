@@ -1,7 +1,6 @@
 """disco refine RUN, or --counts COUNTS --out RUN: the order and edges of highest likelihood."""
 
 import argparse
-import math
 import sys
 from pathlib import Path
 
@@ -67,12 +66,13 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
             "by experiment" if edge.source == EXPERIMENT else "decided"
         )
         is_sure = words if edge.decided else "undecided"
-        numbers = ", ".join(f"{item.short.lower()} {_nats(getattr(edge, item.name))}" for item in EDGE_LINE)
+        numbers = ", ".join(f"{item.short.lower()} {item.text(getattr(edge, item.name))}" for item in EDGE_LINE)
         arrow = "--" if is_sure == "undecided" else "->"
         say(f"  {short(edge.parent)} {arrow} {short(edge.child)}  {numbers}, {is_sure}{share}")
     for row in () if result.contexts is None else result.contexts.itertuples():
         level = f" = {short(row.level)}" if row.level else ""
-        say(f"  {short(row.context)}{level} -> {short(row.node)}  {GAIN.short.lower()} {_nats(row.gain_nats)}, context")
+        gain = f"{GAIN.short.lower()} {GAIN.text(row.gain_nats)}"
+        say(f"  {short(row.context)}{level} -> {short(row.node)}  {gain}, context")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (knowledge := target.knowledge()) is not None:
@@ -83,7 +83,3 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     say(f"{decided_means(choice.bound)} {adjacent}", to=sys.stderr)
     say(ASSUMED, to=sys.stderr)
     say(f"Run: {target.path}")
-
-
-def _nats(value: float) -> str:
-    return f"{value:.1f} nats" if math.isfinite(value) else "not available"

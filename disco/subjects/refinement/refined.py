@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 PREFIX = "refined_"
 FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a refinement that may be missing
 FILES = tuple(f"{PREFIX}{name}.csv" for name in ("order", "edges", "starts", *FRAMES))
+CHECK = "refined_check.json"  # of the model
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
@@ -58,7 +59,7 @@ class _RefinedHead:
 
 def save(folder: Path, result: Refined, choice: Choice) -> None:
     """Write a refinement into a run's folder."""
-    for name in ("refined.json", "refined_check.json"):  # old and new files must not be mixed
+    for name in ("refined.json", CHECK):  # old and new files must not be mixed
         (folder / name).unlink(missing_ok=True)
     graph_result.write(folder, result.found, PREFIX)
     write_frame(folder / "refined_starts.csv", result.starts)
@@ -218,7 +219,7 @@ def save_check(run: Run, check: "Check") -> None:
     content = {field.name: getattr(check, field.name) for field in dataclasses.fields(check)}
     frames = {name: value.to_dict("list") for name, value in content.items() if isinstance(value, pd.DataFrame)}
     try:
-        write_json(run.path / "refined_check.json", digests.sealed({**content, **frames}, run.path))
+        write_json(run.path / CHECK, digests.sealed({**content, **frames}, run.path))
     except OSError as error:
         raise unwritten(run.path, error) from error
 
@@ -228,7 +229,7 @@ def read_check(run: Run) -> "Check | None":
     from disco.likelihood.model_check import Check  # imports the compiler
 
     try:
-        content = read_json(run.path / "refined_check.json", _CHECK_BYTES)
+        content = read_json(run.path / CHECK, _CHECK_BYTES)
         if not digests.is_sealed(content, run.path):
             return None
         frames = {}

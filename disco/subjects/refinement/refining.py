@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disco.errors import InputError
-from disco.fields import fingerprint
+from disco.fields import continues
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
 from disco.graph.result import GraphResult
 from disco.progress import ENOUGH
@@ -31,7 +31,7 @@ from disco.schema import check_kept, fits, is_text
 from disco.subjects.fit.events import line_value
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import REFINE, RefinementStatus
-from disco.subjects.refinement.refined import agree, choice_from, save
+from disco.subjects.refinement.refined import CHECK, FILES, agree, choice_from, read_check, read_refined, save
 from disco.table.artefacts import ARTEFACTS
 from disco.work.jobs import Doing
 from disco.work.recording import Recorder
@@ -212,8 +212,7 @@ def _remove(path: Path) -> None:
 
 def _resumes(previous: RefinementStatus, choice: "Choice") -> bool:
     """Whether a choice resumes an unfinished refinement: the same searches, or another number of them."""
-    same = all(previous.choice.get(name) == value for name, value in fingerprint(choice).items())
-    return previous.state not in ("none", "done") and same
+    return previous.state not in ("none", "done") and continues(choice, previous.choice)
 
 
 def history(run: Run) -> pd.DataFrame:
@@ -304,4 +303,16 @@ def _request(run: Run) -> tuple["Choice"]:
     return (choice_from(run.written_status(REFINE).choice),)
 
 
-DOING = Doing(queued, _do, expected, measured, _request)
+def _packed(run: Run) -> tuple[str, ...]:
+    return _FILES if (run.path / REFINE.result).exists() else ()
+
+
+def _check(run: Run) -> None:
+    if run.written_status(REFINE).state == "done" or _packed(run):
+        read_refined(run)
+    if (path := run.path / CHECK).exists() and read_check(run) is None:
+        path.unlink()
+
+
+_FILES = (REFINE.file, *FILES, REFINE.result, CHECK)
+DOING = Doing(queued, _do, expected, measured, _request, _FILES, _packed, _check)

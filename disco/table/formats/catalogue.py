@@ -50,11 +50,13 @@ class Format:
 
     Attributes:
         kind: what its files hold, which decides the available choices.
+        names: for users; none for a format of files of other formats.
         reader: module and function of `disco.table.formats`, imported when first needed.
         in_pieces: whether its content is in memory only once, so that its files may be large.
     """
 
     kind: Kind
+    names: tuple[str, ...]
     suffixes: tuple[str, ...]
     reader: str
     in_pieces: bool = True
@@ -70,13 +72,13 @@ class Format:
 
 TABBED = (".tsv", ".tab", ".sf", ".results", ".counts", ".gct")  # of salmon, RSEM, HTSeq, GenePattern
 FORMATS = (
-    Format("text", (".csv", ".txt"), "text_files.read_single"),
-    Format("text", TABBED, "text_files.read_single"),
-    Format("workbook", (".xlsx", ".xls", ".ods"), "workbook.read", in_pieces=False),
-    Format("columns", (".parquet",), "parquet.read"),
-    Format("columns", (".dta",), "stata.read", in_pieces=False),
-    Format("matrix", (".h5ad", ".h5", ".biom"), "single_cell.read"),
-    Format("archive", (".zip", ".tar"), "text_files.read"),
+    Format("text", ("CSV",), (".csv", ".txt"), "text_files.read_single"),
+    Format("text", ("TSV", "GCT"), TABBED, "text_files.read_single"),
+    Format("workbook", ("XLSX", "XLS", "ODS"), (".xlsx", ".xls", ".ods"), "workbook.read", in_pieces=False),
+    Format("columns", ("Parquet",), (".parquet",), "parquet.read"),
+    Format("columns", ("Stata",), (".dta",), "stata.read", in_pieces=False),
+    Format("matrix", ("h5ad", "10x .h5", "BIOM"), (".h5ad", ".h5", ".biom"), "single_cell.read"),
+    Format("archive", (), (".zip", ".tar"), "text_files.read"),
 )
 PACKINGS = (".gz", ".bz2", ".xz", ".zst")  # after the ending of any format
 
@@ -89,6 +91,15 @@ TEXT, WORKBOOKS, ARCHIVES = _suffixes("text"), _suffixes("workbook"), _suffixes(
 MATRICES = _suffixes("matrix", "archive")  # cells × genes, read block by block: a longer and larger work than others
 TABLES = _suffixes("text", "workbook", "columns", "matrix")
 SUFFIXES = (*TABLES, *ARCHIVES)
+
+
+def named(*kinds: Kind) -> str:
+    """The names of the formats of these kinds in words, as in CSV, TSV or Parquet."""
+    *names, last = (name for form in FORMATS if form.kind in kinds for name in form.names)
+    return f"{', '.join(names)} or {last}" if names else last
+
+
+PLAIN_NAMES, MATRIX_NAMES = named("text", "workbook", "columns"), named("matrix")  # tables, and cells × genes
 
 NO_STRAND = ": strands are chosen in files that STAR wrote only, one per sample."
 _CHOICES: tuple[tuple[tuple[str, ...], tuple[Kind, ...], str], ...] = (  # fields, the kinds that have them, refusal
