@@ -1,6 +1,6 @@
-"""Where the current user's runs are, and what this user may do.
+"""Where the current user's runs are, and what this user may do: the one thing that the engine knows of users.
 
-By default one user of this machine has all runs and no limits. `disco serve` installs the space of many users.
+The default is a single local user, with all runs and no limits. `disco serve` installs a subclass for many users.
 """
 
 import os
@@ -40,7 +40,7 @@ class Limits:
 
 
 class Space:
-    """The runs of one user of this machine.
+    """The runs of a single local user.
 
     Attributes:
         worker: the module that works on a run in its own process, with the command line of `disco.work.jobs`.

@@ -23,14 +23,14 @@ from disco.likelihood.score_test import additions
 from disco.progress import SILENT, Reporter
 from disco.refine.node_scores import SEARCHING, Scores
 
-_FALSE = 3.0  # false candidates per node by each of the two rules, on average
-_LEAST = 2.0  # smallest partial correlation of a kept pair, in standard errors
-_MOST = 30  # candidates that a node names by each of the two rules, those that stand out most
+_FALSE_PER_NODE = 3.0  # expected false candidates by each of the two rules
+_LEAST_PARTIAL = 2.0  # smallest partial correlation of a kept pair, in standard errors
+_MOST_PER_NODE = 30  # candidates that a node names by each of the two rules, those that stand out most
 _LEAST_VARIANCE = 1e-9  # of a principal component of the standardised √ranks
 _BLOCK = 512  # nodes per product of all partial correlations
-_AT_ONCE = 64  # candidates per product
-_SIDE_BY_SIDE = 16  # nodes fitted in one batch
-_PART = 128  # nodes screened by one call
+_PRODUCT = 64  # candidates per product
+_BATCH = 16  # nodes fitted in one batch
+_NODES_PER_CALL = 128  # nodes screened by one call
 
 
 class HasDesign(Protocol):
@@ -57,14 +57,14 @@ def screen(
         within: the task of this design, if later work shares it too: then a worker gets the table once.
     """
     nodes = design.nodes
-    share = min(_FALSE / max(nodes - 1, 1), 0.5)
-    threshold = max(_LEAST, -ndtri(share / 2))
+    level = min(_FALSE_PER_NODE / max(nodes - 1, 1), 0.5)
+    threshold = max(_LEAST_PARTIAL, -ndtri(level / 2))
     joined, neighbours = np.zeros((nodes, nodes), dtype=bool), list[list[int]]()
     for _, partial in _partial_correlations(design):
         neighbours += [_largest(row, threshold) for row in partial]
     for node, largest in enumerate(neighbours):
         joined[node, largest] = True
-    joined |= _standing_out(within or design, neighbours, share, reporter)
+    joined |= _dependent(within or design, neighbours, level, reporter)
     if also is not None:
         joined |= also
     if rules is not None:
@@ -92,7 +92,7 @@ def with_pairs(candidates: Sequence[tuple[int, ...]], pairs: Iterable[tuple[int,
 
 def parts_of(nodes: int) -> list[range]:
     """Ranges of nodes that can be screened independently."""
-    return [range(first, min(first + _PART, nodes)) for first in range(0, nodes, _PART)]
+    return [range(first, min(first + _NODES_PER_CALL, nodes)) for first in range(0, nodes, _NODES_PER_CALL)]
 
 
 def supported(
@@ -105,14 +105,14 @@ def supported(
     parents alone, the edge is visible.
     """
     design, pairs = scores.design, list[tuple[int, int]]()
-    for first in range(positions.start, positions.stop, _SIDE_BY_SIDE):
+    for first in range(positions.start, positions.stop, _BATCH):
         scores.reporter.check()
-        nodes = order[first : min(first + _SIDE_BY_SIDE, positions.stop)]
+        nodes = order[first : min(first + _BATCH, positions.stop)]
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems, tolerance=SEARCHING)
-        earlier = [_open(scores, order[: first + number], node) for number, node in enumerate(nodes)]
-        for at in range(0, max(map(len, earlier)), _AT_ONCE):
-            lists = [(node, candidates[at : at + _AT_ONCE]) for node, candidates in zip(nodes, earlier, strict=True)]
+        earlier = [_untested(scores, order[: first + number], node) for number, node in enumerate(nodes)]
+        for at in range(0, max(map(len, earlier)), _PRODUCT):
+            lists = [(node, candidates[at : at + _PRODUCT]) for node, candidates in zip(nodes, earlier, strict=True)]
             candidates = Problems.of(lists).parents
             predicted = additions(design, problems, fits, candidates).evidence
             pairs += [
@@ -124,7 +124,7 @@ def supported(
     return pairs
 
 
-def _open(scores: Scores, earlier: Sequence[int], node: int) -> list[int]:
+def _untested(scores: Scores, earlier: Sequence[int], node: int) -> list[int]:
     """The earlier nodes that are neither candidates of a node nor forbidden."""
     candidates, rules = scores.index[node], scores.rules
     never = () if rules is None else set(np.flatnonzero(rules.forbidden[:, node]).tolist())
@@ -202,19 +202,19 @@ def _shrinkage(values: np.ndarray) -> tuple[float, float]:
 
 def _largest(values: np.ndarray, threshold: float) -> list[int]:
     above = np.flatnonzero(values > threshold)
-    return sorted(above[np.argsort(-values[above], kind="stable")[:_MOST]].tolist())
+    return sorted(above[np.argsort(-values[above], kind="stable")[:_MOST_PER_NODE]].tolist())
 
 
-def _standing_out(
-    shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], share: float, reporter: Reporter
+def _dependent(
+    shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], level: float, reporter: Reporter
 ) -> np.ndarray:
-    """Pairs with a large Rao statistic given the child's neighbours, (d, d), a `share` of them by chance; rows are
+    """Pairs whose Rao statistic given the child's neighbours rejects independence at a level, (d, d); rows are
     children.
     """
     design = _design_of(shared)
-    thresholds, joined = chdtri(design.width[: design.nodes], share) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
+    thresholds, joined = chdtri(design.width[: design.nodes], level) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
     requests = [(nodes, [neighbours[node] for node in nodes], thresholds) for nodes in parts_of(design.nodes)]
-    for (nodes, *_), pairs in zip(requests, each(_outstanding, (shared,), requests, reporter), strict=True):
+    for (nodes, *_), pairs in zip(requests, each(_dependent_of, (shared,), requests, reporter), strict=True):
         reporter.check(nodes.stop)
         joined[pairs[0] + nodes.start, pairs[1]] = True
     return joined
@@ -224,7 +224,7 @@ def _design_of(shared: RankDesign | HasDesign) -> RankDesign:
     return shared if isinstance(shared, RankDesign) else shared.design
 
 
-def _outstanding(
+def _dependent_of(
     shared: RankDesign | HasDesign, request: tuple[range, list[list[int]], np.ndarray], reporter: Reporter
 ) -> tuple[np.ndarray, ...]:
     """The pairs of some nodes: the children, counted from the first of these, and the others.
@@ -234,16 +234,16 @@ def _outstanding(
     design, (screened, neighbours, limits) = _design_of(shared), request
     thresholds, above = limits, np.zeros((len(screened), design.nodes))
     joined = np.zeros((len(screened), design.nodes), dtype=bool)
-    for first in range(0, len(screened), _SIDE_BY_SIDE):
+    for first in range(0, len(screened), _BATCH):
         reporter.check()
-        parents = neighbours[first : first + _SIDE_BY_SIDE]
-        nodes = screened[first : first + _SIDE_BY_SIDE]
+        parents = neighbours[first : first + _BATCH]
+        nodes = screened[first : first + _BATCH]
         problems = Problems.of(list(zip(nodes, parents, strict=True)))
         fits = fit(design, problems, tolerance=SEARCHING)
-        for at in range(0, design.nodes, _AT_ONCE):
-            candidates = np.arange(at, min(at + _AT_ONCE, design.nodes))
+        for at in range(0, design.nodes, _PRODUCT):
+            candidates = np.arange(at, min(at + _PRODUCT, design.nodes))
             gain = additions(design, problems, fits, np.tile(candidates, (len(nodes), 1))).gain
-            above[first : first + len(nodes), at : at + _AT_ONCE] = gain - thresholds[at : at + _AT_ONCE]
+            above[first : first + len(nodes), at : at + _PRODUCT] = gain - thresholds[at : at + _PRODUCT]
         for number, node in enumerate(nodes):
             above[first + number, [node, *parents[number]]] = 0.0
             joined[first + number, _largest(above[first + number], 0.0)] = True
