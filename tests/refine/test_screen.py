@@ -31,7 +31,7 @@ def test_each_node_names_few_candidates_however_many_go_along_with_it(rng, monke
     factor = rng.normal(size=(2000, 1))
     alike = pd.DataFrame(rng.poisson(np.exp(factor + 1), (2000, 30))).add_prefix("x")
     every = sum(map(len, screening.screen(design_of(alike))))
-    monkeypatch.setattr(screening, "_MOST", 2)
+    monkeypatch.setattr(screening, "_MOST_PER_NODE", 2)
     few = sum(map(len, screening.screen(design_of(alike))))
     assert few <= 2 * 2 * 2 * 30 < every / 3
     hub = rng.poisson(4, (2000, 1))
