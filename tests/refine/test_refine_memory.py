@@ -11,6 +11,7 @@ from refine_world import ALONE, PRICE, QUICK, all_pairs, design_of, evidence_of,
 from disco.errors import FitStopped
 from disco.refine import Choice, refine
 from disco.refine.node_scores import Scores
+from disco.refine.resume import Memory
 from disco.simulate import Design, simulate
 
 
@@ -44,10 +45,10 @@ def steps(uninterrupted, reported):
 
 @pytest.fixture(scope="module")
 def remembered(known, tmp_path_factory):
-    """The file of a finished refinement, and its score."""
+    """The file of a finished refinement."""
     memory = tmp_path_factory.mktemp("remembered") / "refining.json"
-    score = refine(known.table, ALONE, memory=memory).score
-    return memory.read_text(), score
+    refine(known.table, ALONE, memory=memory)
+    return memory.read_text()
 
 
 def test_stops_and_goes_on_from_finished_searches(known, tmp_path):
@@ -128,21 +129,22 @@ def test_another_exposure_is_another_refinement(known, tmp_path):
         lambda kept: kept.update(drawn={"bootstrap 0": [[0, 1, 2]]}), lambda kept: kept.update(made=None),
     ],
 )  # fmt: skip # a table
-def test_a_damaged_memory_counts_as_none(known, tmp_path, remembered, damage):
-    text, score = remembered
-    kept = json.loads(text)
-    damage(kept)
-    assert _goes_on_from(json.dumps(kept), known, tmp_path) == score
+def test_a_damaged_memory_counts_as_none(remembered, tmp_path, damage):
+    stored = json.loads(remembered)
+    assert _content(remembered, tmp_path).ends
+    damage(stored)
+    content = _content(json.dumps(stored), tmp_path)
+    assert content.first is None and content.ends == content.drawn == {}
 
 
-def test_a_memory_that_is_no_record_counts_as_none(known, tmp_path, remembered):
-    assert _goes_on_from("[" * 100_000, known, tmp_path) == remembered[1]
+def test_a_memory_that_is_no_record_counts_as_none(remembered, tmp_path):
+    assert not _content("[" * 100_000, tmp_path, key=json.loads(remembered)["key"]).ends
 
 
-def _goes_on_from(text, known, tmp_path) -> float:
+def _content(text, tmp_path, key=None) -> Memory:
     memory = tmp_path / "refining.json"
     memory.write_text(text)
-    return refine(known.table, ALONE, memory=memory).score
+    return Memory.of(memory, key or json.loads(text)["key"], [f"x{number}" for number in range(1, 9)])
 
 
 def test_a_file_of_an_older_version_is_gone_on_from(known, tmp_path, steps, whole_choice, uninterrupted):
