@@ -11,9 +11,11 @@ from app_world import booted, box
 from colours import contrast
 from made_up import finished_run, refine_by_hand
 
+from disco import subjects
 from disco.refine.bounds import BOUND, MISFIT
 from disco.subjects.studies import lahman
 from pages.shared.result.selectors import SAID
+from pages.shared.widgets import names
 from pages.shared.widgets.names import define, glossary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,3 +113,7 @@ def test_pages_take_their_help_from_the_glossary_whose_numbers_are_those_of_the_
     assert helps["SHD"] == define("SHD")
     app = booted("lahman")
     assert any(f"- **GIDP**: {define('GIDP')}" in part.value for part in app.markdown)
+
+
+def test_every_kind_of_work_has_its_words():
+    assert set(names.WORKS) == set(subjects.WORKS)

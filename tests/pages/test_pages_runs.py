@@ -18,7 +18,7 @@ from disco.refine import Choice
 from disco.reports.bundled import example
 from disco.reports.summary import Summary
 from disco.runs import Status
-from disco.subjects import FIT, REFINE
+from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.fit import results
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
@@ -111,8 +111,9 @@ def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on(
 )
 def test_a_run_has_one_state(fit, refinement, said):
     run = written_run(poisson())
-    one = Summary(run, {FIT: Status("fit", fit), REFINE: Status("refine", refinement)}, None, 0)
-    assert run_table.state(one) == said
+    states = {FIT: fit, REFINE: refinement, COMPARE: "none"}
+    statuses = {work: Status(work.name, state) for work, state in states.items()}
+    assert run_table.state(Summary(run, statuses, None, 0)) == said
 
 
 def test_a_queued_run_can_be_started_at_once_or_cancelled(monkeypatch, tick):

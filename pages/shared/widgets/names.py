@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from disco import subjects
 from disco.runs import Status, Work
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.words import shortened
@@ -62,12 +61,11 @@ STATES = {
     "failed": "failed",
     "interrupted": "was interrupted",
 }
-_OF_WORK = {  # the page that starts and cancels it, its verb while it runs and when it is done
+WORKS = {  # the page that starts and cancels it, its verb while it runs and when it is done
     FIT: ("Train", "fitting", "fitted"),
     REFINE: ("Refine", "refining", "refined"),
     COMPARE: ("Compare", "comparing methods", "compared"),
 }
-WORKS = {work: _OF_WORK[work] for work in subjects.WORKS}
 STAGES = {
     "joint": "Joint network",
     "projection": "Projection network",
