@@ -108,12 +108,9 @@ def rows_in_words(row: Any) -> str:
     """The rows per arm of a row of `Next.nodes`: `46 (27 to 116)`, ∞ without an effect; empty if not computed."""
     if math.isnan(row.rows):
         return ""
-    middle, fewest, largest = (_rounded(value) for value in (row.rows, row.fewest_rows, row.most_rows))
+    rows = row.rows, row.fewest_rows, row.most_rows
+    middle, fewest, largest = ("∞" if math.isinf(number) else f"{number:,.0f}" for number in rows)
     return middle if fewest == largest else f"{middle} ({fewest} to {largest})"
-
-
-def _rounded(value: float) -> str:
-    return "∞" if math.isinf(value) else f"{value:,.0f}"
 
 
 class _Counted(NamedTuple):

@@ -106,9 +106,7 @@ def trial(
     from disco.refine.task import Task
 
     prepared = prepare(table, roles)
-    rows, nodes = prepared.counts.shape
-    with _measuring:  # the first of all threads that ask
-        pace = _measured()
+    (rows, nodes), pace = prepared.counts.shape, _pace()
     most_rows = max(_FEWEST_ROWS, int(_MOST_WORK / nodes / (nodes + 1000)))
     sample = (
         prepared
@@ -138,6 +136,12 @@ def trial(
 def of_run(run: Run, callback: Callback | None = None) -> Trial:
     """The trial of a run's table."""
     return trial(run.prepared(), run.settings, knowledge=run.knowledge(), callback=callback)
+
+
+def _pace() -> float:
+    """Time of some fits, as a multiple of the reference machine's, measured by the first of all threads that ask."""
+    with _measuring:
+        return _measured()
 
 
 @cache
