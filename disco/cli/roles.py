@@ -50,11 +50,11 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
         ("covariate", arguments.covariates, KINDS),
         ("context", arguments.contexts, CONTEXT_KINDS),
     ):
-        for text in listed(texts):
+        for text in names_in(texts):
             name, _, kind = text.rpartition("=")
             is_name = text in names or kind not in kinds
             declared.append((text, role) if is_name else (name, (role, kind)))
-    declared += [(text, "ignore") for text in listed(arguments.ignore)]
+    declared += [(text, "ignore") for text in names_in(arguments.ignore)]
     if arguments.exposure is not None and arguments.exposure not in COMPUTED_BY:
         declared.append((arguments.exposure, "exposure"))
     if arguments.intervention is not None:
@@ -64,7 +64,7 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
     return declared if arguments.group is None else [*declared, (arguments.group, "group")]
 
 
-def listed(text: str | None) -> list[str]:
+def names_in(text: str | None) -> list[str]:
     """The names in a comma-separated list; a name with a comma is quoted."""
     return [] if text is None else [name.strip() for name in split(text)]
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from disco.cli.options import READ
 from disco.cli.progress_bar import Progress
-from disco.cli.roles import listed, split
+from disco.cli.roles import names_in, split
 from disco.cli.saying import say, sentence
 from disco.cli.suggested_options import suggested_options
 from disco.cli.tidying import changed
@@ -29,9 +29,18 @@ from disco.table.finding import Finding, in_lines
 from disco.table.prepared import Prepared, prepare
 from disco.table.read import MATRIX, read_table
 from disco.table.roles import Roles, unusable_rows
-from disco.table.rows import Stretches, in_words, losses, proposal, row_names, row_numbers, stretches, with_more
-from disco.table.rows import listed as cells_of
-from disco.words import how_many
+from disco.table.rows import (
+    Stretches,
+    bad_cells,
+    in_words,
+    losses,
+    proposal,
+    row_names,
+    row_numbers,
+    stretches,
+    with_more,
+)
+from disco.words import how_many, listed
 
 _MOST_NOTES = 10
 _MOST_ROWS = 1000  # that are left out and examined for lost counts
@@ -98,7 +107,7 @@ def read_counts(path: Path, arguments: argparse.Namespace, folds: int) -> FilePa
         InputError: the file or the roles cannot be read, or a column is not in the file.
     """
     selection = read_part(path, arguments)
-    for name in listed(arguments.obs):
+    for name in names_in(arguments.obs):
         if name not in (selection.roles or Roles()).columns:
             raise InputError(
                 f'"{name}" of obs has no role: name it in --covariates, --exposure, --group or --ignore, or in the '
@@ -134,7 +143,8 @@ def read_part(path: Path, arguments: argparse.Namespace) -> FilePart:
     """The chosen part, unchecked and without notes; arguments and errors as `read_counts`."""
     reading = _reading(arguments)
     with Progress() as progress:
-        full_table = read_table(path, callback=progress if _is_large(path) else None, **reading)
+        is_large = path.exists() and path.stat().st_size > _LARGE_BYTES
+        full_table = read_table(path, callback=progress if is_large else None, **reading)
     categories = full_table.attrs.get(MATRIX, {}).get("categories", ())
     edits, table, left_out, roles = changed(full_table, arguments, categories)
     chosen = _chosen(table, arguments, roles)
@@ -162,12 +172,6 @@ def _is_usable(table: pd.DataFrame, roles: Roles | None) -> bool:
     return True
 
 
-def _is_large(path: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return path.stat().st_size > _LARGE_BYTES
-    return False
-
-
 def _digest(path: Path) -> str:
     """The SHA-256 of a file; empty for a folder."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
@@ -188,7 +192,7 @@ def _chosen(table: pd.DataFrame, arguments: argparse.Namespace, roles: Roles | N
 def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """The fields of `Reading` from --genes, --obs, and --read with texts such as "decimal=,"; \\t is also a tab."""
     fields: dict[str, Any] = {} if arguments.genes is None else {"genes": arguments.genes}
-    fields |= {"obs": listed(arguments.obs)} if arguments.obs else {}
+    fields |= {"obs": names_in(arguments.obs)} if arguments.obs else {}
     for text in arguments.read:
         name, equals, value = text.partition("=")
         if not equals or name not in READ:
@@ -214,7 +218,7 @@ def _incomplete(table: pd.DataFrame, roles: Roles | None, left_out: Stretches) -
         count = how_many(int(bad.sum()), "row")
         what = "not counts" if roles is None else "not counts, or not what their role needs"
         numbers, names = stretches(row_numbers(len(table), left_out)[bad]), row_names(table, left_out)
-        lost = losses(cells_of(counts, np.flatnonzero(bad)[:_MOST_ROWS], left_out, list(out.columns))["why"])
+        lost = losses(bad_cells(counts, np.flatnonzero(bad)[:_MOST_ROWS], left_out, list(out.columns))["why"])
         words = f"Left out {count} with cells that are {what}: {in_words(numbers, names=names)}."
         say(f"{words} {lost}".strip(), to=sys.stderr)
     return stretches(np.flatnonzero(bad) + 1)
@@ -255,10 +259,5 @@ def _names_in(text: str, indices: dict[str, list[int]]) -> list[str]:
     names = [name if name in indices else name.strip() for name in split(text)]
     missing = [name for name in names if name not in indices]
     if missing:
-        raise InputError(f'There is no column "{missing[0]}"; the table has {_abbreviated(list(indices))}.')
+        raise InputError(f'There is no column "{missing[0]}"; the table has {listed(list(indices), 20)}.')
     return names
-
-
-def _abbreviated(names: list[str], limit: int = 20) -> str:
-    suffix = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + suffix

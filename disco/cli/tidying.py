@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import pandas as pd
 
-from disco.cli.roles import given_roles, listed
+from disco.cli.roles import given_roles, names_in
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.table.cells import names_of
@@ -67,7 +67,7 @@ def changed(
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not has_genes:
-        roles = _with_guesses(table, roles, listed(arguments.without or ""))
+        roles = _with_guesses(table, roles, names_in(arguments.without or ""))
     return tuple(edits), table, left_out, roles
 
 
@@ -95,7 +95,7 @@ def _with_samples(
 
 def _kinds(text: str | None) -> list[str] | None:
     """The accepted kinds of suggestions; None without --tidy."""
-    kinds = None if text is None else [] if text == _NONE else listed(text)
+    kinds = None if text is None else [] if text == _NONE else names_in(text)
     if unknown := [kind for kind in kinds or () if kind not in KINDS]:
         raise InputError(f"--tidy has no {unknown[0]!r}; it has {', '.join(KINDS)}, and {_NONE}.")
     return kinds
@@ -113,7 +113,7 @@ def _edits(arguments: argparse.Namespace) -> tuple[Edit, ...]:
     if arguments.leave_out_rows is not None:
         edits.append(LeaveOut(numbered(arguments.leave_out_rows)))
     if arguments.as_numbers is not None:
-        edits.append(AsNumbers(tuple(listed(arguments.as_numbers))))
+        edits.append(AsNumbers(tuple(names_in(arguments.as_numbers))))
     return tuple(edits)
 
 

@@ -101,7 +101,7 @@ def without_rows(table: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     return read_as_numbers(remaining, {names[position] for position in proposal(remaining).texts})
 
 
-def listed(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
+def bad_cells(table: pd.DataFrame, rows: np.ndarray, left_out: Stretches = (), but: Sequence[int] = ()) -> pd.DataFrame:
     """The cells for which rows, by position, are left out: row (number), name (if rows have names), column, cell, why.
 
     Args:

@@ -82,7 +82,7 @@ def _rows(draft: Draft, proposal: rows.Proposal) -> None:
         return
     chosen = draft.table.iloc[:, list(draft.columns)]
     faulty = list(draft_facts.mends(draft).columns)
-    cells = rows.listed(chosen, proposal.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
+    cells = rows.bad_cells(chosen, proposal.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
     lost, rest, count = (
         lost_rows(draft, proposal.rows),
         len(chosen) - len(proposal.rows),

@@ -7,9 +7,9 @@ import pytest
 from disco.errors import InputError
 from disco.table.counts import as_counts
 from disco.table.rows import (
+    bad_cells,
     in_words,
     kind_of_text,
-    listed,
     losses,
     numbered,
     proposal,
@@ -58,14 +58,14 @@ def test_a_strange_cell_costs_its_row_and_the_others_become_numbers():
 
 
 def test_every_cell_is_listed_with_its_reason_and_first_number(table):
-    cells = listed(table, proposal(table).rows, but=[3, 4])
+    cells = bad_cells(table, proposal(table).rows, but=[3, 4])
     assert cells["row"].tolist() == [4, 5, 6, 11, 21, 31, 41, 60]
     assert cells["why"].tolist() == ["blank"] * 3 + ["negative"] + ["blank"] * 4
     again = without_rows(table, np.array([0, 1, 2]))
-    cells = listed(again, proposal(again).rows, left_out=((1, 3),), but=[3, 4])
+    cells = bad_cells(again, proposal(again).rows, left_out=((1, 3),), but=[3, 4])
     assert cells["row"].tolist() == [4, 5, 6, 11, 21, 31, 41, 60]
     odd = pd.DataFrame({"a": ["x", "2.5", "9007199254740993", "1"], "b": range(4)})
-    assert listed(odd, np.arange(3))["why"].tolist() == ["text", "not whole", "too large"]
+    assert bad_cells(odd, np.arange(3))["why"].tolist() == ["text", "not whole", "too large"]
 
 
 def test_numbers_kept_as_text_are_read(table):
@@ -106,8 +106,8 @@ def test_rows_are_named_beside_their_numbers(table):
     names = row_names(named, ((1, 2),))
     assert names[3] == "Bay 3" and len(names) == 60
     assert in_words(((3, 3), (5, 7), (62, 62)), 2, names) == "3 (Bay 3), 5 (Bay 5)–7 (Bay 7), …"
-    assert listed(named, np.array([3])).iloc[0].tolist()[:3] == [4, "Bay 6", "a"]
-    assert "name" not in listed(table, np.array([3])) and not row_names(table)
+    assert bad_cells(named, np.array([3])).iloc[0].tolist()[:3] == [4, "Bay 6", "a"]
+    assert "name" not in bad_cells(table, np.array([3])) and not row_names(table)
     assert in_words(((2, 2),), names=row_names(table.iloc[::2])) == "2" == row_in_words(2, np.int64(2))
     assert len(row_in_words(4, "B" * 500)) < 50
 

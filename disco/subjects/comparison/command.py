@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco.cli import options
 from disco.cli.foreground import work_here
-from disco.cli.roles import listed
+from disco.cli.roles import names_in
 from disco.cli.saying import say, sentence
 from disco.errors import InputError
 from disco.methods import GROUPS, INSTALL, METHODS, options_of
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.methods is None:
         raise InputError("--methods is missing: name some, as in --methods sort-mean,sort-excess; see --list.")
-    methods = asked_for(filter(None, listed(arguments.methods)), arguments.set)
+    methods = asked_for(filter(None, names_in(arguments.methods)), arguments.set)
     request = MethodsRequest(methods, **options.specified(arguments, MethodsRequest, "limit"))
     truth = None if arguments.truth is None else read_truth(arguments.truth)
     if truth is not None and (why := compared.looped(truth)):

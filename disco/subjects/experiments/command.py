@@ -8,7 +8,7 @@ import pandas as pd
 
 from disco.cli import options
 from disco.cli.progress_bar import Progress
-from disco.cli.roles import listed as names_in
+from disco.cli.roles import names_in
 from disco.cli.saying import say, say_json, sentence, short, write
 from disco.files import plain
 from disco.refine.settling import NOTHING_OPEN, Next, rows_in_words

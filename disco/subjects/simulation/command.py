@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from disco.cli import options
-from disco.cli.roles import listed
+from disco.cli.roles import names_in
 from disco.cli.saying import say
 from disco.cli.table_options import as_numbers
 from disco.errors import InputError
@@ -66,10 +66,10 @@ def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
     values |= options.specified(arguments, Design)
     if arguments.interventions is not None:
         text = arguments.interventions.strip()
-        values["interventions"] = int(text) if text.isdecimal() else listed(text)
+        values["interventions"] = int(text) if text.isdecimal() else names_in(text)
     if arguments.contexts is not None:
         text = arguments.contexts.strip()
-        values["contexts"] = int(text) if text.isdecimal() else [listed(item) for item in text.split(";")]
+        values["contexts"] = int(text) if text.isdecimal() else [names_in(item) for item in text.split(";")]
     if arguments.nodes is not None:
         values.pop("names", None)  # a design file has as many names as nodes
     if arguments.param:
