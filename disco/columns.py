@@ -65,7 +65,7 @@ class Column:
         """A number of this column in a line of text, with its unit."""
         if not math.isfinite(value):
             return "not available"
-        return f"{self.format % (100 * value if '%%' in self.format else value)} {self.unit}".strip()
+        return f"{(self.format or '%g') % (100 * value if '%%' in self.format else value)} {self.unit}".strip()
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ class DISCO:
         ccs_, criteria_, ocs_: see `Variant`.
         edges_, candidates_, training_: see `disco.paper.method.FitResult`.
         adjacency_: 0 or 1; rows are parents, columns children, in the table's column order.
-        notes_: patterns of the table that create edges without a cause (`disco.table.artefacts`), and with experiments
-            the rows used and the rules not used, as sentences.
-        feature_names_in_, n_features_in_: the table's columns.
+        notes_: sentences on what in the table creates edges without a cause (`disco.hidden.all_artefacts`), and with
+            experiments on the rows used and the rules not used.
+        feature_names_in_, n_features_in_: the columns of counts.
         rows_used_: number of rows used.
         settings_, device_, fitted_: the `Settings`, the device of the networks, the `Fitted` networks.
     """
@@ -54,7 +54,7 @@ class DISCO:
         return {"preset": self.preset, "device": self.device, **self._changes}
 
     def set_params(self, **params: Any) -> Self:
-        """Change arguments."""
+        """Change arguments of the constructor; `fit` checks them."""
         self.preset, self.device = params.pop("preset", self.preset), params.pop("device", self.device)
         self._changes = {**self._changes, **params}
         return self
@@ -88,7 +88,7 @@ class DISCO:
         Raises:
             InputError: the table, a role, a setting or the knowledge cannot be used, training diverged, or the fit
                 needs too much memory.
-            FitStopped: the callback stopped the fit; the checkpoint holds its state.
+            FitStopped: the callback stopped the fit; a checkpoint, if given, holds its state once training has begun.
             ScoreUnavailable: a node or edge has no admissible observation.
         """
         settings, device = Settings.of(self.preset, **self._changes), choose_device(self.device)

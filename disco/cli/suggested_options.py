@@ -13,13 +13,15 @@ from disco.table.roles import Roles, unusable_rows
 from disco.table.rows import MOST_FAULTY, proposal
 from disco.table.values import blank_as_zero
 
+_MOST_ROWS = 0.5  # share of the rows that may be left out
+
 
 def suggested_options(table: pd.DataFrame, roles: Roles | None) -> str:
-    """The options that leave out columns and rows or read them differently; empty if too little would remain.
+    """The options that make a table usable, as text; empty if one column or less than half of the rows would remain.
 
     Args:
         table: all chosen columns.
-        roles: of its columns; with None, `--tidy` accepts guesses.
+        roles: of its columns; None if none is given, and `--tidy` may then accept the guessed ones.
     """
     counts = table if roles is None else roles.counts(table)
     blanks = ["--blank 0"] if DASHED in table.attrs.get(NOTES, ()) and counts.isna().any(axis=None) else []
@@ -28,14 +30,18 @@ def suggested_options(table: pd.DataFrame, roles: Roles | None) -> str:
     if len(names) - len(bad.columns) < 2:
         return ""
     guessed = {} if roles is not None else guesses(counts)
-    words = ["--tidy"] if {*bad.columns} & {*guessed} else []
-    has_names = has_row_names(counts)
-    is_only = {*bad.columns, *bad.texts} == {0} or (not names[0].strip() and "--tidy" not in words)
-    words = ["--row-names"] if has_names and is_only else words
-    cured = {*guessed, *([0] if "--row-names" in words else [])}
+    has_names, has_guesses = has_row_names(counts), bool({*bad.columns} & {*guessed})
+    is_first_alone = {*bad.columns, *bad.texts} == {0} or (not names[0].strip() and not has_guesses)
+    named = has_names and is_first_alone
+    words = ["--row-names"] if named else ["--tidy"] if has_guesses else []
+    cured = {*guessed, *([0] if named else [])}
     words += blanks + [option("--without", [names[at] for at in bad.columns if at not in cured and names[at]])]
     texts = [names[at] for at in bad.texts if at or not has_names]  # 0007 names a row
     words += [option("--as-numbers", texts)]
-    of_roles = np.any([*unusable_rows(table, roles).values()], axis=0) if roles is not None else np.zeros(1, bool)
-    words += ["--complete-rows"] if len(bad.rows) or 0 < of_roles.mean() <= MOST_FAULTY else []
+    faulty = np.zeros(len(table), bool) if roles is None else np.any([*unusable_rows(table, roles).values()], axis=0)
+    if len(bad.rows) or 0 < faulty.mean() <= MOST_FAULTY:
+        faulty[bad.rows] = True
+        if faulty.mean() > _MOST_ROWS:
+            return ""
+        words.append("--complete-rows")
     return " ".join(filter(None, words))

@@ -22,6 +22,7 @@ from disco.table.samples import columns_of, in_words, joined, roles_of
 
 _LEAST_COUNTS = 2
 _NONE = "none"  # refuses all suggestions
+_OPTIONAL = {*KINDS} - {*CERTAIN}  # kinds without which counts are right too
 
 
 def changed(
@@ -58,12 +59,13 @@ def changed(
             table = change(table, edit)
     if arguments.blank is not None:
         table = change(table, BlankAsZero(tuple(sorted({*spared} & {*names_of(table)}))))
-    certain = None if arguments.tidy == _NONE else suggestion(table, {*KINDS} - {*CERTAIN}, spared)
+    certain = None if arguments.tidy == _NONE else suggestion(table, _OPTIONAL, spared)
     if certain is not None:
+        flag = "--tidy" if kinds is None else f"--tidy {','.join([*kinds, certain.kind])}"
         words = f"With --tidy {_NONE}, the table is read as it is."
-        raise InputError(f"{_offer(certain)} {words}")
-    for finding, _ in tidied(table, {*KINDS} - {*CERTAIN}, spared) if arguments.tidy is None else ():
-        say(sentence(f"Note: {_offer(finding)}"), to=sys.stderr)
+        raise InputError(f"{_offer(certain, flag)} {words}")
+    for finding, _ in tidied(table, _OPTIONAL, spared) if arguments.tidy is None else ():
+        say(sentence(f"Note: {_offer(finding, '--tidy')}"), to=sys.stderr)
     if arguments.samples is not None:
         table, roles = _with_samples(table, arguments, roles, change)
     if kinds and not has_genes:
@@ -71,9 +73,9 @@ def changed(
     return tuple(edits), table, left_out, roles
 
 
-def _offer(finding: Finding) -> str:
-    """What a table holds besides counts, and how --tidy changes it, in sentences."""
-    return f"{finding.message} With --tidy, {finding.remedy[0].lower()}{finding.remedy[1:]}"
+def _offer(finding: Finding, flag: str) -> str:
+    """What a table holds besides counts, and how a flag changes it, in sentences."""
+    return f"{finding.message} With {flag}, {finding.remedy[0].lower()}{finding.remedy[1:]}"
 
 
 def _with_samples(

@@ -1,10 +1,10 @@
 """When the answer depends on open directions: one answer for each way in which they may point.
 
 Rows cannot weigh open directions against each other. If some of them let a path lead from the set nodes to the outcome,
-and others do not, these are two cases, however few graphs one of them has. Each may be divided once more by the open
-edge that decides most: at least half of the variance of the draws of the effect is due to its direction. The interval
-of a case holds the effect in every graph of the whole table in it (as in IDA; Maathuis, Kalisch and Bühlmann, Annals of
-Statistics 2009).
+and others do not, these are two cases, however few graphs one of them has. While there are fewer than three, the case
+that an open edge decides most is divided by it: at least half of the variance of the draws of the effect is due to its
+direction. The interval of a case contains the effect in every one of its graphs that is fitted to the whole table (as
+in IDA; Maathuis, Kalisch and Bühlmann, Annals of Statistics 2009).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -26,7 +26,7 @@ Pair = tuple[int, int]  # (parent, child)
 
 
 class OpenCase(NamedTuple):
-    """Graphs in which open edges point in one way."""
+    """Graphs that share whether there is an effect, or the direction of an edge that decides."""
 
     edges: tuple[Pair, ...]  # shared open directions between set nodes and outcome, not shared by the other graphs
     graphs: np.ndarray  # membership, (graphs,) bool

@@ -1,4 +1,4 @@
-"""What drives a node most: the effect of every other node on it, from a low to a high value, largest first."""
+"""What drives a node: the effects of its possible ancestors from a low to a high value, strongest first."""
 
 from functools import reduce
 from operator import or_
@@ -23,11 +23,11 @@ _STOPPED = "the effects were stopped."
 
 
 def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> pd.DataFrame:
-    """The effects of all nodes on the outcome `on`; a callback for the stage effects that returns False stops.
+    """The effects on the outcome `on` of the nodes that may cause it; a callback that returns False stops the work.
 
     Returns:
-        One row per node from which a path leads to the outcome in some graph, the largest ratio first; columns
-        `COLUMNS`: the node's 10 % and 90 % quantiles (see `effect_question.between`), the mean at either, their
+        One row per node from which a path leads to the outcome in some graph, the ratio farthest from 1 first;
+        columns `COLUMNS`: a low and a high value of the node (`effect_question.between`), the mean at either, their
         difference and ratio with a 90 % interval, and the shares of the compatible graphs (`effect_records.Shares`).
 
     Raises:
@@ -48,5 +48,6 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
         numbers = effect.mean_against.estimate, effect.mean.estimate, effect.difference.estimate, *effect.rate_ratio
         effects.append((fitted.names[node], low, high, *numbers, *effect.graphs))
     frame = pd.DataFrame(effects, columns=list(COLUMNS))
-    size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
+    with np.errstate(divide="ignore"):
+        size = np.abs(np.log(frame["rate_ratio"].to_numpy(float)))
     return frame.iloc[np.argsort(-size, kind="stable")].reset_index(drop=True)

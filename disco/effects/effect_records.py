@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-NO_SIGNS = "Nothing is tied beyond the graph. Hidden causes of nodes that an edge joins leave no trace."
+NO_SIGNS = "No signs of hidden common causes. One behind two nodes that an edge joins leaves no trace."
 
 
 class Interval(NamedTuple):
@@ -26,7 +26,7 @@ class Shares(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What happens to the outcome."""
+    """The outcome's mean at two settings, and how they differ."""
 
     mean: Interval  # the outcome's mean at the values in question
     mean_against: Interval  # at the values compared with
@@ -62,7 +62,7 @@ class Effect:
         direct: if all nodes between are held at their values in the rows.
         by_adjustment: from a fit of the outcome to the set nodes and a valid adjustment set; None if no path leads to
             the outcome, or no set is valid.
-        cases: the likeliest first, if an open direction decides the answer; empty otherwise.
+        cases: those with an effect first, if an open direction decides the answer; empty otherwise.
         is_reversed: the share of the graphs in which the outcome comes before one of the set nodes.
     """
 
@@ -78,5 +78,5 @@ class Effect:
 
     @property
     def settled_by(self) -> tuple[str, ...]:
-        """The nodes of which an experiment would tell the cases apart."""
+        """The nodes at the first edge of every case; setting one of them shows which case is true."""
         return tuple(dict.fromkeys(node for case in self.cases for edge in case.edges[:1] for node in edge))

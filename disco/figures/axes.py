@@ -45,14 +45,8 @@ def evenly(values: np.ndarray, limit: int) -> np.ndarray:
 
 def log_axis(title: str, low: float, high: float, ticks: tuple[list[float], list[str]]) -> dict[str, Any]:
     """A logarithmic axis with these ticks, their values and texts."""
-    values, texts = ticks
-    return {
-        "type": "log",
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": values,
-        "ticktext": texts,
-        "title": title,
-    }
+    (values, texts), ends = ticks, [math.log10(low), math.log10(high)]
+    return {"type": "log", "range": ends, "tickvals": values, "ticktext": texts, "title": title}
 
 
 def around(values: Iterable[float], beyond: float) -> tuple[float, float]:

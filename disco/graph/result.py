@@ -158,7 +158,7 @@ class GraphResult:
         return graph
 
     def among(self, nodes: Collection[str]) -> "GraphResult":
-        """The same, restricted to some nodes."""
+        """The result with only these nodes, and the edges and misfit among them; scores stay."""
         inside = self.edges["parent"].isin(nodes) & self.edges["child"].isin(nodes)
         misfit = None if self.misfit is None else self.misfit[self.misfit["node"].isin(nodes)]
         remaining = [node for node in self.nodes if node in nodes]

@@ -1,4 +1,4 @@
-"""A common cause of many columns that is not in the table: a factor, a cycle, or kinds of rows.
+"""A common cause of many columns that is not in the table: a factor, a position on a circle, or kinds of rows.
 
 The best sparse graph is compared with graphs that have something hidden at the root, by their likelihoods minus what
 their columns cost. Something hidden has to gain likelihood *and* to make three in ten edges unnecessary: what
@@ -53,7 +53,7 @@ class CommonCause:
     gain: float  # in log-likelihood minus cost over the graph without it, nats
     edges: int  # without it
     edges_left: int  # with it
-    kinds: int  # number of kinds of rows; 0 for a factor or a cycle
+    kinds: int  # number of kinds of rows; 0 for a factor or a circle
     fitted: HiddenFit
     search: Search
     rows: np.ndarray
@@ -63,7 +63,7 @@ class CommonCause:
 def common_cause(
     values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT, stage: str = ""
 ) -> CommonCause | None:
-    """The clearest common cause of many columns, (rows, columns), given an adjustment; None without one."""
+    """The clearest common cause of many columns, (rows, columns), given an adjustment; None if none stands out."""
     random = np.random.default_rng(0)
     max_rows = int(np.clip(_CELLS // max(values.shape[1], 1), *_ROWS))
     rows = np.sort(random.permutation(len(values))[:max_rows])
@@ -160,7 +160,7 @@ class _Known(NamedTuple):
 
 
 def kinds_of_rows(values: np.ndarray, adjustment: Adjustment | None, cause: CommonCause) -> np.ndarray:
-    """The most likely kind of every row of a table, (rows,), from 0, given its common cause."""
+    """The most likely kind of every row of a table, (rows,), from 0; for a common cause with kinds only."""
     fit = cause.fitted
     if len(cause.rows) == len(values):
         return fit.posterior.argmax(1)

@@ -1,4 +1,4 @@
-"""Whether counts are readings of rates that act on each other, so that counting noise joins columns.
+"""Whether counts are readings of rates that act on each other, so that counting noise creates edges.
 
 If rates form a graph and every count is a Poisson reading of its rate, a count does not show its rate exactly. So two
 neighbours of a third column stay dependent given its count, and an edge joins them. How exactly counts show rates is
@@ -8,7 +8,8 @@ those of the rates.
 
 A sparse graph of the rates, read with noise, is compared with a sparse graph of the counts, both by the likelihood of
 the normal scores' correlations minus the cost of their edges. If counts are causes themselves, the graph of the rates
-needs more edges. A column that varies as Poisson counts of one mean has no rate, and then nothing is said.
+needs more edges. A column that varies as Poisson counts of one mean has no rate; with one
+such column, nothing is compared.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ class Readings:
 
 
 def readings(values: np.ndarray, adjustment: Adjustment | None = None, reporter: Reporter = SILENT) -> Readings | None:
-    """Whether counts, (rows, columns), are readings of rates, given an adjustment; None if not."""
+    """The evidence that counts, (rows, columns), are readings of rates, given an adjustment; None without it."""
     random = np.random.default_rng(0)
     rows = np.sort(random.permutation(len(values))[:MOST_ROWS])
     varied = np.flatnonzero(np.ptp(values[rows], axis=0) > 0) if len(rows) else rows

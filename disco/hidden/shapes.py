@@ -57,7 +57,7 @@ def _normal(squares: np.ndarray) -> np.ndarray:
 
 
 NOTHING = HiddenShape(np.zeros((1, 0)), np.ones(1))
-CURVED, PLANE, CIRCLE = _line(), _plane(), _circle()  # a factor with curved effects, two linear factors, a cycle
+CURVED, PLANE, CIRCLE = _line(), _plane(), _circle()  # a factor with curved effects, two linear factors, a circle
 STRAIGHT = HiddenShape(np.ascontiguousarray(CURVED.functions[:, :1]), CURVED.shares)  # a factor with linear effects
 
 

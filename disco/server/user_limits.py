@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from disco.errors import InputError
 from disco.fields import check, number, whole
@@ -14,9 +14,6 @@ from disco.files import folder_bytes
 from disco.space import Limits, runs_root
 from disco.system import first_to_go
 from disco.words import how_many, size
-
-if TYPE_CHECKING:
-    pass
 
 _GB = 1e9
 _LOOK_SECONDS, _GRACE_SECONDS = 0.25, 5.0

@@ -244,10 +244,10 @@ class Design(DesignOptions):
         if len({FAMILIES[key].law.continuous for key in self.keys()}) > 1:
             raise InputError("A table holds counts or continuous values, not both: choose families of one kind.")
         unscalable = [key for key in self.keys() if not FAMILIES[key].law.scalable]
-        for factor, value in (("An exposure", self.exposure), ("A depth", self.depth)):
-            if value and unscalable:
-                how = f"set {factor.split()[1]} to 0"
-                raise InputError(f'{factor} multiplies a mean, which "{unscalable[0]}" does not allow: {how}.')
+        for article, name in (("An", "exposure"), ("A", "depth")):
+            if getattr(self, name) and unscalable:
+                why = f'{article} {name} multiplies a mean, which "{unscalable[0]}" does not allow'
+                raise InputError(f"{why}: set {name} to 0.")
         processes = [key for key in self.keys() if FAMILIES[key].index.feature is None]
         if self.interactions and processes:
             raise InputError(f'The functions of "{processes[0]}" are not additive anyway: set interactions to 0.')

@@ -50,8 +50,9 @@ class Doing:
         expected: (run, request) → the seconds that queued work will take, computed at once; None while unknown.
         measured: (run, callback) → the same from a trial of a second, made before the turn where `expected` is None.
         request: run → the request with which it was last queued, to queue it again.
-        files: every file of a finished result, below the run's folder, besides the status.
-        packed: run → those that a ZIP of the run has, if they exist; none for a result that is not finished.
+        files: what a ZIP of a run may have of it, below the run's folder: its result and, if it says more than that the
+            work is done, its status.
+        packed: run → those of them that a ZIP of this run has, if they exist; none of a result that is not finished.
         check: run → None; reads them all, with an `InputError` for the first that is damaged. A file that a run treats
             as absent if it is damaged is deleted.
     """

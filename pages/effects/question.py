@@ -140,9 +140,9 @@ def _further(row: DeltaGenerator, refinement: Refinement, form: QuestionForm, in
     _node(row, f"also_{index}", "And if this node is set too", setting.node, free, lambda node: ask(Set(node)))
     between = row.container(horizontal=True, width="content")
     _values(between, refinement, setting, f"also_{index}_", lambda changes: ask(setting._replace(**changes)))
-    help = f"{plain(setting.node)} is not set."
+    help = f"Do not set {plain(setting.node)}."
     icon, key = ":material/close:", f"effects_also_{index}_away"
-    row.button("Take away", icon=icon, key=key, help=help, on_click=ask, args=(None,))
+    row.button("Remove", icon=icon, key=key, help=help, on_click=ask, args=(None,))
 
 
 def _free(refinement: Refinement, form: QuestionForm) -> list[str]:
@@ -183,8 +183,9 @@ def _values(
 ) -> None:
     usual, unit = answering.usual(refinement.run, setting.node), modelled.unit(refinement.run)
     is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
-    help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first the median."
-    extra = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "help": help, "width": 125}
+    help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first "
+    first = {"before": "the median.", "after": "twice the median, or another usual value."}
+    extra = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "width": 125}
 
     def changed(which: str, live: str) -> None:
         if not answers.is_left(f"effects_{name}{which}", live):
@@ -192,7 +193,8 @@ def _values(
 
     for which, label in (("before", "From"), ("after", "To")):
         live = answers.agreeing(f"effects_{name}{which}", getattr(setting, which))
-        row.number_input(f"{label} ({unit})", 0.0, key=live, on_change=changed, args=(which, live), **extra)
+        words = {"help": help + first[which], "on_change": changed, "args": (which, live)}
+        row.number_input(f"{label} ({unit})", 0.0, key=live, **words, **extra)
 
 
 def _rows(slot: DeltaGenerator, refinement: Refinement, form: QuestionForm) -> None:
@@ -231,9 +233,9 @@ def _of_address(refinement: Refinement) -> QuestionForm | None:
     cause, outcome = session.address.parameter("cause"), session.address.parameter("outcome")
     if outcome not in refinement.order:
         return None
+    before, after = (_number(session.address.parameter(name)) for name in ("from", "to"))
     if cause not in refinement.order or cause == outcome:
-        cause = _cause(refinement, outcome)
-    first_value, second_value = (_number(session.address.parameter(name)) for name in ("from", "to"))
+        cause, before, after = _cause(refinement, outcome), None, None  # the values are those of another node
     also: dict[str, Set] = {}
     for text in session.address.every("also"):
         node, *values = text.rsplit(":", 2)
@@ -241,7 +243,7 @@ def _of_address(refinement: Refinement) -> QuestionForm | None:
             also[node] = Set(node, *map(_number, values))
     where = session.address.parameter("where")
     where = where if where in answering.levels(refinement.run) else ""
-    return QuestionForm(cause, outcome, first_value, second_value, tuple(also.values()), where)
+    return QuestionForm(cause, outcome, before, after, tuple(also.values()), where)
 
 
 def _written(value: float | None) -> str:
@@ -267,15 +269,12 @@ def _of_picks(refinement: Refinement, picks: tuple[str | None, tuple[str, str] |
     if edge is not None:
         return QuestionForm(*edge)
     children = {*refinement.edges["child"]}
-    outcome = node or next(
-        (name for name in reversed(refinement.order) if name in children),
-        refinement.order[-1],
-    )
+    outcome = node or next((name for name in reversed(refinement.order) if name in children), refinement.order[-1])
     return QuestionForm(_cause(refinement, outcome), outcome)
 
 
 def _cause(refinement: Refinement, outcome: str, among: Collection[str] | None = None) -> str:
-    """The node of `among` at the strongest edge that may lead to an outcome, else the node before it in the order."""
+    """The node of `among` at the strongest edge that may lead to an outcome, else the nearest one before it."""
     free = [node for node in refinement.order if node != outcome] if among is None else [*among]
     for edge in refinement.edges.itertuples():
         if edge.child == outcome and edge.parent in free:

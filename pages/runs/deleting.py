@@ -1,4 +1,4 @@
-"""Deletes runs, several at once, and folders that cannot be opened; always asks first."""
+"""Deletes runs, several at once, and folders that cannot be opened; always asks first. Owns the key `runs_problem`."""
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from pages.shared import session
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import WORKS, bullets, code, plain
 
+PROBLEM = "runs_problem"
 _MOST_NAMED, _MOST_SHOWN = 20, 50  # runs, folders
 
 
@@ -21,6 +22,8 @@ def section(picked: list[Run]) -> None:
         for run in busy[:_MOST_NAMED]:
             page = next((page for work, (page, *_) in WORKS.items() if run.status(work).active), WORKS[FIT][0])
             st.markdown(f"{code(run.name)} has work in progress and is kept: cancel that first, on {page}.")
+        if len(busy) > _MOST_NAMED:
+            st.caption(f"{len(busy) - _MOST_NAMED:,} more runs have work in progress and are kept.")
         if not free:
             return
         what = plural(len(free), "this run, with its table", "these runs, with their tables")
@@ -41,9 +44,9 @@ def _delete(selected: list[Run]) -> None:
             continue
         if run == current:
             session.run.select(None)
-    if not problems:
-        st.rerun()
-    st.error("  \n".join(map(plain, problems)), icon=":material/error:")
+    if problems:
+        st.session_state[PROBLEM] = " ".join(problems)  # shown by the page, whose table is drawn again
+    st.rerun()
 
 
 def unreadable(folders: list[Unreadable]) -> None:

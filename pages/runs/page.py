@@ -6,6 +6,7 @@ from disco import runs
 from disco.errors import InputError
 from pages.runs import comparison, deleting, incoming, one_run, run_table
 from pages.shared.frame import intro
+from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
 
 intro.page_intro(
@@ -15,6 +16,7 @@ intro.page_intro(
 )
 intro.missing_run()
 incoming.zip_box()
+errors.show(deleting.PROBLEM)
 try:
     all_runs, damaged = runs.find_runs()
 except InputError as error:

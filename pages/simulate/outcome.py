@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -229,18 +228,11 @@ MOST = 150  # nodes; a larger graph is unreadable on a canvas
 _HEIGHT = 460
 _FARTHEST = 1e6  # largest distance of a position from the centre, in pixels
 _LONGEST = 10_000  # characters of a name
-_ASSETS = Path(__file__).resolve().parents[2] / "assets"
-
-
-def _text(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
-
-
 _component = st.components.v2.component(
     "disco_draw",
-    html=_text("draw_graph.html"),
-    css=_text("draw_graph.css"),
-    js=_text("draw_graph.js") + _text("draw_shapes.js"),
+    html=canvas.asset("draw_graph.html"),
+    css=canvas.asset("draw_graph.css"),
+    js=canvas.asset("draw_graph.js") + canvas.asset("draw_shapes.js"),
 )
 
 

@@ -141,16 +141,17 @@ def _downloads(knowledge: Knowledge) -> None:
 def _use(draft: Draft, read: Callable[[], Knowledge]) -> None:
     """Use knowledge if it is well-formed and fits the chosen columns; else say why not."""
     counts = draft_facts.chosen_counts(draft)
+    assert counts is not None  # the page stops without
     with errors.caught():
         knowledge = read()
-        knowledge.resolve([] if counts is None else list(counts.columns), draft.roles)
+        knowledge.resolve(list(counts.columns), draft.roles)
         _set(draft, knowledge if knowledge.to_dict() else None)
 
 
 def _set(draft: Draft, knowledge: Knowledge | None) -> None:
     if knowledge != draft.knowledge:
         st.session_state[_BEFORE] = draft.key, draft.knowledge
-    st.session_state.pop(_FILLED, None)  # the texts are rewritten as they were understood
+    st.session_state.pop(_FILLED, None)  # the texts are filled again, from the parsed knowledge
     answers.renew(_FILE)
     session.draft.set_knowledge(knowledge)
     st.rerun()

@@ -85,6 +85,12 @@ def test_the_options_that_are_named_cure_a_table(tmp_path, capsys):
     new = ["refine", "--counts", str(path), "--out", str(tmp_path / "run")]
     assert main(new) == 2 and capsys.readouterr().err.endswith(f"{line.strip()}\n")
     assert told(path, capsys, *shlex.split(line.split(": ")[1]))[0] == 0
-    table[["a", "b, c", "d"]] = "x"  # too little would be left
-    table.to_csv(path, index=False)
-    assert "Options" not in told(path, capsys)[1]
+    for changes in ({name: "x" for name in ("a", "b, c", "d")}, _blank_in_turn(table)):  # too little would be left
+        table.assign(**changes).to_csv(path, index=False)
+        assert "Options" not in told(path, capsys)[1]
+
+
+def _blank_in_turn(table):
+    """The columns with a sixth of the rows blank in each, others in every column."""
+    numbers = np.arange(len(table))
+    return {name: np.where(numbers // 10 == at, np.nan, numbers % 7) for at, name in enumerate(table)}

@@ -34,7 +34,8 @@ def test_a_command_stops_where_counts_would_be_wrong(genes, capsys):
     said = capsys.readouterr().err
     assert "sum up reads that were counted for no gene" in said and "--tidy none" in said
     assert main(["check", str(genes), "--tidy", "summaries,annotation"]) == 2  # genes are still in rows
-    assert "look like genes" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "look like genes" in said and "With --tidy summaries,annotation,genes, " in said
     assert main(["check", str(genes), "--tidy", "gene"]) == 2
     assert "--tidy has no 'gene'" in capsys.readouterr().err
     assert part_of(genes, "--tidy", "none").table.shape == (32, 16)

@@ -83,6 +83,15 @@ def test_ranks_of_two_panels_find_room_on_a_telephone(levels, every):
         assert beside >= text_width(str((levels - 1) // every * every), SMALLEST)
 
 
+@pytest.mark.parametrize("ranks", [(4, 40), (40, 4), (4, 4), (40, 40)])
+def test_panels_of_both_kinds_have_their_legends(ranks):
+    nodes = {name: curvature(levels, 1.0) for name, levels in zip("ab", ranks, strict=True)}
+    entries = [trace.name for trace in by_rank.by_rank(nodes, "b").data if trace.showlegend]
+    folds = [f"fold {fold}" for fold in sorted(nodes["a"]["fold"].unique())] if 4 in ranks else []
+    means = ["mean ± standard deviation within a rank"] if 40 in ranks else []
+    assert sorted(entries) == sorted(folds + means)
+
+
 def test_names_of_two_panels_find_room_on_a_telephone():
     names = ("a_name_of_forty_letters_that_has_no_room", "another")
     fig = by_rank.by_rank({name: curvature(5, 1.0) for name in names}, "another")

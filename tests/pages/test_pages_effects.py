@@ -127,6 +127,8 @@ def test_a_link_asks_its_question_and_another_cause_has_its_own_values():
     button(at, "Swap").click().run()
     assert question(at)[:2] == ("b", "c") and not at.error
     assert question(asked(made(), cause="x", outcome="c", to="-3"))[:2] == ("b", "c")
+    of_another = asked(made(), cause="gone", outcome="c", **{"from": "2", "to": "5"})
+    assert question(of_another) == ("b", "c", 4, 8)
 
 
 def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
@@ -136,7 +138,7 @@ def test_several_nodes_are_set_at_once_by_a_link_or_a_button():
     paths = {path for path, _ in frame_with(at, "path").to_numpy().tolist()}
     assert [*frame_with(at, "ratio")["ratio"]].count("no change") <= 1  # a held node makes no case of its own
     assert paths == {"a → c"} and len(at.get("plotly_chart")) == 2  # no path through b, none from it, and no curve
-    button(at, "Take away").click().run()
+    button(at, "Remove").click().run()
     assert question(at) == ("a", "c", 2, 5) and "also" not in at.query_params
     button(at, "Set another node too").click().run()
     assert not at.exception and at.query_params["also"] == "b:4:8" and "b went from 4 to 8" in texts(at)

@@ -300,6 +300,8 @@ def test_a_run_that_cannot_be_deleted_is_named_and_the_others_go(tick, monkeypat
     at = booted("runs")
     at.button(key="runs_delete").click().run()
     assert error(at) == "The run first is queued or running; cancel it first." and runs.list_runs() == [first]
+    (table,) = [frame.value for frame in at.dataframe if "Made" in frame.value or "name" in frame.value]
+    assert len(table) == 1
 
 
 def test_two_runs_are_compared(tick, drawn, monkeypatch):

@@ -197,7 +197,7 @@ def pooled(wish: np.ndarray) -> np.ndarray:
 
 
 def _ties(order: Sequence[str], candidates: pd.DataFrame) -> np.ndarray:
-    """The strength of each pair's tie, symmetric, (nodes, nodes): the square of Z above 1."""
+    """The strength of each pair's tie, symmetric, (nodes, nodes): the sum of Z², for Z from 1 to at most `STRONG`."""
     position = {node: index for index, node in enumerate(order)}
     tie = np.zeros((len(order), len(order)))
     strong = candidates[candidates["z"] > 1]

@@ -5,9 +5,10 @@ node, a child), both measured once for each kind of device:
 
     seconds(stage) = operations(stage) / pace(stage) + steps(stage) · cost(stage)
 
-This is the time of the whole schedule on an idle machine. The estimate is a range for two reasons: the joint network
-may stop early, and for unknown causes a fit may be twice as fast or take one half longer. Both ends allow for the
-current load.
+This is the time of the whole schedule on one thread of an idle machine; t threads, which share the memory, are √t times
+as fast. The selector PCM adds its forests, which t threads grow t times as fast. The estimate is a range for two
+reasons: the joint network may stop early, and for unknown causes a fit may be twice as fast or take one half longer.
+Both ends allow for the current load of the CPU.
 """
 
 import math
@@ -31,7 +32,7 @@ class Speed:
     Attributes:
         pace: stage → floating-point operations per second.
         cost: stage → additional seconds per step (`stage_steps`).
-        forest: seconds per split evaluation of PCM's forests (`forest_splits`), always on one CPU thread.
+        forest: seconds per split evaluation of PCM's forests (`forest_splits`) on one CPU thread, on any device.
     """
 
     pace: dict[str, float]
@@ -149,7 +150,7 @@ def _digits(number: float) -> str:
 def stage_steps(plan: Plan, nodes: int) -> dict[str, float]:
     """Steps of each stage, each with a fixed cost: optimiser updates, nodes scored over all removals, children.
 
-    One network scores all nodes at once, which costs about a 25th for each.
+    Without a projection network, the joint one scores all nodes at once, which costs about a 25th for each.
     """
     scored = nodes * (nodes + 1) / 2
     return {

@@ -57,19 +57,19 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 
 def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
-    """The DAG of the OCS by a rule; thresholds that are missing are the rule's defaults."""
+    """The DAG of the OCS by a rule; a missing threshold is the run's own, or that of the jackknife."""
     from disco.graph.dag import build
     from disco.paper.ocs import own_thresholds, select, with_z
 
-    run.settings.replace(**thresholds)
+    run.settings.replace(**thresholds)  # checks them
     result = StoredFit(run)
     ocs = result.ocs
     if rule != run.settings.parent_rule:
         if "curvature" not in ocs:
             raise InputError(f"The run {run.name} is from an older version, without the curvature for the jackknife.")
         ocs = with_z(ocs, rule)
-    defaults = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
-    tau_z, pi_min = thresholds.get("tau_z", defaults[0]), thresholds.get("pi_min", defaults[1])
+    own = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
+    tau_z, pi_min = thresholds.get("tau_z", own[0]), thresholds.get("pi_min", own[1])
     is_own = rule == run.settings.parent_rule and not thresholds and run.settings.selector == "ocs"
     edges = result.edges() if is_own else select(ocs, tau_z, pi_min)
     graph = build(result.order, edges)

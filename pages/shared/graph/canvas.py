@@ -99,21 +99,22 @@ _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _FOCUS = "graph_focus"
 
 
-def _text(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file in `assets/`."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 _graph = st.components.v2.component(
     "disco_graph",
-    html=_text("graph_view.html"),
-    css=_text("graph_view.css"),
-    js=_text("graph_draw.js") + _text("graph_tools.js") + _text("graph_view.js"),
+    html=asset("graph_view.html"),
+    css=asset("graph_view.css"),
+    js=asset("graph_draw.js") + asset("graph_tools.js") + asset("graph_view.js"),
 )
 _picture = st.components.v2.component(
     "disco_picture",
     html="<button type='button'></button>",
-    css=_text("picture_button.css"),
-    js=_text("picture_button.js"),
+    css=asset("picture_button.css"),
+    js=asset("picture_button.js"),
 )
 
 

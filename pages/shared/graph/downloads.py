@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -165,7 +164,6 @@ def _edges_only(graph: nx.DiGraph) -> nx.DiGraph:
     return copy
 
 
-_ASSETS = Path(__file__).resolve().parents[3] / "assets"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -174,28 +172,25 @@ def standalone_page(data: Mapping[str, object], title: str, about: Mapping[str, 
     facts = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in about.items())
     # In a script only "<" could end the data, so every "<" in a name is escaped.
     held = json.dumps({"data": data, "about": about}, ensure_ascii=False).replace("<", "\\u003c")
+    scripts = "".join(canvas.asset(name) for name in ("graph_draw.js", "graph_tools.js", "standalone.js"))
     return "\n".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{_safe(title)}</title>",
-            f"<style>\n{_asset('standalone.css')}{_asset('graph_view.css')}</style>\n</head>\n<body>",
+            f"<style>\n{canvas.asset('standalone.css')}{canvas.asset('graph_view.css')}</style>\n</head>\n<body>",
             f"<h1>{_safe(title)}</h1>",
-            _asset("graph_view.html"),
+            canvas.asset("graph_view.html"),
             f"<details><summary>How this graph was found</summary><dl>{facts}</dl></details>",
             f'<script type="application/json" id="graph">{held}</script>',
-            f"<script>\n{_asset('graph_draw.js')}{_asset('graph_tools.js')}{_asset('standalone.js')}</script>\n</body>\n</html>\n",
+            f"<script>\n{scripts}</script>\n</body>\n</html>\n",
         ]
     )
 
 
 def _safe(value: object) -> str:
     return html.escape(str(value))
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 _SCRIPT_HELP = "Python, or command lines, that give these results again."

@@ -1,7 +1,7 @@
 """Why a node is or is not a sink: its curvature at each held-out row, grouped as the CCS groups it.
 
 For a sink the curvature Ĥ_j(x) depends on x_j alone, so it does not vary among rows of the same rank. The CCS is
-the variance within ranks; the constant-curvature criterion adds the variance between ranks (paper, *Curvature
+the variance within ranks; the constant-curvature criterion is the variance over all rows (paper, *Curvature
 Scores* and *CCS and OCS Computation*).
 """
 
@@ -19,7 +19,7 @@ from disco.graph.draw import colours
 from disco.words import number
 
 MOST_POINTS = 6000  # most points drawn per node; the statistics use every row
-MANY_LEVELS = 16  # more ranks than this are drawn as a line with a band
+MANY_LEVELS = 16  # more ranks than this are drawn as a line with bars
 _MOST_TICKS = 10  # per panel; they fit side by side on a phone
 SPREAD = 0.8  # share of a rank's width filled by its folds
 
@@ -30,9 +30,9 @@ class VarianceParts:
 
     Attributes:
         within: the CCS: the variance within ranks, weighted by the number of rows.
-        total: the constant-curvature score: the variance over all admissible rows.
-        levels: number of ranks used, over all folds.
-        left_out: unused rows, because their rank has too few.
+        total: the constant-curvature score: the variance over all rows, or over the admissible ones.
+        rows, levels: numbers of rows and ranks that the CCS uses, over all folds.
+        left_out: number of rows in ranks with too few.
     """
 
     within: float
@@ -74,15 +74,16 @@ def by_rank(
     titles = [f"{theme.label(node, 18)}: {'the sink' if node == sink else 'stays'}" for node in nodes]
     fig = make_subplots(rows=1, cols=len(nodes), shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.06)
     fig.update_annotations(font_size=12)  # two fit side by side on a phone
+    kinds = [frame["rank"].nunique() > MANY_LEVELS for frame in nodes.values()]
     for column, (node, frame) in enumerate(nodes.items(), start=1):
-        table = levels(frame, min_rows, admissible_only)
-        _points(fig, column, frame, admissible_only, seed)
-        if frame["rank"].nunique() > MANY_LEVELS:
-            _band(fig, column, table)
+        is_dense = kinds[column - 1]
+        table, has_legend = levels(frame, min_rows, admissible_only), is_dense not in kinds[: column - 1]
+        _points(fig, column, frame, admissible_only, has_legend, seed)
+        fig.update_xaxes(title=f"rank of {theme.label(node, 18)}", col=column, zeroline=False, tickformat="d")
+        if is_dense:
+            _band(fig, column, table, has_legend)
         else:
             _bars(fig, column, table)
-        fig.update_xaxes(title=f"rank of {theme.label(node, 18)}", col=column, zeroline=False, tickformat="d")
-        if frame["rank"].nunique() <= MANY_LEVELS:
             fig.update_xaxes(dtick=-(-int(np.ptp(frame["rank"]) + 1) // _MOST_TICKS), col=column)
     fig.update_yaxes(title="curvature (change of the log ratio)", col=1)
     fig.update_yaxes(range=_middle(nodes))
@@ -120,7 +121,9 @@ def _shift(frame: pd.DataFrame, folds: list[int]) -> np.ndarray:
     return frame["fold"].map(offset).to_numpy() * SPREAD
 
 
-def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: bool, seed: int) -> None:
+def _points(
+    fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: bool, has_legend: bool, seed: int
+) -> None:
     folds = sorted(frame["fold"].unique())
     is_dense = frame["rank"].nunique() > MANY_LEVELS
     drawn = frame.iloc[evenly(np.arange(len(frame)), MOST_POINTS)]
@@ -137,7 +140,7 @@ def _points(fig: go.Figure, column: int, frame: pd.DataFrame, admissible_only: b
             name=f"fold {fold}",
             marker={"color": colour, "size": 4, "opacity": np.where(counted, 0.4, 0.08)[in_fold]},
             legendgroup=f"fold {fold}",
-            showlegend=column == 1 and not is_dense,
+            showlegend=has_legend and not is_dense,
             customdata=drawn["row"].to_numpy()[in_fold],
             hovertemplate="row %{customdata}: %{y:.3g}<extra></extra>",
             row=1,
@@ -163,7 +166,7 @@ def _bars(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         axes.marks(fig, across[in_fold], bar["mean"], look, name, hover, error_y=error, customdata=data, **panel)
 
 
-def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
+def _band(fig: go.Figure, column: int, table: pd.DataFrame, has_legend: bool) -> None:
     """With many ranks: the mean as a line, with ± one standard deviation as a bar at each rank used."""
     used = table[table["counts"]]
     pooled = used.groupby("rank").apply(
@@ -179,5 +182,5 @@ def _band(fig: go.Figure, column: int, table: pd.DataFrame) -> None:
         return
     look, name = {"color": colours.PICKED, "width": 1.5}, "mean ± standard deviation within a rank"
     error = {"array": pooled["sd"], "thickness": 1.2, "width": 0, "color": colours.PICKED}
-    panel: dict[str, Any] = {"showlegend": column == 1, "row": 1, "col": column}
+    panel: dict[str, Any] = {"showlegend": has_legend, "row": 1, "col": column}
     axes.lines(fig, pooled.index, pooled["mean"], look, name, "rank %{x}: mean %{y:.3g}", error_y=error, **panel)
