@@ -233,7 +233,7 @@ def _nothing(evaluation):
 def _prior(problem, theta):
     penalty, centre, total = problem.penalty, problem.centre, 0.0
     for i in range(len(theta)):
-        total += penalty[i] * (theta[i] - centre[i]) ** 2
+        total += penalty[i] * (theta[i] - centre[i]) * (theta[i] - centre[i])
     return total / 2
 
 

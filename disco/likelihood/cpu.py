@@ -48,7 +48,8 @@ def within(function: Callable) -> Callable:
     """Compile a function as a part of its caller, never separately.
 
     Unlike newly compiled code, machine code from disk cannot be inlined in its caller, which would change the order of
-    sums: results would depend on earlier compilations by other processes.
+    sums: results would depend on earlier compilations by other processes. For the same reason these functions have no
+    powers: Numba compiles `**` once per process, and inlines that code, with or without reordering as its first user.
     """
     return numba.njit(forceinline=True, **_OPTIONS)(function)
 

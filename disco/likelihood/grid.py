@@ -152,7 +152,7 @@ def over_rows(table, shape, powers, width, gradient, information):
                 weights[piece, g] += _PIECES[0, piece, power] * powers[g, power]
                 weights[piece, g + 1] += _PIECES[1, piece, power] * powers[g, power]
     normal, slope, bend, value, change, line = weights
-    normaliser = dot(normal, table[0]) + width * dot(slope, table[1]) + width**2 * dot(bend, table[2])
+    normaliser = dot(normal, table[0]) + width * dot(slope, table[1]) + width * width * dot(bend, table[2])
     for i in range(q):
         gradient[1 + i] = dot(value, table[3 + i]) + width * dot(change, table[3 + q + i])
         for j in range(i + 1):

@@ -159,7 +159,7 @@ def _removals(inputs, results):
                     block[w, v] = covariance[w, first + v]
                 pull[w] = theta[b, first + w]
                 penalised += math.log(prior[b, k, w])
-                distance += prior[b, k, w] * centre[b, k, w] ** 2
+                distance += prior[b, k, w] * centre[b, k, w] * centre[b, k, w]
             log_determinant, _ = factorise(block, pivots, small)
             forward(small, pull)
             backward(small, pull)
