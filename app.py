@@ -1,7 +1,8 @@
-"""The frame of the app: page settings, shared state, the menu in the order of the work, the sidebar."""
+"""The frame of the app: page settings, shared state, the menu, the sidebar."""
 
 import gc
 import sys
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -18,18 +19,19 @@ from pages.shared.frame import gate, intro, sidebar  # noqa: E402
 from pages.shared.widgets.names import plain  # noqa: E402
 
 PAGES = {
-    "": (
+    "Answer": (
         ("data", "Data", ":material/table_view:"),
-        ("preprocess", "Preprocess", ":material/tune:"),
-        ("train", "Train", ":material/model_training:"),
-        ("ordering", "Ordering", ":material/format_list_numbered:"),
-        ("parents", "Parents", ":material/account_tree:"),
-        ("refine", "Refine", ":material/auto_fix_high:"),
         ("graph", "Graph", ":material/hub:"),
         ("effects", "Effects", ":material/trending_up:"),
         ("experiments", "Experiments", ":material/experiment:"),
         ("compare", "Compare", ":material/compare_arrows:"),
         ("runs", "Runs", ":material/folder_open:"),
+    ),
+    "Step by step": (
+        ("preprocess", "Preprocess", ":material/tune:"),
+        ("train", "Train", ":material/model_training:"),
+        ("ordering", "Ordering", ":material/format_list_numbered:"),
+        ("parents", "Parents", ":material/account_tree:"),
     ),
     "Laboratory": (
         ("simulate", "Simulate", ":material/science:"),
@@ -37,6 +39,7 @@ PAGES = {
         ("portal", "Portal", ":material/cruelty_free:"),
     ),
 }
+MOVED = {"data": "data", "refine": "graph"}  # hidden addresses, and the page that each leads to
 ADMIN = ("admin", "Server", ":material/dns:")
 
 
@@ -50,9 +53,10 @@ def main() -> None:
         return
     session.start()
     sections = {heading: [_page(*page) for page in pages] for heading, pages in PAGES.items()}
-    sections[""] += [_page(*ADMIN)] if gate.is_admin() else []
-    # The first page has the root as its only address; this hidden page makes /data lead there too.
-    sections[""].append(st.Page(_to_data, title="Data", url_path="data", visibility="hidden"))
+    answer = sections["Answer"]
+    answer += [_page(*ADMIN)] if gate.is_admin() else []
+    # The first page has the root as its only address; a hidden page makes /data lead there too.
+    answer += [_hidden(address, name) for address, name in MOVED.items()]
     page = st.navigation(sections, expanded=True)
     sidebar.draw()
     try:
@@ -72,8 +76,8 @@ def _page(name: str, title: str, icon: str) -> st.Page:
     return st.Page(f"pages/{name}/page.py", title=title, icon=icon, default=first, url_path="start" if first else name)
 
 
-def _to_data() -> None:
-    session.address.go("data")
+def _hidden(address: str, name: str) -> st.Page:
+    return st.Page(partial(session.address.go, name), title=name.capitalize(), url_path=address, visibility="hidden")
 
 
 @st.cache_resource(show_spinner=False)

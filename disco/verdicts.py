@@ -74,7 +74,8 @@ _ORDER_ADVICE = {
     "sure": "Other rows would probably put joined nodes in the same order. Whether it is causal depends only on the "
     "model.",
     "guess": "Neighbouring positions may be swapped. Trust the order only for nodes that are far apart.",
-    "poor": "Treat this order as a guess. More rows or fewer columns help. Refine weighs each direction separately.",
+    "poor": "Treat this order as a guess. More rows or fewer columns help. "
+    "A search by likelihood, on Graph, weighs each direction separately.",
 }
 
 
@@ -132,8 +133,8 @@ def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
 
 _GRAPH_ADVICE = {
     "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
-    "guess": "Check the direction of an edge before you use it, on Graph or Refine.",
-    "poor": "Lines show related columns. Arrows are guesses: Refine weighs each direction separately.",
+    "guess": "Check the direction of an edge before you use it, on Graph.",
+    "poor": "Lines show related columns. Arrows are guesses: a search by likelihood weighs each direction.",
 }
 
 
@@ -166,15 +167,18 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def of_refinement(refined: Refined, bound: float) -> Verdict:
-    """How sure a refinement is: whether the model fits, directions are decided, and searches within the bound agree."""
-    edges, nodes = refined.edges, refined.nodes
+def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = None) -> Verdict:
+    """How sure a refinement is: whether the model fits, directions are decided, and searches within the bound agree.
+
+    `edges`, with decided and source, are those shown, if they are others than the refinement's.
+    """
+    edges, nodes = refined.edges if edges is None else edges, refined.nodes
     if edges.empty:
         text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."
         return Verdict("guess", text, "More rows may reveal edges. Those of the DISCO fit alone are not confirmed.")
     if nodes is None:
         text = "An older version made this refinement and used fewer rules to call a direction decided."
-        return Verdict("guess", text, "Refine again before you rely on an arrow.")
+        return Verdict("guess", text, "Search again before you rely on an arrow.")
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
     count = len(edges)
     open_ = int((~edges["decided"]).sum())

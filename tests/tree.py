@@ -9,8 +9,7 @@ from test_imports import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (
-    "data preprocess train ordering parents refine graph effects experiments compare runs simulate lahman portal admin "
-    "shared"
+    "data preprocess train ordering parents graph effects experiments compare runs simulate lahman portal admin shared"
 ).split()
 _WIDTH = 28
 

@@ -20,7 +20,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, EXPERIMENT, FREE, NODE_FACTS
+from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, EXPERIMENT, FREE, NO_SOURCE, NODE_FACTS
 from disco.errors import InputError
 from disco.table import spreadsheets
 
@@ -89,7 +89,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
         if fitted.has_edge(parent, child):
             edge = {**fitted.edges[parent, child], **edge, "found_by": BOTH}
         elif fitted.has_edge(child, parent):
-            edge |= {"found_by": BOTH, "reversed": True, "decided": 0.0}
+            edge |= {"found_by": BOTH, "reversed": True, "decided": 0.0, "source": NO_SOURCE}
         joint.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not joint.has_edge(parent, child) and not joint.has_edge(child, parent):

@@ -61,6 +61,9 @@ def _onward(draft: Draft) -> None:
         find_graph.button(draft, why_not)
         if why_not:
             st.caption(why_not)
+        else:
+            parameters = session.address.parameters()
+            st.page_link("pages/preprocess/page.py", label="Or step by step: Preprocess", query_params=parameters)
     find_graph.times(draft)
     if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
         findings.doubts(artefacts.doubts, "below")

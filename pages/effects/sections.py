@@ -46,8 +46,9 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
         lines = [plain(head), *(f"- {plain(case)}" for case in cases)] if cases else [plain(f"{head} {tail}")]
         st.markdown("\n".join(lines).replace(" %", "\u00a0%"))
-    if refinement.verdict.level == "poor":
-        st.caption(f":material/help: {refinement.verdict.text} Read the effect as a hypothesis.")
+    verdict = refinement.verdict()
+    if verdict.level == "poor":
+        st.caption(f":material/help: {verdict.text} Read the effect as a hypothesis.")
     for note in effect.notes:
         st.caption(f":material/info: {plain(note)}")
     rows = "these rows" if answer.where else "all rows"
@@ -157,10 +158,10 @@ def no_graph(run: Run) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            f"**{code(run.name)} has no likelihood search.** Its graph says what acts on what: search for it on Refine."
+            f"**{code(run.name)} has no likelihood search.** Its graph says what acts on what: search for it on Graph."
         )
-        if st.button("Go to Refine", type="primary", icon=":material/auto_fix_high:", key="effects_to_refine"):
-            address.go("refine")
+        if st.button("Go to Graph", type="primary", icon=":material/hub:", key="effects_to_graph"):
+            address.go("graph")
 
 
 def _has_graph(run: Run) -> bool:

@@ -5,6 +5,7 @@ evidence.
 from functools import partial
 
 import networkx as nx
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,8 +13,9 @@ from disco.graph import dag as graphs
 from disco.graph.dag import BOTH, CONTEXT, DISCO
 from disco.graph.draw import picture as drawing
 from disco.runs import Run
-from disco.subjects import FIT, REFINE
+from disco.subjects import FIT, REFINE, stamps
 from disco.words import how_many, number, share
+from pages.graph import edges
 from pages.graph.view import View, with_contexts
 from pages.shared import session
 from pages.shared.evidence import evidence_panel, next_steps, questions, so_far
@@ -28,6 +30,11 @@ from pages.shared.work import find_graph
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
 _NUMBERS = {BOTH: ("gain_nats", "ocs", "found_by"), DISCO: ("ocs", "z", "frequency")}  # of the picked node's edges
 CANVAS, HEIGHT = 560, 690  # pixels of the canvas, and of the panel beside the canvas and its key
+
+
+def has_graph(run: Run) -> bool:
+    """Whether a run has a graph to show."""
+    return run.status(FIT).state == "done" or bool(stamps.refinement(run))
 
 
 def nothing_yet(run: Run) -> None:
@@ -50,15 +57,29 @@ def columns() -> list[DeltaGenerator]:
     return st.container(key="beside_graph").columns([5, 3], gap="medium")
 
 
-def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) -> nx.DiGraph:
-    """Draw the search, the reach and, in `slot` above them, the picked node or edge; return the graph to draw."""
-    node = canvas.node_box("Node", view.placed.order, "graph_search", "Type part of its name.", then=canvas.focus_on)
+def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) -> tuple[pd.DataFrame, nx.DiGraph]:
+    """Draw the filters, the search, the reach and, in `slot` above them, the picked node or edge.
+
+    Returns:
+        The edges that pass the filters, as in `View.edges`, and the graph to draw.
+    """
+    listed = edges.filtered(view)
+    boxes = st.columns(2, gap="small", vertical_alignment="bottom")
+    with boxes[0]:
+        nodes, help = view.placed.order, "Type part of its name."
+        node = canvas.node_box("Node", nodes, "graph_search", help, then=canvas.focus_on)
+    with boxes[1]:
+        edges.box(view, listed)
     shows_truth, missing = truth.lines_choice()
-    judged = view.judged(comparison, missing) if comparison is not None and shows_truth else view.graph
+    judged = view.subgraph(listed)
+    if comparison is not None and shows_truth:
+        judged = view.judged(judged, comparison, missing)
     if view.refinement is not None:
         judged = evidence_panel.marked(judged, view.refinement.refined)
-    visible = layout.strongest(view.placed.run, with_contexts(view, _neighbourhood(judged, node)))
-    edge = canvas.picked_edge({edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]]})
+    pairs = edges.pairs_of(listed)
+    near = with_contexts(view, _neighbourhood(judged, node))
+    visible = layout.strongest(view.placed.run, near, [canvas.picked_edge(pairs)])
+    edge = canvas.picked_edge({*pairs, *(edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]])})
     if edge is not None:
         with slot:
             _edge(view, edge)
@@ -74,7 +95,7 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
                 st.caption(summary)
     next_steps.next_rules(view.placed.run, view.placed.order, edge)
     drawn = canvas.with_heads(visible, "graph_heads")
-    return drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
+    return listed, drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
 
 
 def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:

@@ -3,20 +3,23 @@
 Owns the key `graph_seen`.
 """
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 import pandas as pd
 import streamlit as st
 
 from disco import verdicts
-from disco.graph.dag import BOTH, DISCO, LIKELIHOOD, union
+from disco.columns import PAIR
+from disco.graph.dag import BOTH, CONTEXT, DISCO, LIKELIHOOD, has_direction, union
 from disco.graph.draw import picture as drawing
 from disco.refine.refinement_result import METHOD, WITH_FIT
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
 from disco.verdicts import Verdict
-from disco.words import how_many, plural, share
+from disco.words import how_many, plural
 from pages.shared import session
 from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
@@ -25,7 +28,11 @@ from pages.shared.result.fit import VARIANT_WORDS, Result
 from pages.shared.result.refinement import Refinement
 from pages.shared.result.selectors import Selection
 from pages.shared.result.truth import TruthComparison
+from pages.shared.widgets.names import code, shown
 
+_NO_CANDIDATES = pd.DataFrame(columns=[*PAIR, "ocs", "z", "frequency"]).astype(
+    {"ocs": float, "z": float, "frequency": float}
+)
 _WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
 
 
@@ -70,16 +77,48 @@ class View:
         return {**settings, "order": chosen.result.variant, **(by_ocs if chosen.is_ocs else {"parents": chosen.words})}
 
     @property
-    def candidates(self) -> pd.DataFrame:
-        """Every candidate of the fit with its OCS, Z and frequency."""
-        return self.result.candidates(self.selection.tau_z if self.selection else 0.0)
+    def shown_refinement(self) -> Refinement | None:
+        """The refinement, if its edges are shown."""
+        return None if self.name == DISCO else self.refinement
 
-    def judged(self, comparison: TruthComparison, missing: bool) -> nx.DiGraph:
-        """The graph with a truth's verdict on every edge, with or without the true edges that it lacks."""
-        judgements = comparison.verdicts(self.graph)
-        if self.result is None:
-            return self.refinement.judged(self.graph, judgements, None, missing)
-        return drawing.judged(self.graph, judgements, self.candidates, missing=missing)
+    @property
+    def candidates(self) -> pd.DataFrame:
+        """Every candidate of the fit with its OCS, Z and frequency; without a fit, none."""
+        return _NO_CANDIDATES if self.result is None else self.result.candidates(getattr(self.selection, "tau_z", 0.0))
+
+    @cached_property
+    def edges(self) -> pd.DataFrame:
+        """The edges, strongest first: parent, child and every number that either method has of them."""
+        records = [{"parent": u, "child": v, **values} for u, v, values in self.graph.edges(data=True)]
+        found = pd.DataFrame.from_records(records, columns=None if records else PAIR)
+        if self.shown_refinement is None:
+            return found.sort_values("ocs", ascending=False, ignore_index=True) if records else found
+        weighed = self.refinement.edges
+        rest = [name for name in weighed if name not in found or name in PAIR]
+        found = found.merge(weighed[rest], on=[*PAIR], how="left").reindex(
+            columns=list(dict.fromkeys([*weighed, *found]))
+        )
+        found = found.assign(decided=found["decided"] == 1)
+        return found.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
+
+    def in_words(self, edge: tuple[str, str], longest: int = 60) -> str:
+        """An edge, its nodes' names at most so long: an arrow if its direction is known, otherwise a line."""
+        mark = "→" if has_direction(self.graph.edges[edge]) else "—"
+        return f"{shown(edge[0], longest)} {mark} {shown(edge[1], longest)}"
+
+    def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
+        """All nodes with some of the edges."""
+        graph, remaining = self.graph.copy(), set(zip(edges["parent"], edges["child"], strict=True))
+        graph.remove_edges_from([edge for edge in self.graph.edges if edge not in remaining])
+        return graph
+
+    def judged(self, graph: nx.DiGraph, comparison: TruthComparison, missing: bool) -> nx.DiGraph:
+        """A subgraph with a truth's verdict on every edge, with or without the true edges that all of it lacks."""
+        verdicts = comparison.verdicts(self.graph)
+        pairs = zip(verdicts["parent"], verdicts["child"], strict=True)
+        is_drawn = pd.Series([graph.has_edge(*pair) for pair in pairs], verdicts.index, dtype=bool)
+        visible = verdicts[is_drawn | (verdicts["verdict"] == "missing")]
+        return drawing.judged(graph, visible, self.candidates, missing=missing)
 
 
 def chosen(refinement: Refinement | None, result: Result | None) -> View:
@@ -135,15 +174,15 @@ def verdict(view: View) -> Verdict:
     if view.name == DISCO:
         edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
         return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
-    return view.refinement.verdict
+    return view.refinement.verdict(view.edges)
 
 
-def agreed(view: View) -> str:
-    """How many edges both methods found; empty if the edges of one are shown."""
+def _agreed(view: View) -> str:
+    """How many edges each method found; empty if the edges of one are shown."""
     if view.name != BOTH:
         return ""
-    both = sum(values["found_by"] == BOTH for *_, values in view.graph.edges(data=True))
-    return f", {share(both, view.graph.number_of_edges())} found by both methods"
+    by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))
+    return f": {by[BOTH]:,} by both methods, {by[LIKELIHOOD]:,} by likelihood alone, {by[DISCO]:,} by DISCO alone"
 
 
 def placed(view: View) -> Placed:
@@ -156,7 +195,25 @@ def with_contexts(view: View, graph: nx.DiGraph) -> nx.DiGraph:
     return graph if view.name == DISCO else contexts.joined(view.refinement, graph)
 
 
-def edges_drawn(view: View, drawn: nx.DiGraph) -> int:
+def counts(view: View, drawn: nx.DiGraph) -> str:
+    """How many edges and nodes the graph has, and how many of them are drawn, in Markdown."""
+    edges, drawn_edges = view.graph.number_of_edges(), _edges_drawn(view, drawn)
+    nodes, drawn_nodes = len(view.graph), sum(node in view.graph for node in drawn)
+    effects = sum(CONTEXT in drawn.nodes[parent] for parent, _ in drawn.edges)
+    of_contexts = f" and {effects:,} from contexts" if effects else ""
+    some_edges = f", {drawn_edges:,} drawn" if drawn_edges < edges else ""
+    some_nodes = f", {how_many(drawn_nodes, 'node')} shown" if drawn_nodes < nodes else ""
+    named = f"**{how_many(edges, 'edge')}**{of_contexts}{some_edges} among {how_many(nodes, 'node')}"
+    return f"{named} of {code(view.placed.run.name)}{some_nodes}{_agreed(view)}"
+
+
+def share_drawn(view: View, drawn: nx.DiGraph) -> dict[str, str]:
+    """For the files of a picture: how many of the edges it shows, unless it shows all."""
+    edges, drawn_edges = view.graph.number_of_edges(), _edges_drawn(view, drawn)
+    return {"edges_shown": f"{drawn_edges:,} of {edges:,}"} if drawn_edges < edges else {}
+
+
+def _edges_drawn(view: View, drawn: nx.DiGraph) -> int:
     """How many of the edges found are drawn; true edges that were not found do not count."""
     return sum(pair in view.graph.edges for pair in drawn.edges)
 

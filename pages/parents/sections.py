@@ -46,7 +46,8 @@ def verdict_on(chosen: Selection) -> None:
     result, refined = chosen.result, refinement.readable(chosen.result.run)
     is_refined = refined is not None and session.shown.view.current() != DISCO
     if is_refined:
-        on_graph = refined.verdict._replace(text=f"In the refined graph: {refined.verdict.text}")
+        verdict = refined.verdict()
+        on_graph = verdict._replace(text=f"In the graph of the likelihood search: {verdict.text}")
     else:
         on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
     if chosen.is_ocs:

@@ -45,5 +45,5 @@ with box:
         knowledge_box.section(draft)
     with right:
         fit_start.start_box(draft)
-        find_graph.offer_quick_look(draft)
+        find_graph.quick_look(draft)
     fit_settings.boxes()

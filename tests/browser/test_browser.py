@@ -49,7 +49,7 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
     page.goto(address)
     page.locator("input[type=file]").set_input_files(counts(tmp_path))
     expect(page.get_by_text("200 rows × 7 columns, 7 chosen")).to_be_visible()
-    page.get_by_role("link", name="Next: Preprocess").click()
+    page.get_by_role("link", name="Or step by step").click()
     expect(page.get_by_text("Each distinct value becomes its rank")).to_be_visible()
     page.get_by_role("link", name="Next: Train").click()
     expect(page.get_by_text("Time, about")).to_be_visible()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 LATE = 900  # milliseconds until the browser hears an answer; parts of the page that redraw themselves ask meanwhile
-PICKS = {"graph": [(LATE, EDGES[1])], "data": [], "refine": [(0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])]}
+PICKS = {"data": [], "graph": [(0, EDGES[4]), (LATE, EDGES[0]), (LATE, EDGES[2])]}
 # The browser hears every answer late once `late` is set, and counts what it sends.
 SLOW = """
 const listen = WebSocket.prototype.addEventListener, send = WebSocket.prototype.send;
@@ -71,14 +71,14 @@ def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page
     run = refine_by_hand(finished_run(6), ORDER, EDGES)
     page.add_init_script(SLOW)
     # Deep links, opened first after a start; the first page is at the root of the address.
-    for name, title in (("graph", "Graph"), ("data", "Data"), ("refine", "Refine")):
+    for name, title in (("data", "Data"), ("graph", "Graph")):
         page.goto(f"{address}/{name}?run={run.id}")
         expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         settled(page)
         assert page.get_by_role("dialog").count() == 0 and "Page not found" not in page.inner_text("body")
         for late, (parent, child) in PICKS[name]:
-            _pick(page, name, late, parent, child)
-    curve = page.locator(".st-key-refine_rail .js-plotly-plot")
+            _pick(page, late, parent, child)
+    curve = page.locator(".st-key-graph_rail .js-plotly-plot")
     assert curve.count() == 0
     compiler.ends()
     expect(curve.first).to_be_visible()
@@ -86,9 +86,9 @@ def test_a_pick_answers_before_all_is_compiled_and_no_late_answer_undoes_it(page
     assert page.locator(FAULT).count() == 0, page.locator(FAULT).all_inner_texts()
 
 
-def _pick(page: Page, place: str, late: int, parent: str, child: str) -> None:
+def _pick(page: Page, late: int, parent: str, child: str) -> None:
     """Click an edge; what redraws itself while the answer is late leaves the pick as it is."""
-    heading, rail = page.locator("h5"), page.locator(f".st-key-{place}_rail")
+    heading, rail = page.locator("h5"), page.locator(".st-key-graph_rail")
     page.evaluate("late => { window.late = late }", late)
     click_edge(page, ORDER, parent, child)
     expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
@@ -96,6 +96,5 @@ def _pick(page: Page, place: str, late: int, parent: str, child: str) -> None:
     expect(rail.get_by_text("Preparing curves (once on this computer)")).to_be_visible()
     answers(page, 3)
     expect(heading).to_have_text(re.compile(f"{parent} [→—] {child}"))
-    if place == "refine":
-        box = page.get_by_role("combobox", name="Edge, strongest first")
-        expect(box).to_have_value(re.compile(rf"\d\. {parent} [→—] {child}"))
+    box = page.get_by_role("combobox", name="Edge, strongest first")
+    expect(box).to_have_value(re.compile(rf"\d\. {parent} [→—] {child}"))

@@ -201,7 +201,7 @@ def test_a_window_that_becomes_narrow_keeps_every_node_in_sight(page, address):
     names = [f"x{k}" for k in range(20)]
     run = refine_by_hand(finished_run(names, truth=None), names, [(names[k], names[k + 3]) for k in range(17)])
     page.set_viewport_size({"width": 1000, "height": 800})
-    page.goto(f"{address}/refine?run={run.id}")
+    page.goto(f"{address}/graph?run={run.id}")
     node(page, 19).wait_for()
     page.set_viewport_size({"width": 390, "height": 844})
 
@@ -215,13 +215,12 @@ def test_a_window_that_becomes_narrow_keeps_every_node_in_sight(page, address):
     until(page, in_sight, "a node is cut")
 
 
-@pytest.mark.parametrize("place", ["graph", "refine"])
-def test_in_a_narrow_window_what_is_picked_comes_right_under_the_graph(page, address, place):
+def test_in_a_narrow_window_what_is_picked_comes_right_under_the_graph(page, address):
     run = refine_by_hand(finished_run(6, truth=None))
     page.set_viewport_size({"width": 800, "height": 1000})
-    page.goto(f"{address}/{place}?run={run.id}")
-    rail = page.locator(f".st-key-{place}_rail")
-    expect(rail.get_by_text("Show the likelier ends" if place == "graph" else "Rules for another run")).to_be_visible()
+    page.goto(f"{address}/graph?run={run.id}")
+    rail = page.locator(".st-key-graph_rail")
+    expect(rail.get_by_text("Show the likelier ends")).to_be_visible()
     settled(page)
     script = """rail => rail.getBoundingClientRect().bottom - Math.max(...[...rail.querySelectorAll("p")].filter(
         text => text.innerText).map(text => text.getBoundingClientRect().bottom))"""
@@ -233,9 +232,8 @@ def test_in_a_narrow_window_what_is_picked_comes_right_under_the_graph(page, add
     files = page.get_by_role("button", name="SVG", exact=True).bounding_box()
     assert graph["y"] + graph["height"] <= panel["y"] < graph["y"] + graph["height"] + 60
     assert panel["y"] < files["y"]
-    if place == "graph":  # the second node with Shift: the effect of the first on it
-        node(page, 4).locator("rect").click(modifiers=["Shift"])
-        expect(page.get_by_role("link").filter(has_text="Effect of x2 on x5")).to_be_visible()
+    node(page, 4).locator("rect").click(modifiers=["Shift"])  # the second node: the effect of the first on it
+    expect(page.get_by_role("link").filter(has_text="Effect of x2 on x5")).to_be_visible()
 
 
 def test_keys_walk_pick_and_search_and_a_bare_wheel_scrolls_the_page(page, address):

@@ -40,11 +40,11 @@ def light_dark(begin: str) -> list[str]:
     return [colour if len(colour) == 7 else re.sub(r"(\w)", r"\1\1", colour) for colour in rule.groups()]
 
 
-@pytest.mark.parametrize("page", ["ordering", "parents", "refine"])
+@pytest.mark.parametrize("page", ["ordering", "parents", "graph"])
 def test_a_label_with_a_term_has_help(page):
     app = booted(page, run=refine_by_hand(finished_run(6)).id)
-    if page == "refine":
-        box(app, "refine_edge").set_value(("x1", "x2")).run()
+    if page == "graph":
+        box(app, "graph_edge").set_value(("x1", "x2")).run()
     assert unexplained(app) == []
 
 

@@ -9,14 +9,14 @@ from disco.work import jobs
 
 
 def test_a_run_that_is_missing_is_said_once_on_every_page():
-    for page in ("data", "preprocess", "train", "ordering", "parents", "refine", "graph", "compare", "runs"):
+    for page in ("data", "preprocess", "train", "ordering", "parents", "graph", "compare", "runs"):
         at = booted(page, run="gone-20200101-000000-000")
         assert len([one for one in at.warning if "There is no run" in one.value]) == 1, page
 
 
 def test_the_way_on_stands_before_the_finished_runs():
     run = finished_run(4)
-    for page in ("ordering", "parents", "graph", "refine", "compare"):
+    for page in ("ordering", "parents", "graph", "compare"):
         keys = [found.key for found in booted(page).main.button if "empty_" in (found.key or "")]
         assert keys[0] == "empty_lead_on" and len(keys) == 2, page
     run.delete()
@@ -33,7 +33,7 @@ def test_a_page_without_a_table_leads_to_data():
     ("page", "label"),
     [
         *(("data", "Find the graph"), ("train", "Start the fit"), ("train", "Quick look")),
-        *(("refine", "Start the refinement"), ("compare", "Run methods")),
+        *(("graph", "Start the search"), ("compare", "Run methods")),
     ],
 )
 def test_a_start_that_is_refused_is_one_sentence(monkeypatch, page, label):
@@ -52,7 +52,7 @@ def test_a_start_that_is_refused_is_one_sentence(monkeypatch, page, label):
     [
         *(("ordering", None, None, False), ("parents", None, None, False)),
         *(("graph", "graph_search", HOSTILE[1], False), ("graph", "graph_search", HOSTILE[1], True)),
-        ("refine", "refine_edge", (HOSTILE[2], HOSTILE[1]), True),
+        ("graph", "graph_edge", (HOSTILE[2], HOSTILE[1]), True),
     ],
 )
 def test_hostile_names_are_shown_as_text(page, pick, name, is_refined):

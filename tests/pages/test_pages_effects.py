@@ -61,7 +61,7 @@ def test_without_a_run_only_runs_with_a_graph_are_offered_and_one_without_a_sear
     at = booted("effects")
     assert [one.key for one in at.button if "empty_open" in (one.key or "")] == [f"empty_open_{run.id}"]
     run = create_run(pd.DataFrame({"a": [0, 1, 2] * 9, "b": [0, 1, 2] * 9}), Settings(), name="plain")
-    assert button(asked(run), "Go to Refine")
+    assert button(asked(run), "Go to Graph")
     run.update(FIT, queued_at=1.0, state="queued")
     assert "once the graph is found" in texts(asked(run))
 

@@ -39,7 +39,7 @@ def test_the_example_is_what_packing_its_run_gives():
 
 def test_every_page_shows_the_example():
     run = example()
-    for page in ("train", "ordering", "parents", "refine", "graph"):
+    for page in ("train", "ordering", "parents", "graph"):
         at = booted(page, run=run.id)
         assert not at.error, texts(at)
 

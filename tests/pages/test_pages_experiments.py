@@ -107,9 +107,8 @@ def test_an_edge_whose_direction_an_experiment_gives_says_so_first(searched):
     assert not app.exception and words.startswith("**`b` ") and low < ratio < high < 0.7
 
 
-@pytest.mark.parametrize("page", ["graph", "refine"])
-def test_a_picked_context_says_what_it_acts_on(searched, page):
-    app = opened(searched, f"pages/{page}/page.py")
+def test_a_picked_context_says_what_it_acts_on(searched):
+    app = opened(searched, "pages/graph/page.py")
     for one, words in (("given", "`d` at the level `drug`"), ("d", "`given` is a context")):
         app.session_state["shared_picked"] = {searched.id: one}
         assert words in texts(app.run()) and not app.exception
@@ -118,14 +117,13 @@ def test_a_picked_context_says_what_it_acts_on(searched, page):
     assert "A context: no node acts on it." in texts(app.run())
 
 
-@pytest.mark.parametrize(("most", "told"), [(2, "**2 edges** among"), (3, "**2 edges** and 1 of contexts among")])
+@pytest.mark.parametrize(("most", "told"), [(2, "**2 edges** among"), (3, "**2 edges** and 1 from contexts among")])
 def test_edges_of_contexts_are_among_the_strongest_that_are_drawn(searched, monkeypatch, most, told):
     monkeypatch.setattr(layout, "_ALL_DRAWN", 1)
     monkeypatch.setattr(layout, "READABLE", most)
-    for page, words in (("graph", told), ("refine", "**2 of 2 edges** shown")):
-        app = opened(searched, f"pages/{page}/page.py")
-        assert not app.exception and [one.max for one in app.slider if "Strongest" in one.label] == [3]
-        assert words in texts(app)
+    app = opened(searched, "pages/graph/page.py")
+    assert not app.exception and [one.max for one in app.slider if "Strongest" in one.label] == [3]
+    assert told in texts(app)
 
 
 def test_a_context_that_acts_on_nothing_is_drawn_too(run):
@@ -181,4 +179,4 @@ def test_nothing_is_asked_where_all_directions_have_a_source_or_there_is_no_refi
     at = unfold(booted("graph", run=run_with(CLASS).id), "graph_next")
     assert "no experiment is needed" in texts(at)
     at = unfold(booted("graph", run=finished_run(4).id), "graph_next")
-    assert "start one on Refine." in texts(at)
+    assert "start one on Graph." in texts(at)

@@ -1,6 +1,8 @@
 """Graph with a refinement, a fit, both, or a search in progress; its address; and Find the graph."""
 
 import json
+import re
+from collections import Counter
 
 import pytest
 from app_world import booted, box, button, drafted, poisson, press, texts
@@ -41,8 +43,12 @@ def test_the_edges_of_both_say_who_found_them_and_one_method_can_be_shown_alone(
     assert "both" in told.values() and {frozenset(pair) for pair in told} == {frozenset(p) for p in fitted | refined}
     choice = app.segmented_control(key=f"graph_view_{run.id}")
     assert choice.value == "both" and choice.options == ["Either", "Likelihood", "DISCO"]
-    both_found = sum(who == "both" for who in told.values())
-    assert f", {both_found} of {len(told)} found by both methods" in texts(app)
+    by = Counter(told.values())
+    said = f"{by['both']} by both methods, {by['likelihood']} by likelihood alone, {by['DISCO']} by DISCO alone"
+    assert said in texts(app) and len(by) == 3
+    (known,) = re.findall(r"(\d+) of (\d+) directions", texts(app))  # of the edges shown
+    decided = sum(values["decided"] for *_, values in drawn[-1].edges(data=True))
+    assert [*map(int, known)] == [decided, len(told)]
     for name, expected in (("likelihood", refined), ("DISCO", fitted)):
         app.segmented_control(key=f"graph_view_{run.id}").set_value(name).run()
         assert set(drawn[-1].edges) == expected and app.query_params["edges"] == name
@@ -182,7 +188,6 @@ def test_a_cancel_pressed_while_the_search_ends_stops_the_fit_behind_it(monkeypa
 NODES = ["x1", "x2", "x3", "x4", "x5", "x6"]
 FIRST = [("x1", "x2"), ("x2", "x3")]
 LAST = [("x1", "x6"), ("x2", "x6"), ("x3", "x6")]
-PAGES = pytest.mark.parametrize("page", ["pages/graph/page.py", "pages/refine/page.py"])
 
 
 def tell(run, edges, decided=()):
@@ -202,10 +207,9 @@ def search():
     lock.release()
 
 
-@PAGES
-def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(search, page, drawn):
+def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(search, drawn):
     (search.path / "refining_graph.json").write_text('{"order": ["x1"], "edges": 3}')
-    app = opened(search, page)
+    app = opened(search, PAGE)
     assert not drawn and "The first graph appears here" in "".join(box.value for box in app.info)
     for edges in (FIRST, LAST):
         tell(search, edges)
@@ -226,11 +230,10 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
     assert not app.exception and not any(found.key == "stop_here" for found in app.button)
 
 
-@PAGES
-def test_nodes_keep_their_places_when_the_search_ends(search, page, drawn, monkeypatch):
+def test_nodes_keep_their_places_when_the_search_ends(search, drawn, monkeypatch):
     placed = []
     monkeypatch.setattr(layout, "keep", lambda result, places: placed.append(places))
-    app = opened(search, page)
+    app = opened(search, PAGE)
     for edges in (FIRST, LAST):
         tell(search, edges)
         app.run()

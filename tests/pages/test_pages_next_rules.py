@@ -1,4 +1,4 @@
-"""Rules for another run, collected on Graph and Refine, and the search that keeps to them."""
+"""Rules for another run, collected on Graph, and the search that keeps to them."""
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,13 @@ from disco.subjects import REFINE
 from disco.table.roles import Roles
 from pages.shared.widgets.names import plain
 
-REFINE_PAGE, GRAPH = "pages/refine/page.py", "pages/graph/page.py"
+GRAPH = "pages/graph/page.py"
 EDGE = ("x1", "x2")
 
 
-def picked(run, page=REFINE_PAGE, edge=EDGE):
+def picked(run, edge=EDGE):
     """A page with an edge picked."""
-    at = opened(run, page)
+    at = opened(run, GRAPH)
     at.session_state["shared_picked_edge"] = {run.id: edge}
     return at.run()
 
@@ -39,20 +39,20 @@ def rules(at):
 
 
 @pytest.mark.parametrize(
-    ("page", "key", "required", "forbidden"),
+    ("key", "required", "forbidden"),
     [
-        (REFINE_PAGE, "require", [EDGE], []),
-        (REFINE_PAGE, "forbid", [], [EDGE]),
-        (GRAPH, "apart", [], [EDGE, EDGE[::-1]]),
-        (GRAPH, "reverse", [EDGE[::-1]], [EDGE]),
+        ("require", [EDGE], []),
+        ("forbid", [], [EDGE]),
+        ("apart", [], [EDGE, EDGE[::-1]]),
+        ("reverse", [EDGE[::-1]], [EDGE]),
     ],
 )
-def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, page, key, required, forbidden):
+def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, key, required, forbidden):
     run = refine_by_hand(finished_run(6))
-    at = press(picked(run, page), key)
+    at = press(picked(run), key)
     assert at.button(key=f"rules_{key}").disabled  # it is there already
     press(at, "search")
-    assert at.title[0].value == "Refine"
+    assert at.title[0].value == "Graph"
     ((other, work, choice),) = started
     assert at.query_params["run"] == other.id != run.id and (work, choice) == (REFINE, QUICK)
     assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
@@ -69,7 +69,6 @@ def test_two_nodes_without_an_edge_get_a_rule():
     assert "rules_require" not in [found.key for found in at.button]
     at.selectbox(key="rules_to").set_value("x1").run()
     assert rules(press(at, "require")) == [plain("Required: x5 → x1")]
-    assert rules(at.switch_page(REFINE_PAGE).run()) == rules(at)
 
 
 def test_rules_that_contradict_are_said_at_once_and_one_can_be_removed(started):

@@ -45,8 +45,8 @@ def test_the_verdict_of_graph_is_said_in_its_own_words(edges):
     verdicts = [*app.success, *app.info, *app.warning, *app.caption]
     (line,) = [one.value for one in verdicts if "Directions: " in one.value]
     words = line.split("**")[2].strip()
-    assert words.startswith("In the refined graph: ") == (edges == "likelihood")
-    assert f"{head}**" in line and words.removeprefix("In the refined graph: ") in said
+    assert words.startswith("In the graph of the likelihood search: ") == (edges == "likelihood")
+    assert f"{head}**" in line and words.removeprefix("In the graph of the likelihood search: ") in said
     assert sum("**The threshold" in one.value for one in verdicts) == 1
 
 

@@ -1,4 +1,4 @@
-"""The parts of the Refine page that show the fitted model, each on a separate page."""
+"""The parts of Graph that show the fitted model, each on a separate page."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice, Refined
 from disco.subjects import stamps
 from disco.subjects.refinement import refined as stored
-from pages.refine import checks
+from pages.graph import checks
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import results
@@ -71,7 +71,7 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
 
         from disco.runs import Run
         from disco.subjects.refinement.refined import read_refined
-        from pages.refine import checks
+        from pages.graph import checks
         from pages.shared.evidence import evidence_panel
 
         run, parts = Run(Path(path)), checks if function == "model_check" else evidence_panel
@@ -260,7 +260,7 @@ def quick(monkeypatch):
 
 
 def check_of(run: runs.Run) -> Slow:
-    from pages.refine import checks
+    from pages.graph import checks
 
     return checks.check_of(run, stored.read_refined(run))
 

@@ -278,7 +278,7 @@ def test_a_run_that_is_worked_on_stays(tick):
     lock = busy.take({"work": "refine"})
     tick(busy, free)
     at = booted("runs")
-    assert "`busy` has work in progress and is kept: cancel that first, on Refine" in texts(at)
+    assert "`busy` has work in progress and is kept: cancel that first, on Graph" in texts(at)
     at.button(key="runs_delete").click().run()
     assert runs.list_runs() == [busy]
     at.run()

@@ -107,29 +107,19 @@ def test_a_fit_of_next_to_nothing(page, given):
     assert kept in seen.get(f"parent_rule_{page}: Agreement of the folds", "") and len(seen) > 4
 
 
-@pytest.mark.parametrize(
-    ("given", "changes"),
-    [
-        ({"tau_z": NEVER, "refined": 2, "truth": 1}, {"New": 2}),
-        ({"refined": 0, "truth": 2}, {"Dropped": 1}),
-    ],
-)
-def test_a_refinement_of_next_to_nothing(given, changes):
-    app, edges = unfold(opened(made(**given), "pages/refine/page.py"), "refine_again"), given["refined"]
+@pytest.mark.parametrize("given", [{"tau_z": NEVER, "refined": 2, "truth": 1}, {"refined": 0, "truth": 2}])
+def test_a_refinement_of_next_to_nothing(given):
+    app, edges = unfold(opened(made(**given), "pages/graph/page.py"), "search_again"), given["refined"]
     assert ("supports no edge" in texts(app)) == (edges == 0)
-    assert ("Against the truth" in texts(app)) == ("truth" in given)
-    numbers = {"Kept": 0, "New": 0, "Dropped": 0, "Reversed": 0, **changes}
-    lines = [f"{name}: {count}\n" for name, count in numbers.items()]
-    whole = [f"of {how_many(edges, 'edge')}** shown", "figure refine_slope\n", "button start_refinement\n"]
-    assert_always(seen := poke(app), [*lines, *whole])
-    assert "figure refined_kind\n" in seen["refine_node: x1"]
-    assert not edges or "figure refined_response\n" in seen["refine_edge: 1. x1 → x2"]
+    assert "SHD: " in everything(app)
+    assert_always(seen := poke(app), ["figure graph_slope\n", "button start_search\n"])
+    assert "figure refined_kind\n" in seen["graph_search: x1"]
+    assert not edges or "figure refined_response\n" in seen["graph_edge: 1. x1 → x2"]
 
 
 def test_a_refinement_without_a_fit_and_without_edges():
     run = refine_by_hand(create_run(finished_run(NAMES).table(), Settings(), name="bare"), edges=[])
-    app = opened(run, "pages/refine/page.py")
-    assert_always(poke(app), ["**0 of 0 edges** shown", "figure refine_slope\n"])
-    assert any(part.value.startswith("**0 edges**") for part in opened(run, "pages/graph/page.py").markdown)
+    app = opened(run, "pages/graph/page.py")
+    assert_always(poke(app), ["**0 edges** among", "figure graph_slope\n"])
     for page in ("ordering", "parents"):
         assert "has not been fitted" in texts(opened(run, f"pages/{page}/page.py"))

@@ -1,7 +1,7 @@
 """A known truth on the result pages: shown if there is one, and for teaching hidden until it is asked for."""
 
 import pytest
-from app_world import box, numbers, texts, written_when_asked
+from app_world import box, frame_with, numbers, texts, written_when_asked
 from made_up import finished_run
 from test_pages_ordering import opened, section
 
@@ -61,7 +61,7 @@ def test_edges_are_counted_and_drawn_by_verdict(drawn):
     assert "3 true edges cannot be found at any threshold" in texts(app)
     assert drawn[-1].edges["x5", "x2"]["verdict"] == "missing" and drawn[-1].edges["x1", "x5"]["verdict"] == "reversed"
     box(app, "graph_search").set_value("x2").run()
-    row = app.dataframe[0].value.set_index("node").loc["x5"]
+    row = frame_with(app, "is").set_index("node").loc["x5"]
     assert row["verdict"] == "missing" and row["frequency"] != row["frequency"]  # it has no score
     app.toggle(key="graph_missing").set_value(False).run()
     assert set(drawn[-1].edges) == set(found.edges)
@@ -97,6 +97,7 @@ def test_files_hold_the_edges_found_and_the_verdicts_apart(monkeypatch):
     opened(run, page("graph"))
     apart = written.pop(next(name for name in written if name.endswith("_verdicts.csv")))
     assert "missing" in apart and "extra" in apart
+    assert "verdict" not in written.pop(next(name for name in written if name.endswith("_edges.csv")))
     files = {name.rsplit(".", 1)[-1]: text for name, text in written.items()}
     assert files.pop("svg").startswith("<svg ") and files.pop("html").startswith("<!doctype html>")
     how = {"order": "ccs-clipped", "parent_rule": "iqr", "tau_z": 2.0, "pi_min": 1.0}

@@ -105,16 +105,15 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
 def test_a_page_offers_what_keeps_more_with_one_click():
     run, page = empty_run(), "pages/parents/page.py"
     app = opened(run, page)
-    assert keys(app) == {"sparse_jackknife", "sparse_lower", "sparse_evidence", "sparse_refine"}
+    assert keys(app) == {"sparse_jackknife", "sparse_lower", "sparse_evidence"}
     assert app.button(key="sparse_lower").label == f"τ_Z = 1 in all folds: {counts_of(run)['lower']} edges"
     app.button(key="sparse_lower").click().run()
     assert not app.exception and app.slider[0].value == LOWER[0]
     app = opened(run, page)
     app.button(key="sparse_jackknife").click().run()
     assert not app.exception and app.selectbox(key=f"parent_rule_parents_{run.id}").value == "jackknife"
-    for key, title in (("sparse_evidence", "Parents"), ("sparse_refine", "Refine")):
-        app = opened(run, page)
-        app.button(key=key).click().run()
-        assert not app.exception and app.title[0].value == title
+    app = opened(run, page)
+    app.button(key="sparse_evidence").click().run()
+    assert not app.exception and app.title[0].value == "Parents"
     run = finished_run(8, settings=Settings.of("paper", tau_z=0.0, pi_min=0.3))
     assert not keys(opened(run, page))  # of a graph with edges

@@ -285,7 +285,7 @@ def test_the_pages_of_a_damaged_run_say_what_is_damaged(run, name, how):
     {**TABLES, **RECORDS}[how](run.path / name)
     at = booted("data", run="damaged")
     said = []
-    for page in ("data", "train", "ordering", "parents", "refine", "graph"):
+    for page in ("data", "train", "ordering", "parents", "graph"):
         at.switch_page(f"pages/{page}/page.py").run()
         if (page, name) == ("ordering", "criteria.csv"):  # read where it is drawn
             at.segmented_control(key="ordering_section").set_value("criteria").run()

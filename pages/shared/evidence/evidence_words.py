@@ -95,7 +95,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
-        return f"**Direction:** {is_sure} by the fewer rules of an older version. Refine again."
+        return f"**Direction:** {is_sure} by the fewer rules of an older version. Search again."
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     lead = least_lead(bound, row["gain_nats"], run.shape[0])
     joined = bound if row.get("rule", FREE) != FREE else SURER * bound

@@ -36,7 +36,7 @@ def section(run: Run, refinement: Refinement | None) -> None:
         return
     with box:
         if refinement is None:
-            st.caption("It needs the evidence of a likelihood search: start one on Refine.")
+            st.caption("It needs the evidence of a likelihood search: start one on Graph.")
         elif len(refinement.edges) <= _MOST_EDGES:
             machine.once(machine.compiled, machine.PREPARING, partial(_draw, run, with_rows=True))
         else:
@@ -193,4 +193,4 @@ def _start(run: Run, rules: Knowledge) -> None:
         )
         fit_start.start(next_run, REFINE, QUICK)
         session.run.select(next_run)
-        session.address.go("refine")
+        session.address.go("graph")

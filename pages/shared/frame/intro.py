@@ -134,45 +134,41 @@ def assumptions_note(*, of_likelihood: bool) -> None:
         )
 
 
-# Page, its title, and what the next page needs.
+# The paper's method, step by step: page, its title, and what the next page needs.
 STEPS = {
-    "data": ("Data", "counts"),
     "preprocess": ("Preprocess", "counts"),
     "train": ("Train", "fit"),
     "ordering": ("Ordering", "fit"),
     "parents": ("Parents", "fit"),
-    "refine": ("Refine", "run"),
     "graph": ("Graph", ""),
 }
 _MISSING = {
     "counts": "First load a table of counts, and fix the problems listed on Data.",
     "fit": "This needs a finished fit: start one on Train.",
-    "run": "This needs a fit or a refinement.",
 }
 
 
 def steps(name: str) -> None:
-    """Draw the line for a page of the workflow, by its folder; nothing for other pages."""
-    if name not in STEPS:
-        return
+    """Draw the line for a page of the method, by its folder; nothing for other pages."""
     names = list(STEPS)
+    if name not in names[:-1]:
+        return
     index = names.index(name)
     crumbs = [f"**{title}**" if page == name else title for page, (title, _) in STEPS.items()]
     with st.container(key="steps", horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(" › ".join(crumbs))
-        if index + 1 < len(names):
-            follower, need = names[index + 1], STEPS[name][1]
-            is_ready = _is_there(need)
-            # A link, not a button: st.switch_page beside a timed fragment can leave the page blank.
-            st.page_link(
-                f"pages/{follower}/page.py",
-                label=f"Next: {STEPS[follower][0]}",
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                query_params=session.address.parameters(),
-                disabled=not is_ready,
-                help=None if is_ready else _MISSING[need],
-            )
+        follower, need = names[index + 1], STEPS[name][1]
+        is_ready = _is_there(need)
+        # A link, not a button: st.switch_page beside a timed fragment can leave the page blank.
+        st.page_link(
+            f"pages/{follower}/page.py",
+            label=f"Next: {STEPS[follower][0]}",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            query_params=session.address.parameters(),
+            disabled=not is_ready,
+            help=None if is_ready else _MISSING[need],
+        )
 
 
 def _is_there(need: str) -> bool:
@@ -180,7 +176,7 @@ def _is_there(need: str) -> bool:
         draft = session.draft.current()
         return draft is not None and draft_facts.chosen_counts(draft) is not None
     run = session.run.current()
-    return run is not None and (need == "run" or run.status(FIT).state == "done")
+    return run is not None and run.status(FIT).state == "done"
 
 
 def require_run() -> runs.Run:
@@ -287,7 +283,5 @@ def not_done(run: runs.Run) -> None:
             st.progress(min(max(status.progress, 0.0), 1.0), text=f"{status.progress:.0%}")
         with st.container(horizontal=True):
             _lead_to("train")
-            if stamps.refinement(run) and st.button(
-                "See its refined graph", icon=":material/auto_fix_high:", key="empty_to_refine"
-            ):
-                session.address.go("refine")
+            if stamps.refinement(run) and st.button("See its graph", icon=":material/hub:", key="empty_to_graph"):
+                session.address.go("graph")

@@ -2,7 +2,7 @@
 
 Nodes are placed by the layout or the reader, and `graph.draw.routing` leads edges around them, as in every exported
 picture. A click returns the picked node or, where edges can be picked, the picked edge; a drag returns the node's new
-position. Ordering, Parents, Refine and Graph share the picked node; a second one is that on which its effect is asked.
+position. Ordering, Parents and Graph share the picked node; a second one is that on which its effect is asked.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A run's refinement, loaded once and shared by the parts of the Refine page; read only."""
+"""A run's refinement, loaded once and shared by the pages; read only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +19,6 @@ from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets.figure import Ready, ready
 from pages.shared.widgets.names import plain
-
-_NO_CANDIDATES = ["parent", "child", "ocs", "z", "frequency"]
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,9 @@ class Refinement:
         """The strength of the widest line, so that widths do not change with the filters."""
         return max((drawing.strength(values) for *_, values in self.graph.edges(data=True)), default=1.0)
 
-    @cached_property
-    def verdict(self) -> Verdict:
-        """How sure its directions are."""
-        return of_refinement(self.refined, self.choice.bound)
+    def verdict(self, edges: pd.DataFrame | None = None) -> Verdict:
+        """How sure the directions are, by default those of its own edges."""
+        return of_refinement(self.refined, self.choice.bound, edges)
 
     @property
     def choices(self) -> dict[str, float | str]:
@@ -85,23 +82,6 @@ class Refinement:
     def slope(self) -> Ready:
         """The figure of the initial and the refined order; needs an initial order."""
         return ready(figures.slope(self.refined.moves, self.choice.bound))
-
-    def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
-        """All nodes with some of the edges."""
-        from disco.graph import dag as graphs
-
-        return graphs.build(self.order, edges, self.refined.nodes)
-
-    def judged(
-        self, graph: nx.DiGraph, verdicts: pd.DataFrame, candidates: pd.DataFrame | None, absent: bool
-    ) -> object:
-        """The graph with a verdict on each edge, with or without the edges that it lacks.
-
-        Args:
-            candidates: parent, child, ocs, z, frequency of the edges that it lacks, where they have scores.
-        """
-        nothing = pd.DataFrame(columns=_NO_CANDIDATES).astype(dict.fromkeys(_NO_CANDIDATES[2:], float))
-        return drawing.judged(graph, verdicts, nothing if candidates is None else candidates, missing=absent)
 
 
 def of(run: Run) -> Refinement | None:

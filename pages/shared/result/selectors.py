@@ -137,8 +137,6 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
             if selector != "evidence" and st.button("Edges by evidence, on Parents", key="sparse_evidence"):
                 session.shown.selector.keep("evidence")
                 session.address.go("parents")
-            if st.button("Refine by the likelihood", icon=":material/auto_fix_high:", key="sparse_refine"):
-                session.address.go("refine")
 
 
 def _rule_buttons(result: Result, edges: int) -> None:

@@ -63,7 +63,7 @@ STATES = {
 }
 WORKS = {  # the page that starts and cancels it, its verb while it runs and when it is done
     FIT: ("Train", "fitting", "fitted"),
-    REFINE: ("Refine", "refining", "refined"),
+    REFINE: ("Graph", "refining", "refined"),
     COMPARE: ("Compare", "comparing methods", "compared"),
 }
 STAGES = {

@@ -83,15 +83,21 @@ def _ended(run: Run, kind: Work) -> None:
         st.markdown(f":material/warning: **{monitored.title}** {status.state}. {plain(why(status))}", width="stretch")
         if st.button(monitored.again(run, status), key=f"again_{kind.name}", icon=":material/play_arrow:"):
             monitor.act("Starting …", lambda: jobs.start(run, kind, *monitored.choices(run, status)))
+        if kind == REFINE:
+            monitored.buttons(run, status)
 
 
-def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
-    """The button that starts it and opens Refine; on Train the fit comes first."""
+def offer(draft: Draft) -> None:
+    """Both buttons: the search with the fit after it, and the search alone."""
+    button(draft)
+    quick_look(draft)
+
+
+def quick_look(draft: Draft) -> None:
+    """The button that starts the search alone and opens Graph, and how long it will take."""
     pressed = st.button(
         "Quick look, without a fit",
-        type="primary" if is_first else "secondary",
         icon=":material/bolt:",
-        width="content" if is_first else "stretch",
         key="quick_look",
         help="Searches for the order and graph of highest likelihood in the paper's model, without networks. You can "
         "fit the same run later.",
@@ -99,4 +105,4 @@ def offer_quick_look(draft: Draft, is_first: bool = False) -> None:
     if draft_facts.usable_table(draft) is not None:
         fit_start.search_line(fit_start.trial_of_draft(draft), QUICK)
     if pressed:
-        fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, page="refine")
+        fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, page="graph")

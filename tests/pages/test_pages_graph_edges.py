@@ -1,4 +1,4 @@
-"""Edges on Refine: one whose numbers are missing is never hidden, and only what is there can be picked."""
+"""Edges on Graph: one whose numbers are missing is never hidden, and only what is there can be picked."""
 
 import io
 import json
@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from app_world import box, frame_with, numbers, texts, written_when_asked
 from made_up import finished_run, refine_by_hand
-from test_pages_ordering import opened
-from test_pages_refine import EDGES, ORDER, PAGE, edges_shown, refined
+from test_pages_graph_search import EDGES, ORDER, edges_shown, refined, searched
 
 from disco.columns import GAIN
 from disco.graph.dag import export
@@ -18,7 +17,7 @@ from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.runs import Run
 from disco.subjects.refinement import refined as stored
-from pages.refine import edge_list
+from pages.graph import edges as table
 from pages.shared.evidence.evidence_words import NUMBERS
 from pages.shared.graph import canvas
 
@@ -41,18 +40,18 @@ def lacking(columns: Iterable[str], which: list[tuple[str, str]] = EDGES[1:2]) -
 @pytest.mark.parametrize("columns", [["gain_nats"], [*NUMBERS]])
 def test_a_number_that_is_not_available_is_called_so(columns, drawn, monkeypatch):
     written = written_when_asked(monkeypatch)
-    app = opened(lacking(columns), PAGE)
+    app = searched(lacking(columns))
     shown = frame_with(app, "direction_nats").set_index(["parent", "child"])
     words = "; ".join(NUMBERS[column] for column in columns)
     assert shown["unavailable"].to_dict() == {edge: words if edge == EDGE else "" for edge in EDGES}
     place = -1 if "gain_nats" in columns else 1
     assert shown.index[place] == EDGE  # strongest first, those of unknown strength last
-    box(app, "refine_edge").set_value(EDGE).run()
+    box(app, "graph_edge").set_value(EDGE).run()
     assert not app.exception and f"**Not available**: {words}." in texts(app)
     assert not any("nan" in part.value.lower() for part in [*app.markdown, *app.caption, *app.metric])
-    rows = pd.read_csv(io.StringIO(written["made_up_refined_edges.csv"]), comment="#")
+    rows = pd.read_csv(io.StringIO(written["made_up_edges.csv"]), comment="#")
     assert (rows[columns].isna().sum() == 1).all()
-    assert "unavailable" not in rows and "nan" not in written["made_up_refined_edges.csv"]
+    assert "unavailable" not in rows and "nan" not in written["made_up_edges.csv"]
     _in_every_file(drawn[-1])
 
 
@@ -83,34 +82,33 @@ def test_the_graph_tells_what_is_not_available():
 )
 def test_a_filter_keeps_what_it_cannot_judge_and_says_so(drawn, column, kind, key, value, gone):
     run = lacking([column])
-    app = opened(run, PAGE)
-    getattr(app, kind)(key=f"refine_{key}_{run.id}").set_value(value).run()
+    app = searched(run)
+    getattr(app, kind)(key=f"graph_{key}_{run.id}").set_value(value).run()
     assert not app.exception and edges_shown(app) == set(EDGES) - gone == set(drawn[-1].edges)
     assert "1 edge shown although a filter lacks the number that it needs." in texts(app)
-    app.button(key="refine_show_all").click().run()
+    app.button(key="graph_show_all").click().run()
     assert edges_shown(app) == set(EDGES)
 
 
 def test_numbers_that_no_edge_has():
-    app = opened(lacking(NUMBERS, which=EDGES), PAGE)
+    app = searched(lacking(NUMBERS, which=EDGES))
     assert edges_shown(app) == set(EDGES)
     assert f"Not available for these edges: {'; '.join(NUMBERS.values())}." in texts(app)
     assert "unavailable" not in frame_with(app, "direction_nats")
-    app.segmented_control(key="refine_lines").set_value("changes")
-    for name, pick in (("edge", EDGES[1]), ("node", "x4")):
-        box(app, f"refine_{name}").set_value(pick).run()
+    for name, pick in (("edge", EDGES[1]), ("search", "x4")):
+        box(app, f"graph_{name}").set_value(pick).run()
         assert not app.exception
 
 
 def test_nothing_is_called_missing_that_was_not_asked_for():
     run = lacking(["bootstrap", "folds"], which=EDGES)
     stored.save(run.path, stored.read_refined(run), Choice(bootstrap=0, folds=0))
-    assert "unavailable" not in frame_with(opened(run, PAGE), "direction_nats")
+    assert "unavailable" not in frame_with(searched(run), "direction_nats")
 
 
 def test_an_edge_or_a_node_is_picked_in_turn():
-    app = opened(refined(), PAGE)
-    edge = box(app, "refine_edge")
+    app = searched(refined())
+    edge = box(app, "graph_edge")
     assert edge.options[0] == "1. x1 → x2"
     edge.set_value(("x3", "x4")).run()
     arrow = "→" if frame_with(app, "decided").set_index(["parent", "child"])["decided"]["x3", "x4"] else "—"
@@ -118,10 +116,8 @@ def test_an_edge_or_a_node_is_picked_in_turn():
     assert numbers(app)[GAIN.short] == "128"
     (row,) = selected(app)
     assert tuple(frame_with(app, "direction_nats").iloc[row][["parent", "child"]]) == ("x3", "x4")
-    box(app, "refine_node").set_value("x2").run()
-    assert "##### `x2`" in texts(app) and box(app, "refine_edge").value is None and not selected(app)
-    app.switch_page("pages/graph/page.py").run()
-    assert box(app, "graph_search").value == "x2"
+    box(app, "graph_search").set_value("x2").run()
+    assert "##### `x2`" in texts(app) and box(app, "graph_edge").value is None and not selected(app)
 
 
 def with_label(app, key: str, label: str):
@@ -134,30 +130,30 @@ def with_label(app, key: str, label: str):
 
 def test_a_label_that_a_filter_took_away_picks_nothing():
     run = refined()
-    app = opened(run, PAGE)
-    box(app, "refine_edge").set_value(("x4", "x6")).run()
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(200).run()
+    app = searched(run)
+    box(app, "graph_edge").set_value(("x4", "x6")).run()
+    app.select_slider(key=f"graph_least_gain_{run.id}").set_value(200).run()
     assert "##### `x4` → `x6`" not in texts(app)
-    with_label(app, "refine_edge", "5. x4 → x6")
-    assert not app.exception and box(app, "refine_edge").value is None
-    with_label(app, "refine_node", "no such node")
-    assert not app.exception and box(app, "refine_node").value is None
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(0).run()
+    with_label(app, "graph_edge", "5. x4 → x6")
+    assert not app.exception and box(app, "graph_edge").value is None
+    with_label(app, "graph_search", "no such node")
+    assert not app.exception and box(app, "graph_search").value is None
+    app.select_slider(key=f"graph_least_gain_{run.id}").set_value(0).run()
     assert "##### `x4` → `x6`" in texts(app)  # what the reader picked stays picked
 
 
 def test_labels_do_not_change_with_a_filter_and_never_agree():
     long = [f"{'a' * 60}{end}" for end in "xyz"]
     run = refine_by_hand(finished_run(long), long)
-    app = opened(run, PAGE)
-    options = box(app, "refine_edge").options
+    app = searched(run)
+    options = box(app, "graph_edge").options
     assert [option[:3] for option in options] == ["1. ", "2. "]
-    nodes = box(app, "refine_node")
+    nodes = box(app, "graph_search")
     assert len(set(nodes.options)) == 3
-    with_label(app, "refine_node", nodes.options[1])
-    assert box(app, "refine_node").value == long[1]
-    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
-    assert set(box(app, "refine_edge").options) <= set(options)
+    with_label(app, "graph_search", nodes.options[1])
+    assert box(app, "graph_search").value == long[1]
+    app.toggle(key=f"graph_only_decided_{run.id}").set_value(True).run()
+    assert set(box(app, "graph_edge").options) <= set(options)
 
 
 @pytest.mark.parametrize("answer", ["0-1", "1-0", "7-9", "0-99999999", "a-b", "0-1-2", None, 3, "٣-1"])
@@ -168,14 +164,14 @@ def test_what_the_browser_says_of_an_edge_is_only_ever_two_places(answer):
 
 def selected(app) -> list[int]:
     """The selected rows of the table of edges that is drawn."""
-    number = app.session_state["refine_table_number"] if "refine_table_number" in app.session_state else 0
-    return app.session_state[f"refine_table_{number}" if number else "refine_table"]["selection"]["rows"]
+    number = app.session_state["graph_table_number"] if "graph_table_number" in app.session_state else 0
+    return app.session_state[f"graph_table_{number}" if number else "graph_table"]["selection"]["rows"]
 
 
 @pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
 def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
-    monkeypatch.setattr(edge_list.st, "session_state", {"refine_table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(edge_list.canvas, "pick_edge", seen.append)
-    edge_list._row_picked("refine_table", EDGES)
+    monkeypatch.setattr(table.st, "session_state", {"graph_table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(table.canvas, "pick_edge", seen.append)
+    table._row_picked("graph_table", EDGES)
     assert seen == heard

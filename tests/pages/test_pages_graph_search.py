@@ -1,14 +1,14 @@
-"""The Refine page, booted through app.py: empty, started, running, and the result with its filters."""
+"""The search on Graph, booted through app.py: empty, started, running, and its result with the filters."""
 
 import json
 
 import pytest
 from app_world import (
+    booted,
     box,
     button,
     drafted,
     frame_with,
-    numbers,
     poisson,
     press,
     texts,
@@ -21,7 +21,7 @@ from test_pages_ordering import opened
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.runs import create_run
-from disco.subjects import FIT, REFINE
+from disco.subjects import REFINE
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement import refine_forecast, refining
 from disco.subjects.refinement.refine_forecast import Trial
@@ -31,7 +31,7 @@ from pages.shared.compute import machine
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.work import monitor
 
-PAGE = "pages/refine/page.py"
+PAGE = "pages/graph/page.py"
 ORDER = ["x1", "x2", "x3", "x4", "x5", "x6"]
 EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 
@@ -45,14 +45,19 @@ def refined(**more):
     return refine_by_hand(finished_run(6, **more), ORDER, EDGES)
 
 
+def searched(run):
+    """Graph with the edges of the run's search alone."""
+    return booted("graph", run=run.id, edges="likelihood")
+
+
 def test_without_a_refinement_it_is_asked_for(started):
     run = finished_run(4)
     app = opened(run, PAGE)
-    assert "highest likelihood" in texts(app) and not app.dataframe
+    assert "highest likelihood" in texts(app)
     for name, value in (("starts", 7), ("seed", 3), ("bound", 2.0)):
-        app.number_input(key=f"refine_{name}_{run.id}").set_value(value)
-    app.toggle(key=f"refine_redone_{run.id}").set_value(True)
-    press(app, "Start the refinement")
+        app.number_input(key=f"search_{name}_{run.id}").set_value(value)
+    app.toggle(key=f"search_redone_{run.id}").set_value(True)
+    press(app, "Start the search")
     assert started == [(run, REFINE, Choice(starts=7, seed=3, bound=2.0, redone=True))]
 
 
@@ -75,8 +80,9 @@ def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     lock = going_on(run, score=-150.0, best=-119.0)
     app = opened(run, PAGE)
     assert "Search 2 of 12, from by mean: sweep 2" in progress("Search") and "left" not in progress("Search")
-    assert "Best score so far: -119.0 nats" in progress("Search") and "1 min 15 s so far" in texts(app)
-    assert not app.dataframe and not any(found.key == "start_refinement" for found in app.button)
+    assert "Best score so far: -119.0 nats" in progress("Search")
+    assert edges_shown(app) >= set(EDGES)  # the present graph stays
+    assert not any(found.key == "start_search" for found in app.button)
     run.update(REFINE, stage="bootstrap", done=10, total=53, eta=95.0)
     app.run()
     assert "10 of 53" in progress("other rows") and "1.3 to 2.4 min left" in progress("other rows")
@@ -94,9 +100,9 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     monkeypatch.setattr(jobs, "wait_of", lambda run, work: wait)
     lock = going_on(run, state="queued", stage="", progress=0.0)
     app = opened(run, PAGE)
-    said = next(found.value for found in app.markdown if "queued" in found.value.lower())
-    expected = f"The refinement of `{run.name}` is queued behind the fit of the <b> fit: 2nd in the queue."
-    assert said.replace("\\", "") == expected and "<b>" not in said
+    said = next(found.value for found in app.caption if "Queued" in found.value)
+    expected = "Queued behind the fit of the <b> fit: 2nd in the queue."
+    assert said.replace("\\", "").endswith(expected) and "<b>" not in said
     button(app, "Start it now anyway").click().run()
     assert started == [(run.id, REFINE)] and not app.exception
     assert button(app, "Cancel")
@@ -113,7 +119,7 @@ def test_who_waits_reads_for_what_and_can_start_at_once(monkeypatch):
     lock.release()
 
 
-@pytest.mark.parametrize(("state", "words"), [("running", "was interrupted"), ("failed", "Out of \\<memory\\>")])
+@pytest.mark.parametrize(("state", "words"), [("running", "interrupted"), ("failed", "Out of \\<memory\\>")])
 def test_what_ended_can_go_on_with_the_same_choice(started, state, words):
     run = finished_run(4)
     error = "Out of <memory>." if state == "failed" else None
@@ -128,100 +134,74 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
     run = refined()
     going_on(run, state="cancelled").release()
     app = opened(run, PAGE)
-    assert "was cancelled" in texts(app) and edges_shown(app) == set(EDGES)
+    assert "cancelled" in texts(app) and edges_shown(app) >= set(EDGES)
     button(app, "Discard").click().run()
-    assert not app.exception and "was cancelled" not in texts(app) and edges_shown(app) == set(EDGES)
+    assert not app.exception and "cancelled" not in texts(app) and edges_shown(app) >= set(EDGES)
     assert run.status(REFINE).state == "done" and refining.history(run).empty
 
 
-def test_the_result_beside_the_disco_graph(drawn):
+def test_the_table_lists_the_edges_of_both_methods_with_the_numbers_of_each():
     run = refined(truth=None)
     app = opened(run, PAGE)
-    shown = numbers(app)
-    before, after = set(StoredFit(run).graph().edges), set(EDGES)
-    turned = {(u, v) for u, v in EDGES if (v, u) in before}
-    counts = {
-        "Undecided": 1,
-        "Kept": len(before & after),
-        "Reversed": len(turned),
-        "New": len(after - before - turned),
-        "Dropped": len({(u, v) for u, v in before if (u, v) not in after and (v, u) not in after}),
-    }
-    assert {name: int(shown[name]) for name in counts} == counts
-    assert "No hidden common causes" in texts(app)
-    assert frame_with(app, "direction_nats")["gain_nats"].is_monotonic_decreasing
-    assert "truth" not in texts(app) and not any("truth" in (found.key or "") for found in app.button)
-    assert not any("verdict" in values for *_, values in drawn[-1].edges(data=True))
-    app.segmented_control(key="refine_lines").set_value("changes").run()
-    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
-    assert {edge for edge, verdict in told.items() if verdict == "dropped"} == before - after
-    assert {edge for edge, verdict in told.items() if verdict == "kept"} == before & after
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
-    # An edge that a filter hides does not count as dropped.
-    hidden = {(u, v) for u, v, values in drawn[-1].edges(data=True) if values["verdict"] == "dropped"}
-    assert hidden == before - after
-    app.toggle(key="refine_absent").set_value(False).run()
-    assert set(drawn[-1].edges) == set(EDGES[:4])
-    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "refine_curves"))
-
-
-def test_present_thresholds_of_the_disco_graph_count():
-    run = refined(truth=None)
-    app = opened(run, "pages/graph/page.py")
-    app.slider[0].set_value(0.2).run()
-    app.switch_page(PAGE).run()
-    kept = len(set(StoredFit(run).graph(0.2, 1.0).edges) & set(EDGES))
-    assert int(numbers(app)["Kept"]) == kept and kept != len(set(StoredFit(run).graph().edges) & set(EDGES))
+    rows = frame_with(app, "direction_nats").set_index(["parent", "child"])
+    fitted = StoredFit(run).edges().set_index(["parent", "child"])
+    assert set(EDGES) <= set(rows.index) and rows["gain_nats"].dropna().is_monotonic_decreasing
+    only_fitted = rows[rows["found_by"] == "DISCO"]
+    assert len(only_fitted) and only_fitted["gain_nats"].isna().all() and not only_fitted["decided"].any()
+    assert only_fitted["ocs"].to_dict() == pytest.approx(fitted.loc[only_fitted.index, "ocs"].to_dict())
+    decided = {edge: f"{edge[0]} {'→' if row['decided'] else '—'} {edge[1]}" for edge, row in rows.iterrows()}
+    assert rows["edge"].to_dict() == decided
+    assert "2 searches ended within 10 nats of it" in texts(unfold(app, "graph_curves"))
 
 
 def test_filters_drive_the_table_and_the_graph_and_are_undone(drawn):
-    run = refined()
-    app = opened(run, PAGE)
+    run = refined(truth=None)
+    app = searched(run)
     assert edges_shown(app) == set(EDGES) == set(drawn[-1].edges)
-    app.toggle(key=f"refine_only_decided_{run.id}").set_value(True).run()
+    app.toggle(key=f"graph_only_decided_{run.id}").set_value(True).run()
     assert edges_shown(app) == set(EDGES) - {("x3", "x4")} == set(drawn[-1].edges)
-    app.select_slider(key=f"refine_least_gain_{run.id}").set_value(100).run()
+    app.select_slider(key=f"graph_least_gain_{run.id}").set_value(100).run()
     assert edges_shown(app) == {*EDGES[:2], EDGES[3]} == set(drawn[-1].edges)
-    app.slider(key=f"refine_least_share_{run.id}").set_value(90).run()
-    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges) and "**2 of 5 edges** shown" in texts(app)
+    app.slider(key=f"graph_least_share_{run.id}").set_value(90).run()
+    assert edges_shown(app) == set(EDGES[:2]) == set(drawn[-1].edges) and "**5 edges**, 2 drawn" in texts(app)
     assert list(drawn[-1]) == ORDER  # the nodes stay
-    app.button(key="refine_show_all").click().run()
-    assert edges_shown(app) == set(EDGES) and app.button(key="refine_show_all").disabled
+    app.button(key="graph_show_all").click().run()
+    assert edges_shown(app) == set(EDGES) and app.button(key="graph_show_all").disabled
 
 
 def test_of_many_edges_the_strongest_are_drawn_and_the_picked_one(drawn):
     names = [f"x{k}" for k in range(1, 14)]
     pairs = [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
     run = refine_by_hand(finished_run(13, truth=None), names, pairs)
-    app = opened(run, PAGE)
+    app = searched(run)
     assert len(edges_shown(app)) == 78 and set(drawn[-1].edges) == set(pairs[:60])
-    assert "**78 of 78 edges** shown, 60 drawn" in texts(app)
+    assert "**78 edges**, 60 drawn" in texts(app)
     app.session_state["shared_picked_edge"] = {run.id: pairs[-1]}
     app.run()
     assert set(drawn[-1].edges) == {*pairs[:60], pairs[-1]}
     app.slider(key=f"graph_strongest_{run.id}_78").set_value(78).run()
-    assert set(drawn[-1].edges) == set(pairs) and "drawn" not in texts(app).split("78 edges** shown")[1][:20]
+    assert set(drawn[-1].edges) == set(pairs) and "**78 edges** among" in texts(app)
     app.slider(key=f"graph_strongest_{run.id}_78").set_value(9).run()
     refine_by_hand(run, names, pairs[:74])  # as when a search has found others
     assert app.run().slider(key=f"graph_strongest_{run.id}_74").value == 9
 
 
-def test_a_known_truth_stands_beside_both_graphs_and_the_controls(drawn):
-    app = opened(refined(), PAGE)
-    rows = frame_with(app, "A_top").set_index("")
-    assert rows.index.tolist() == ["Refined", "DISCO", "Sort: mean", "Sort: variance", "Sort: var − mean"]
-    assert rows.loc["Refined", ["A_top", "SHD"]].tolist() == ["1.00", "4"]
-    assert float(rows.loc["Refined", "F1"]) == pytest.approx(0.6)
-    app.segmented_control(key="refine_lines").set_value("truth").run()
+def test_a_known_truth_judges_the_edges(drawn):
+    run = refined()
+    app = searched(run)
     told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
     assert told[("x1", "x2")] == "true" and told[("x1", "x4")] == "extra" and told[("x4", "x5")] == "missing"
     assert frame_with(app, "direction_nats")["truth"].tolist() == ["true", "true", "true", "extra", "extra"]
+    app.select_slider(key=f"graph_least_gain_{run.id}").set_value(200).run()
+    told = {(u, v): values["verdict"] for u, v, values in drawn[-1].edges(data=True)}
+    assert ("x1", "x4") not in told and told[("x4", "x5")] == "missing"  # an edge hidden by a filter is not missing
+    assert {edge for edge, verdict in told.items() if verdict == "missing"}.isdisjoint(EDGES)
 
 
 def test_teaching_hides_the_truth_until_it_is_asked_for():
     app = opened(refined(teaching=True), PAGE)
-    options = app.segmented_control(key="refine_lines").options
-    assert "truth" not in frame_with(app, "direction_nats") and "truth" not in options
+    assert "truth" not in frame_with(app, "direction_nats")
+    assert not any(found.key == "graph_lines" for found in app.segmented_control)
     app.button(key="truth_reveal").click().run()
     assert "truth" in frame_with(app, "direction_nats") and not app.exception
 
@@ -231,12 +211,12 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone_and_other_pages_
     refine_by_hand(run, ORDER, EDGES)
     (of_an_older_version(run).path / "refined_moves.csv").unlink()
     app = opened(run, PAGE)
-    assert numbers(app) == {"Undecided": "1"} and not app.segmented_control
+    assert not any("graph_view" in found.key for found in app.segmented_control)
     assert edges_shown(app) == set(EDGES) and "The order before and after" not in _boxes(app)
     assert "The order before and after" in _boxes(opened(refined(), PAGE))
     assert any("Refinement · bare" in option for option in box(app, "run_picker").options)
     app = opened(run, "pages/ordering/page.py")
-    assert {"empty_lead_on", "empty_to_refine"} <= {found.key for found in app.button}
+    assert {"empty_lead_on", "empty_to_graph"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")
     assert app.button(key="resume_fit").label == "Fit it" and not any(found.key == "smoothing" for found in app.slider)
 
@@ -245,15 +225,11 @@ def _boxes(app):
     return [box.label for box in app.expander]
 
 
-def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started):
-    run = finished_run(4)
-    run.update(FIT, state="running", progress=0.5)
-    lock = run.take()
-    assert any(found.key == "empty_lead_on" for found in opened(run, PAGE).button)  # a fit at work comes first
-    lock.release()
+def test_without_a_run_the_table_can_be_searched_and_an_old_address_leads_here(started):
     app = opened(page=PAGE)
-    assert "but no fit" in texts(app) and [found.key for found in app.button if "lead_on" in str(found.key)]
-    app = drafted("refine", poisson())
+    assert [found.key for found in app.button if "lead_on" in str(found.key)]
+    assert drafted("refine", poisson()).title[0].value == "Graph"
+    app = drafted("graph", poisson())
     assert "`t.csv` · 90 rows × 3 columns" in texts(app)
     app.button(key="quick_look").click().run()
     assert not app.exception and [run.id for run, *_ in started] == [app.query_params["run"]]
@@ -262,8 +238,9 @@ def test_without_a_run_no_fit_is_asked_for_and_the_table_can_be_refined(started)
 
 def test_files_hold_the_edges_shown(monkeypatch):
     written = written_when_asked(monkeypatch)
-    opened(refined(), PAGE)
-    files = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith("_edges.csv")}
+    searched(refined())
+    tables = ("_edges.csv", "_verdicts.csv")
+    files = {name.rsplit(".", 1)[-1]: text for name, text in written.items() if not name.endswith(tables)}
     assert set(files) == {"svg", "html", "csv", "graphml", "dot", "json"}
     assert '"method": "likelihood refinement"' in files["json"]
     lines = [line for line in files["csv"].splitlines() if not line.startswith("# DISCO ")]
