@@ -33,7 +33,7 @@ from pages.shared.widgets.names import code, shown
 _NO_CANDIDATES = pd.DataFrame(columns=[*PAIR, "ocs", "z", "frequency"]).astype(
     {"ocs": float, "z": float, "frequency": float}
 )
-_WORDS = {BOTH: "Either", LIKELIHOOD: "Likelihood", DISCO: "DISCO"}
+_WORDS = {LIKELIHOOD: "Likelihood", DISCO: "DISCO", BOTH: "Either"}
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
     if refinement is None or result is None:
         return LIKELIHOOD if result is None else DISCO
     key = f"graph_view_{result.run.id}"
-    st.session_state[key] = session.shown.view.current() or BOTH
+    st.session_state[key] = session.shown.view.current() or LIKELIHOOD
     name = st.segmented_control(
         "Edges found by",
         list(_WORDS),
@@ -149,7 +149,7 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
         "DISCO: the order and the scores of the fitted networks. Either: the edges found by one method or by both; the "
         "colour and the dash of a line say which.",
     )
-    return name or BOTH
+    return name or LIKELIHOOD
 
 
 def tell_address(view: View) -> None:
@@ -178,9 +178,13 @@ def verdict(view: View) -> Verdict:
 
 
 def _agreed(view: View) -> str:
-    """How many edges each method found; empty if the edges of one are shown."""
-    if view.name != BOTH:
+    """How many edges each method found; empty if the run has one method's edges, or those of DISCO are shown."""
+    if view.result is None or view.name == DISCO:
         return ""
+    if view.name == LIKELIHOOD:
+        fitted = selectors.of_run(view.result).graph.to_undirected(as_view=True)
+        agreeing = sum(fitted.has_edge(*edge) for edge in view.graph.edges)
+        return f"; DISCO joins {agreeing:,} of these pairs too"
     by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))
     return f": {by[BOTH]:,} by both methods, {by[LIKELIHOOD]:,} by likelihood alone, {by[DISCO]:,} by DISCO alone"
 

@@ -142,7 +142,7 @@ def test_what_was_cancelled_can_be_set_aside_and_the_result_stays():
 
 def test_the_table_lists_the_edges_of_both_methods_with_the_numbers_of_each():
     run = refined(truth=None)
-    app = opened(run, PAGE)
+    app = booted("graph", run=run.id, edges="both")
     rows = frame_with(app, "direction_nats").set_index(["parent", "child"])
     fitted = StoredFit(run).edges().set_index(["parent", "child"])
     assert set(EDGES) <= set(rows.index) and rows["gain_nats"].dropna().is_monotonic_decreasing
