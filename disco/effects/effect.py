@@ -88,7 +88,7 @@ def answer(fitted: FittedGraphs, sampled: Sampled, among: np.ndarray | None = No
     return Answer(
         mean_of(fitted, sampled, 0, among),
         mean_of(fitted, sampled, 1, among),
-        _interval(fitted, sampled, mean - against, lambda means: means[:, 0] - means[:, 1], among),
+        _interval(fitted, sampled, mean - against, lambda means: means[:, 0] - means[:, 1], among, is_difference=True),
         _interval(fitted, sampled, float(_ratio(mean, against)), lambda means: _ratio(means[:, 0], means[:, 1]), among),
         of_graphs,
     )
@@ -118,8 +118,10 @@ def _interval(
     estimate: float,
     number: Callable[[np.ndarray], np.ndarray],
     among: np.ndarray | None,
+    *,
+    is_difference: bool = False,
 ) -> Interval:
-    """The interval of a number computed from means, (…, settings)."""
+    """The interval of a number computed from means, (…, settings); that of a mean or a ratio is never below 0."""
     selected = sampled if among is None else sampled.of_graphs(among)
     drawn, points = number(selected.drawn), number(sampled.points)
     near = fitted.graphs.near if among is None else fitted.graphs.near & among
@@ -128,9 +130,11 @@ def _interval(
         bounds += _quantiles(drawn, selected.weights).tolist()
     # Draws from all graphs together would differ by more than their uncertainty.
     if among is not None and near.any() and len(selected.weights):
-        around = _quantiles(drawn - points[selected.of], selected.weights)
-        bounds += [points[near].min() + around[0], points[near].max() + around[1]]
-    return Interval(float(estimate), float(min(bounds)), float(max(bounds)))
+        centre, lowest, highest = points[selected.of], points[near].min(), points[near].max()
+        around = _quantiles(drawn - centre if is_difference else _ratio(drawn, centre), selected.weights)
+        with np.errstate(invalid="ignore"):  # 0 times a ratio to 0
+            bounds += [*(np.array([lowest, highest]) + around if is_difference else [lowest, highest] * around)]
+    return Interval(float(estimate), float(np.nanmin(bounds)), float(np.nanmax(bounds)))
 
 
 def _quantiles(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import io
 import json
 import shlex
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -14,9 +15,9 @@ from made_up import finished_run, refine_by_hand
 from disco.__main__ import main
 from disco.effects.curve import curve, routes
 from disco.effects.drivers import drivers
-from disco.effects.effect import effect
+from disco.effects.effect import answer, effect
 from disco.effects.effect_question import among, between, usual
-from disco.effects.graph_fits import FittedGraphs
+from disco.effects.graph_fits import FittedGraphs, Sampled
 from disco.effects.sentences import in_words
 from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
@@ -417,3 +418,16 @@ def test_a_rare_node_goes_from_its_usual_value_to_the_median_of_the_others():
     fitted = FittedGraphs.of_dag(nx.DiGraph([("d", "c")]), table().assign(d=rare))
     (row,) = drivers(fitted, "c").to_dict("records")
     assert (row["low_value"], row["high_value"]) == (0, 1) and row["high"] / row["low"] < 2
+
+
+def test_the_interval_of_a_ratio_in_one_case_is_never_below_zero():
+    """Draws of the second of two graphs, in the first of which the outcome nearly vanishes."""
+    draws = np.linspace(0.5, 1.5, 40)
+    points = np.array([[0.01, 10.0], [9.0, 10.0]])
+    drawn = np.stack([9.0 * draws, 10.0 * draws[::-1]], axis=1)
+    sampled = Sampled(points, np.ones(2, bool), drawn, np.ones(40, int), np.full(40, 1 / 40))
+    graphs = SimpleNamespace(shares=np.full(2, 0.5), near=np.ones(2, bool))
+    result = answer(SimpleNamespace(graphs=graphs), sampled, np.ones(2, bool))
+    assert 0 < result.rate_ratio.low < 0.001 and result.rate_ratio.high > 2
+    assert 0 < result.mean.low < 0.01 and result.mean.high > 13
+    assert result.difference.low < -14
