@@ -3,10 +3,12 @@
 A public function takes `callback`, which receives an `Event` at every step, and the latest one again between steps. If
 the callback returns False, the work stops at its next safe point and raises `FitStopped`. Every function with a
 callback, a reporter, or scores that have one may raise it; docstrings say so only if something is left behind. If the
-callback returns `ENOUGH`, a search ends there, and its result is the best found so far.
+callback returns `ENOUGH`, a search ends there, and its result is the best found so far. `AT_ONCE` also ends the
+evidence on its edges there.
 Internally, one `Reporter` per piece of work creates the events: stages call `step`, and `check` within a step.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from disco.errors import FitStopped, InputError
 from disco.fields import a_thing
 
 T = TypeVar("T")
-ENOUGH = "enough"
+ENOUGH, AT_ONCE = "enough", "at once"
 
 
 class Sketch(NamedTuple):
@@ -73,6 +75,7 @@ class Event:
 
 Callback = Callable[[Event], bool | str | None]
 _STOPPED = "Stopped in the {stage}."
+_PER_CHECK = 0.03  # of the remaining share of work of unknown length, by which a check within it moves on
 
 
 def check_callback(callback: object) -> None:
@@ -92,6 +95,7 @@ class Reporter:
 
     Attributes:
         has_enough: whether searches should end with their best result so far.
+        ends_at_once: whether the evidence on the result should end too.
     """
 
     def __init__(
@@ -99,7 +103,8 @@ class Reporter:
     ) -> None:
         check_callback(callback)
         self.callback, self.weights, self.stopped = callback, dict(weights), stopped
-        self.has_enough, self.until = False, time.monotonic() + seconds if seconds else None
+        self.has_enough, self.ends_at_once = False, False
+        self.until = time.monotonic() + seconds if seconds else None
         self.last = Event(next(iter(weights)), 0, 1, 0.0)
         self.done, self.unit = 0, ""  # of the last step, like `fields`
         self.fields: dict[str, Any] = {}
@@ -160,7 +165,16 @@ class Reporter:
 
     def quiet(self) -> "Reporter":
         """A reporter for work within a step; it only asks whether to continue."""
-        return Reporter(lambda event: self._continues(), self.weights, self.stopped)
+
+        def ask(event: Event) -> bool | str:
+            return self._continues() and (self.enough or True)
+
+        return Reporter(ask, self.weights, self.stopped)
+
+    @property
+    def enough(self) -> str | None:
+        """What the callback answered, or would once the time is over: `ENOUGH`, `AT_ONCE` or None."""
+        return AT_ONCE if self.ends_at_once else ENOUGH if self.has_enough else None
 
     def _note(self, stage: str, done: int, total: int, share: float) -> None:
         if self.callback is None:
@@ -173,13 +187,47 @@ class Reporter:
 
     def _continues(self) -> bool:
         answer = None if self.callback is None else self.callback(self.last)
-        self.has_enough |= answer == ENOUGH or (self.until is not None and time.monotonic() >= self.until)
+        self.ends_at_once |= answer == AT_ONCE
+        is_late = self.until is not None and time.monotonic() >= self.until
+        self.has_enough |= answer in (ENOUGH, AT_ONCE) or is_late
         return answer is not False
 
     def _ask(self) -> None:
         if not self._continues():
             at = self.last
             raise FitStopped(self.stopped.format(stage=at.stage, unit=self.unit, done=at.done, total=at.total))
+
+
+class Inside:
+    """Work of unknown length in a stage of `total` steps: every check moves its share towards that of the next step.
+
+    Its `reporter` asks the outer one. Once `may_end` is set and the callback answers `AT_ONCE`, it stops the work with
+    FitStopped, which `until_at_once` catches.
+    """
+
+    def __init__(self, outer: Reporter, stage: str, total: int) -> None:
+        self.outer, self.stage, self.total, self.done = outer, stage, total, 0
+        self.share, self.until, self.message, self.may_end = 0.0, 0.0, "", False
+        self.reporter = Reporter(self._ask, outer.weights, outer.stopped)
+
+    def step(self, done: int, until: float, message: str, **fields: Any) -> None:
+        """Report that `done` steps are done; the share of the stage is `until` at the next call."""
+        self.share, self.until, self.done, self.message = self.until, until, done, message
+        self.outer.step(self.stage, done, self.total, self.share, message=message, **fields)
+
+    def _ask(self, event: Event) -> bool | str:
+        self.share += (self.until - self.share) * _PER_CHECK
+        self.outer.step(self.stage, self.done, self.total, self.share, message=self.message)
+        return not (self.may_end and self.outer.ends_at_once) and (self.outer.enough or True)
+
+    @contextlib.contextmanager
+    def until_at_once(self) -> Iterator[None]:
+        """Leave the block where the callback answers `AT_ONCE`."""
+        try:
+            yield
+        except FitStopped:
+            if not self.outer.ends_at_once:
+                raise
 
 
 SILENT = Reporter(None, {"": 1.0})  # for work without a callback

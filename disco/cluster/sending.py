@@ -142,7 +142,7 @@ class Cluster:
 
     def _wait(self, futures: Sequence["Future"], relay: Callable[[], None], reporter: Reporter) -> None:
         """Wait for the first of some parts; meanwhile pass on events and requests to stop."""
-        ended, is_told = threading.Event(), False
+        ended, message = threading.Event(), None
         futures[0].add_done_callback(lambda _: ended.set())
         seen = counted = time.monotonic()
         while True:
@@ -157,9 +157,9 @@ class Cluster:
                 raise InputError(_LEFT.format(address=self.address, seconds=_ALONE))
             if ended.is_set():
                 return
-            if reporter.has_enough and not is_told:
-                is_told = True
-                self.client.run(worker.tell_enough, [future.key for future in futures], on_error="ignore")
+            if reporter.enough != message:
+                message = reporter.enough
+                self.client.run(worker.tell_enough, [future.key for future in futures], message, on_error="ignore")
 
     def _result(self, future: "Future") -> tuple[Any, bool]:
         """The result of a part, and whether it ended early with the best so far."""

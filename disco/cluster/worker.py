@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from disco.progress import ENOUGH, Event, Reporter
+from disco.progress import Event, Reporter
 
 _one_at_a_time = threading.Lock()  # concurrent parts would share this process's threads and their settings
 _USABLE = 0.8  # share of its limit at which a worker pauses, by default
-_enough: set[str] = set()  # the parts that should end with the best so far
+_enough: dict[str, str] = {}  # the parts that should end with the best so far, and how (`Reporter.enough`)
 
 
 class Telling(NamedTuple):
@@ -50,13 +50,13 @@ def run(function: Callable[..., Any], shared: Sequence[Any], item: Any, telling:
         if telling.topic and event is not last and event != last:
             last = event
             worker.log_event(telling.topic, {"number": telling.number, "event": pickle.dumps(event)})
-        return ENOUGH if key in _enough else None
+        return _enough.get(key)
 
     with _one_at_a_time:
         reporter = Reporter(report, telling.weights, telling.stopped, telling.seconds)
         reporter.check()
         result = function(*shared, item, reporter)
-    _enough.discard(key)
+    _enough.pop(key, None)
     return result, reporter.has_enough
 
 
@@ -94,6 +94,6 @@ def free_bytes(device: str, dask_worker: Any) -> int:
     return min(free, max(int(_USABLE * limit) - psutil.Process().memory_info().rss, 0))
 
 
-def tell_enough(keys: Sequence[str]) -> None:
-    """Let parts, running or not, end with the best so far."""
-    _enough.update(keys)
+def tell_enough(keys: Sequence[str], answer: str) -> None:
+    """Let parts, running or not, end with the best so far; `answer` as `Reporter.enough`."""
+    _enough.update(dict.fromkeys(keys, answer))

@@ -8,7 +8,7 @@ The moves are those of `disco.refine.order_search`. A node's parents are those t
 selection finds among all candidates before it (*grow–shrink*, as in Andrews et al., 2023).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -100,14 +100,9 @@ def _padded(lists: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def order_by_linear_models(
-    correlations: np.ndarray,
-    rows: int,
-    candidates: Sequence[Sequence[int]],
-    seed: int,
-    reporter: Reporter,
-    show: Callable[[Sketch], None] = lambda graph: None,
+    correlations: np.ndarray, rows: int, candidates: Sequence[Sequence[int]], seed: int, reporter: Reporter
 ) -> list[int]:
-    """The best order of searches from a random start and of restarts near the best; `show` receives the first graph.
+    """The best order of searches from a random start and of restarts near the best.
 
     `correlations` are those of the columns, (d, d); the candidates of all nodes are symmetric.
     """
@@ -117,8 +112,6 @@ def order_by_linear_models(
     for number in range(_RESTARTS + 1):
         result = searched(model, best if number == 0 else np.array(near(best.tolist(), number, seed)), reporter)
         score = float(result.graph.score.sum())
-        if number == 0:
-            show(_sketch(model, result.graph))
         without = 0 if score > reached + _LEAST_GAIN else without + 1
         if score > reached:
             best, reached = result.graph.order, score

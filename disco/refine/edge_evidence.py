@@ -36,6 +36,7 @@ evidence, which then shows how far the rows agree. There is no direction without
 unless knowledge requires the edge. Every decided direction has its *source*: knowledge, experiment, or this class.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -50,7 +51,7 @@ from disco.knowledge import Resolved
 from disco.likelihood.misfit import misfits
 from disco.likelihood.rank_design import STRAIGHT, Prior, RankDesign
 from disco.paper.support import is_part
-from disco.progress import Reporter, Sketch
+from disco.progress import Inside, Reporter, Sketch
 from disco.refine.alike import design_effects, shared_out, strongest_first
 from disco.refine.bounds import (
     AGAINST,
@@ -75,6 +76,8 @@ from disco.refine.task import Task
 
 CLASSES = (BEFORE, Prior(BEFORE.linear, 1e7, STRAIGHT))  # with a bent link, with linear effects
 _FIRST = 60  # edges judged first: as many as a page draws at first
+_FEW_EDGES = 6  # edges judged together after a search that was ended early, since their reader waits
+_OF_FITS, _OF_MISFITS, _OF_EDGES = 0.05, 0.15, 0.85  # shares of the evidence done after these; the rivals follow
 _FINAL = 1e-4  # largest predicted gain, in nats, of the last step of a fit with reported evidence
 
 Alone = dict[Wanted, tuple[float, float]]  # score and log-likelihood by fit
@@ -90,6 +93,7 @@ class Judged(NamedTuple):
         fits: the fits of the graph, by node and parents.
         made: number of node fits.
         left_out: number of edges that are supported only by similarity within groups.
+        missing: number of edges without evidence because it was ended at once; None if it was not.
     """
 
     edges: pd.DataFrame
@@ -98,6 +102,7 @@ class Judged(NamedTuple):
     fits: list[dict[Parents, NodeFit]]
     made: int
     left_out: int = 0
+    missing: int | None = None
 
 
 def judge(
@@ -109,50 +114,74 @@ def judge(
 ) -> Judged:
     """The evidence for every edge of the best graph, every node's misfit, and which directions are decided.
 
-    The strongest edges are judged first. The graph with the evidence so far is reported after them and after the rest;
-    `tells_decided` if these reports call directions decided. With groups, the misfit does not split them, whose rows
-    may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
+    The strongest edges are judged first. The graph with the evidence so far is reported before and after them, and
+    after the rest; `tells_decided` if these reports call directions decided. If the evidence is ended at once
+    (`disco.progress.AT_ONCE`), the rest is NaN, and directions that need it are undecided. With groups, the misfit does
+    not split them, whose rows may be similar (`disco.refine.alike`). `all_rows` as in `evidence`.
     """
-    # Without earlier fits, which must not affect the result.
-    scores = searched.scores(task, reporter).replace(tolerance=_FINAL)
     parents = searched.best.found.parents
+    inside = Inside(reporter, "evidence", sum(map(len, parents)))
+    # Without earlier fits, which must not affect the result.
+    scores = searched.scores(task, inside.reporter).replace(tolerance=_FINAL)
+    inside.step(0, _OF_FITS, words := "evidence: fit of every node")
     make_fits((scores, key) for key in enumerate(parents))
     edges = predicted_losses(scores.fits[child][nodes] for child, nodes in enumerate(parents))
     edges = sorted(edges, key=lambda edge: (-edge[2], *edge[:2]))
-    reporter.step("evidence", 0, len(edges), message="evidence: fit of every node")
-    judging = _Judging(searched, scores, task, all_rows, reporter)
+    judging, judged = _Judging(searched, scores, task, all_rows, inside), _unjudged(edges)
 
-    def sketch(judged: pd.DataFrame) -> Sketch:
-        return _sketch(searched, edges, judged, tells_decided).named(task.names, task.contexts)
+    def step(count: int, until: float, words: str) -> None:
+        rows = judged if "decided" in judged else judged.assign(decided=False)
+        graph = _sketch(searched, edges, rows, tells_decided).named(task.names, task.contexts)
+        inside.step(count, until, words, graph=graph)
 
-    words = "evidence: direction of every edge"
-    judged = judging.rows(edges[:_FIRST])
-    if len(edges) > _FIRST:
-        reporter.step("evidence", len(judged), len(edges), message=words, graph=sketch(judged.assign(decided=False)))
-        judged = strongest_first(pd.concat([judged, judging.rows(edges[_FIRST:])]))
+    inside.may_end = True
+    step(count := 0, _OF_MISFITS, words)
+    size = _FEW_EDGES if reporter.has_enough else _FIRST
+    bounds = [0, *range(size, len(edges), size)[: None if reporter.has_enough else 1], len(edges)]
+    words, pieces = "evidence: direction of every edge", list[pd.DataFrame]()
+    with inside.until_at_once():
+        judging.judge_nodes()
+        for first, last in itertools.pairwise(bounds):
+            step(first, _OF_MISFITS + (_OF_EDGES - _OF_MISFITS) * last / max(len(edges), 1), words)
+            pieces.append(judging.rows(edges[first:last]))
+            remaining = [_unjudged(edges[last:])] if last < len(edges) else []
+            judged, count = strongest_first(pd.concat([*pieces, *remaining])), last
+    step(count, 1.0, words)
     judged, is_poor = judging.decided(judged)
-    reporter.step("evidence", len(edges), len(edges), message=words, graph=sketch(judged))
+    step(count, 1.0, words)
     left_out = 0
     if task.group is not None:
         judged, left_out = _likely(judged, scores)
     fit_count = scores.made + sum(class_scores.made for class_scores in judging.classes) + judging.made
-    return Judged(judged, judging.misfit, is_poor, scores.fits, fit_count, left_out)
+    missing = len(edges) - count if reporter.ends_at_once else None
+    return Judged(judged, judging.misfit, is_poor, scores.fits, fit_count, left_out, missing)
+
+
+def _unjudged(edges: Sequence[Predicted]) -> pd.DataFrame:
+    """The rows of edges whose evidence is not computed, as of `evidence`."""
+    ends = pd.DataFrame([edge[:2] for edge in edges], columns=["parent", "child"], dtype=int)
+    return ends.assign(**{column.name: math.nan for column in (*EVIDENCE, P_VALUE)})
 
 
 class _Judging:
     """The evidence for parts of the best graph's edges."""
 
     def __init__(
-        self, searched: SearchResults, scores: Scores, task: Task, all_rows: RankDesign | None, reporter: Reporter
+        self, searched: SearchResults, scores: Scores, task: Task, all_rows: RankDesign | None, inside: Inside
     ) -> None:
         self.found, self.scores, self.task, self.whole = searched.best.found, scores, task, all_rows
         self.classes = in_classes(scores, task.known)
-        self.misfit = misfits(scores.design, list(enumerate(self.found.parents)), group=task.group, reporter=reporter)
+        self.inside, self.misfit, self.has_misfit = inside, np.full(scores.design.nodes, np.nan), False
         self.effects, self.made = dict[tuple[int, int], float](), 0
         near = [end.found.parents for end in searched.ends if end.found.score >= self.found.score - task.choice.bound]
         self.elsewhere = {
             (child, parent) for parents in near for child, nodes in enumerate(parents) for parent in nodes
         }
+
+    def judge_nodes(self) -> None:
+        pairs, reporter = list(enumerate(self.found.parents)), self.inside.reporter
+        self.misfit = misfits(self.scores.design, pairs, group=self.task.group, reporter=reporter)
+        self.has_misfit = True
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:
         best, design = self.found, self.scores.design
@@ -174,7 +203,10 @@ class _Judging:
             for pair, gain, is_sure in zip(pairs, rows["gain_nats"], decided(rows, *rules), strict=True)
             if is_sure
         }
-        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], self._leads(pairs, needed)))
+        smallest = [math.nan if pair in needed else math.inf for pair in pairs]
+        with self.inside.until_at_once():
+            smallest = self._leads(pairs, needed)
+        rows = rows.assign(robust_nats=np.minimum(rows["robust_nats"], smallest))
         if (knowledge := task.known) is not None:
             rows["rule"] = [knowledge.of_edge(*pair) for pair in pairs]
         sure, joined = decided(rows, *rules), rows["gain_nats"] >= task.choice.bound
@@ -183,7 +215,7 @@ class _Judging:
             for pair, is_sure, is_joined in zip(pairs, sure, joined, strict=True)
         ]
         sources = {"decided": rows["source"] != NO_SOURCE, "class_decides": rows["source"] == CLASS}
-        return rows.assign(**sources), poorly_fitted(self.misfit, rows)
+        return rows.assign(**sources), poorly_fitted(self.misfit, rows) & self.has_misfit
 
     def _leads(self, pairs: Sequence[tuple[int, int]], needed: dict[tuple[int, int], float]) -> list[float]:
         """The smallest lead of each edge over its rivals, ∞ where another rule leaves the direction undecided (not

@@ -43,7 +43,7 @@ def refined(
         }
     )
     nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
-    notes = _of_draws(names, constant, choice), _missing(named), _crowded(named)
+    notes = _of_draws(names, constant, choice), [] if judged.missing else _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _similar_rows(judged.left_out)
     graph = GraphResult(
         [names[node] for node in best.found.order],

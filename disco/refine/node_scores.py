@@ -12,7 +12,7 @@ a parent.
 """
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from disco.likelihood.rank_design import WIDTH, RankDesign
 from disco.likelihood.score_test import Additions, Removals, additions, removals
 from disco.progress import SILENT, Reporter
 from disco.refine.bounds import MOST_STEPS_BYTES
-from disco.refine.stepwise import FAILED, NodeFit, Parents, Result, Stepwise, Walk, Wanted, together
+from disco.refine.stepwise import FAILED, Enough, NodeFit, Parents, Result, Stepwise, Walk, Wanted, together
 
 AGAINST = 12.0  # nats: cost of an edge against the whole length of an order, before fitting; as in simulated designs
 MOST_AGAINST = 5.0  # nats: half of the bound for deciding a direction, so that an order cannot overrule a decided one
@@ -155,31 +155,43 @@ Task = tuple[Scores, Walk[Result]]
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
     """Run walks to their ends in parallel, with shared batches of fits: of one design, and all weighted or none."""
+    return resolve_until(lambda: False, tasks)  # type: ignore[return-value]  # all of them end
 
-    def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result]:
-        while True:
-            try:
-                requests = next(walk)
-            except StopIteration as stop:
-                return stop.value
-            yield [(scores, key) for key in requests]
+
+def resolve_until(has_enough: Callable[[], bool], tasks: Sequence[Task[Result]]) -> list[Result | None]:
+    """As `resolve`, but once there is enough, which is asked before every batch of fits, walks end by `Enough`; None
+    for one without a result.
+    """
+
+    def labelled(scores: Scores, walk: Walk[Result]) -> Generator[list[tuple[Scores, Wanted]], None, Result | None]:
+        try:
+            requests = next(walk)
+            while True:
+                yield [(scores, key) for key in requests]
+                requests = walk.throw(Enough()) if has_enough() else next(walk)
+        except StopIteration as stop:
+            return stop.value
+        except Enough:
+            return None
 
     both = together([labelled(*task) for task in tasks])
     while True:
         try:
-            make_fits(next(both))
+            make_fits(next(both), has_enough)
         except StopIteration as stop:
             return stop.value
 
 
-def make_fits(requests: Iterable[tuple[Scores, Wanted]]) -> None:
-    """Make the missing fits, in batches of similar size."""
+def make_fits(requests: Iterable[tuple[Scores, Wanted]], has_enough: Callable[[], bool] = lambda: False) -> None:
+    """Make the missing fits, in batches of similar size, until there is enough."""
     missing = [(scores, key) for scores, key in dict.fromkeys(requests) if key[1] not in scores.fits[key[0]]]
     missing.sort(key=lambda request: (len(request[1][1]), request[1]))
     at = 0
     while at < len(missing):
         scores = missing[at][0]
         scores.reporter.check()
+        if has_enough():
+            return
         limit = 2 * len(missing[at][1][1]) + 3
         size = max(1, _BATCH_CELLS // (WIDTH * (limit + 1) * scores.design.rows))
         batch = [request for request in missing[at : at + size] if len(request[1][1]) <= limit]

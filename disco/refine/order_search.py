@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from disco.progress import Callback, Reporter, Sketch
-from disco.refine.stepwise import Allowed, NodeFit, Parents, Stepwise, Walk, predicted_losses, together
+from disco.refine.stepwise import Allowed, Enough, NodeFit, Parents, Stepwise, Walk, predicted_losses, together
 
 STOPPED = "the refinement was stopped."
 _LEAST_GAIN = 1e-3  # smallest gain of a move, nats
@@ -50,7 +50,9 @@ def search(
         order: all nodes; it obeys the scores' rules.
         parents: every node's in a known graph, where the search for its parents begins.
         only_near: stop when no move among the nearest positions has a gain.
-        callback: receives an event after each node; the first of a sweep has the graph. `ENOUGH` ends the search.
+        callback: receives an event after each node; the first of a sweep, and the last of a batch, has the graph.
+
+    `Enough`, thrown into the walk, ends it with the best graph so far; before there is one, it is raised.
     """
     reporter = Reporter(callback, {"search": 1.0}, STOPPED)
 
@@ -58,31 +60,38 @@ def search(
         share = 1 - 0.6 ** (sweep - 1 + looked / len(nodes))
         reporter.step("search", looked, len(nodes), share, sweep=sweep, score=state.score, **details)
 
-    state = _State(scores, list(order))
+    state, sweeps, reach = _State(scores, list(order)), list[float](), _NEAR
     yield from state.begin(parents)
-    sweeps, reach = [], _NEAR
-    for sweep in range(1, most_sweeps + 1):
-        moved = False
-        nodes = state.order[::-1]
-        tell(sweep, 0, graph=state.sketch())
-        for at in range(0, len(nodes), _TOGETHER):
-            batch = nodes[at : at + _TOGETHER]
-            yield from state.look_ahead(batch, reach)
-            for number, node in enumerate(batch):
-                moved |= yield from state.improve(node, reach)
-                tell(sweep, at + number + 1)
-            if reporter.has_enough:
+    try:
+        for sweep in range(1, most_sweeps + 1):
+            moved = False
+            nodes = state.order[::-1]
+            tell(sweep, 0, graph=state.sketch())
+            for at in range(0, len(nodes), _TOGETHER):
+                batch, score = nodes[at : at + _TOGETHER], state.score
+                yield from state.look_ahead(batch, reach)
+                for number, node in enumerate(batch):
+                    moved |= yield from state.improve(node, reach)
+                    tell(sweep, at + number + 1)
+                if state.score > score:
+                    tell(sweep, at + len(batch), graph=state.sketch())
+            if not moved and not only_near:
+                if reach < len(nodes):
+                    reach, moved = len(nodes), True
+                else:
+                    moved = yield from _reversed(state)
+                    tell(sweep, len(nodes), graph=state.sketch())
+            sweeps.append(state.total())
+            if not moved:
                 break
-        if not moved and not only_near and not reporter.has_enough:
-            if reach < len(nodes):
-                reach, moved = len(nodes), True
-            else:
-                moved = yield from _reversed(state)
-                tell(sweep, len(nodes))
+    except Enough:  # between two moves, so the state is whole
         sweeps.append(state.total())
-        if not moved or reporter.has_enough:
-            break
     return Optimum(state.order, [fitted.parents for fitted in state.fitted], state.total(), sweeps)
+
+
+def begin(scores: Stepwise, order: Sequence[int]) -> Walk[None]:
+    """Every node's best parents among the nodes before it, which a search from this order then begins with."""
+    return _State(scores, list(order)).begin()
 
 
 def _reversed(state: "_State") -> Walk[bool]:

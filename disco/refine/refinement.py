@@ -44,6 +44,7 @@ _PART = (
     "Searched on {rows:,} of {many:,} rows, spread evenly over the rows' totals. The gains of the edges are those of "
     "{of} rows; directions, bootstrap tables and parts left out are judged on those searched."
 )
+_EVIDENCE_CUT = "The evidence was ended early. It is not computed for {missing:,} of {edges}, which are undecided."
 _DRAWS_CUT = "Ended early, after {done:,} of {asked:,} bootstrap tables."
 WEIGHTS = {
     "artefacts": 0.1,
@@ -133,7 +134,11 @@ def _searched(
         late = _LATE.format(seconds=task.choice.seconds) if searched.is_late and task.choice.seconds else ""
         notes.append(Note(_CUT.format(done=how_many(len(searched.ends), "search", "searches")) + late, EARLY))
     (judged,) = each(_judged, (task, all_rows), [(searched, tells_decided)], reporter)
-    moved = None if task.order is None else next(each(_moved, (task,), [searched], reporter))
+    if judged.missing is not None:
+        edges = how_many(len(judged.edges), "edge")
+        notes.append(Note(_EVIDENCE_CUT.format(missing=judged.missing, edges=edges), EARLY))
+    has_moves = task.order is not None and not reporter.ends_at_once
+    moved = next(each(_moved, (task,), [searched], reporter)) if has_moves else None
     again = _again(task, searched, judged, reporter)
     drawn = stability.draw(task, reporter, memory, again)
     choice = stability.made(drawn, task.choice)

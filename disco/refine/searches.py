@@ -15,13 +15,13 @@ from disco.cluster import each
 from disco.linear.insertion import order_by_linear_models
 from disco.linear.near import near
 from disco.metrics.orders import order_by_excess, order_by_mean, order_by_variance
-from disco.progress import ENOUGH, Callback, Event, Reporter, Sketch
-from disco.refine.node_scores import Scores, resolve
-from disco.refine.order_search import Optimum, search
+from disco.progress import Callback, Event, Reporter, Sketch
+from disco.refine.node_scores import Scores, make_fits, resolve, resolve_until
+from disco.refine.order_search import Optimum, begin, search
 from disco.refine.prior import fitted_to, log_odds
 from disco.refine.resume import WIDER_SCREEN, End, First, Memory
 from disco.refine.screen import correlations, parts_of, supported, with_pairs
-from disco.refine.stepwise import Parents
+from disco.refine.stepwise import Parents, Walk, predicted_losses
 from disco.refine.task import Task
 from disco.table.prepared import Prepared
 
@@ -67,12 +67,13 @@ def best_of(optima: Iterable[End]) -> End:
 def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, memory: Memory) -> SearchResults:
     """All searches of a table."""
     (prelude,) = each(_prelude, (task,), [(candidates, memory.first)], reporter)
-    first, starts = prelude.first, prelude.starts
+    first, starts, details = prelude.first, prelude.starts, {"graph": prelude.graph, "score": prelude.end.found.score}
+    reporter.step("prior", 1, 1, message="prior: score of the first graph", **details)
     if memory.first is None:
         memory.first = first
         if not reporter.has_enough:
             memory.write()
-    optima = _from_starts(task, first, starts, reporter, memory)
+    optima = _from_starts(task, prelude, reporter, memory)
     is_sure = _agree(optima)
     screened, optima = _under_a_wider_screen(task, first, first.candidates, optima, reporter)
     if not is_sure:
@@ -83,10 +84,14 @@ def search_everywhere(task: Task, candidates: Candidates, reporter: Reporter, me
 
 
 class _Prelude(NamedTuple):
-    """The starts, with the final order of the first search; that search; whether it began late."""
+    """The starts, with the final order of the first search; that search; its graph as an end and as a sketch; whether
+    it began late.
+    """
 
     starts: Starts
     first: First
+    end: End
+    graph: Sketch
     is_late: bool
 
 
@@ -96,7 +101,13 @@ def _prelude(task: Task, request: tuple[Candidates, First | None], reporter: Rep
     starts = _starts(task, candidates, reporter)
     is_late, name = reporter.has_enough, next(iter(starts))
     first = first or first_search(task, candidates, starts[name], reporter)
-    return _Prelude(starts | {name: first.order}, first, is_late)
+    scores = scores_of(task, first, first.candidates, reporter)  # no other search has these fits, nor counts them
+    make_fits((scores, key) for key in enumerate(first.parents))
+    fitted = [fits[nodes] for fits, nodes in zip(scores.fits, first.parents, strict=True)]
+    score = sum(node_fit.score for node_fit in fitted)
+    end = End(name, Optimum(first.order, first.parents, score, [score]), 0)
+    graph = Sketch(first.order, predicted_losses(fitted)).named(task.names, task.contexts)
+    return _Prelude(starts | {name: first.order}, first, end, graph, is_late)
 
 
 def scores_of(task: Task, first: First, candidates: Candidates, reporter: Reporter) -> Scores:
@@ -132,14 +143,9 @@ def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
 
 
 def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]:
-    """The order of linear models, which gives the first graph to show."""
-
-    def show(graph: Sketch) -> None:
-        message = "prior: an order from linear models"
-        reporter.step("prior", 0, 1, 0.0, message=message, graph=graph.named(task.names, task.contexts))
-
     design = task.design
-    return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter, show)
+    reporter.step("prior", 0, 1, 0.0, message="prior: an order from linear models")
+    return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter)
 
 
 def first_search(task: Task, candidates: Candidates, order: list[int], reporter: Reporter) -> First:
@@ -147,29 +153,37 @@ def first_search(task: Task, candidates: Candidates, order: list[int], reporter:
     odds = log_odds(task.design.nodes, 0)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
 
-    def show(event: Event) -> str | None:
+    def show(event: Event) -> None:
         words = f"prior: first search, sweep {event.sweep}"
         graph = event.graph and event.graph.named(task.names, task.contexts)
         reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
-        return ENOUGH if reporter.has_enough else None
 
-    optimum = resolve([(scores, search(scores, order, only_near=True, callback=show))])[0]
+    resolve([(scores, begin(scores, order))])  # to its end in any case, so that there is a graph
+    (optimum,) = _until_enough(reporter, [(scores, search(scores, order, only_near=True, callback=show))])
     again = fitted_to(scores, optimum.order, optimum.parents)
     return First(
         optimum.order, optimum.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made
     )
 
 
-def _from_starts(task: Task, first: First, starts: Starts, reporter: Reporter, memory: Memory) -> list[End]:
-    """Search from every start, or from the first two if the graph is dense and restarts follow, or time is up."""
+def _until_enough(reporter: Reporter, tasks: Sequence[tuple[Scores, Walk[Optimum]]]) -> list[Optimum | None]:
+    return resolve_until(lambda: reporter.has_enough, tasks)
+
+
+def _from_starts(task: Task, prelude: _Prelude, reporter: Reporter, memory: Memory) -> list[End]:
+    """Search from every start, or from the first two if the graph is dense and restarts follow.
+
+    If there is enough before any of them has a graph, that of the first search.
+    """
+    first, starts = prelude.first, prelude.starts
     edges, total = sum(map(len, first.parents)), len(starts) + task.choice.restarts
     is_dense = edges > _DENSE * len(first.parents) and task.choice.restarts > 0
-    starts = dict(list(starts.items())[: 2 if reporter.has_enough or is_dense else None])
+    starts = dict(list(starts.items())[: 2 if is_dense else None])
     if missing := {label: order for label, order in starts.items() if label not in memory.ends}:
         searches = _Searches(first, first.candidates, missing, first.parents, len(starts) - len(missing), total)
         (optima,) = each(_search_together, (task,), [searches], reporter)
         memory.keep(optima, is_cut=reporter.has_enough)
-    return [memory.ends[label] for label in starts]
+    return [memory.ends[label] for label in starts if label in memory.ends] or [prelude.end]
 
 
 def _restarts(
@@ -191,7 +205,7 @@ def _restarts(
             request = _Restarts(first, candidates, optima, range(number + 1, last + 1), stale, total)
             (finished,) = each(_restarted, (task,), [request], reporter)
             memory.keep(finished, is_cut=reporter.has_enough)
-        for end in finished:
+        for end in finished:  # none if there is enough before one has a graph
             stale = _stale_after(end, optima, stale)
             optima.append(end)
         number += len(finished)
@@ -219,7 +233,10 @@ def _restarted(task: Task, request: _Restarts, reporter: Reporter) -> list[End]:
         best = best_of(optima).found
         orders = {_restart(number): task.kept(near(best.order, number, task.choice.seed))}
         searches = _Searches(request.first, request.candidates, orders, best.parents, len(optima), request.total)
-        finished += _side_by_side(task, scores, searches, reporter)
+        ended = _side_by_side(task, scores, searches, reporter)
+        if not ended:
+            break
+        finished += ended
         stale = _stale_after(finished[-1], optima, stale)
         optima.append(finished[-1])
     return finished
@@ -263,21 +280,21 @@ def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Repo
     inside = dict.fromkeys(orders, 0.0)
 
     def telling(start: str) -> Callback:
-        def report(event: Event) -> str | None:
+        def report(event: Event) -> None:
             inside[start] = event.progress
             share = (request.done + sum(inside.values())) / max(request.total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
             graph = event.graph and event.graph.named(task.names, task.contexts)
             details: dict[str, Any] = {"start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
             reporter.step("search", request.done, request.total, share, message=words, **details)
-            return ENOUGH if reporter.has_enough else None
 
         return report
 
     searches = [search(scores, order, request.parents, callback=telling(start)) for start, order in orders.items()]
-    optima = resolve([(scores, walk) for walk in searches])
+    optima = _until_enough(reporter, [(scores, walk) for walk in searches])
     fit_counts = [scores.made - previous_fits, *[0] * (len(orders) - 1)]
-    return [End(*end) for end in zip(orders, optima, fit_counts, strict=True)]
+    every = zip(orders, optima, fit_counts, strict=True)
+    return [End(start, optimum, count) for start, optimum, count in every if optimum is not None]
 
 
 def _under_a_wider_screen(
@@ -286,10 +303,12 @@ def _under_a_wider_screen(
     """Repeat the searches with screened-out pairs that the best graph supports, until there are none."""
     previous = sum(end.start.startswith(WIDER_SCREEN) for end in optima)
     for number in range(previous + 1, previous + _WIDER + 1):
+        if reporter.has_enough:
+            break
         best: Optimum = best_of(optima).found
         supported_pairs = each(_supported, (task, first, candidates, best), parts_of(len(best.order)), reporter)
         wider = with_pairs(candidates, (pair for pairs in supported_pairs for pair in pairs))
-        if wider == candidates or reporter.has_enough:
+        if wider == candidates:
             break
         candidates, orders = wider, {f"{WIDER_SCREEN} {number}": best.order}
         searches = _Searches(first, candidates, orders, best.parents, len(optima), len(optima) + 1)

@@ -11,7 +11,7 @@ from disco.paper.ranks import fold_of_rows
 from disco.progress import Reporter
 from disco.refine.bounds import KINDS
 from disco.refine.choice import Choice
-from disco.refine.node_scores import SEARCHING, Scores, resolve
+from disco.refine.node_scores import SEARCHING, Scores, resolve_until
 from disco.refine.order_search import Optimum, search
 from disco.refine.resume import Drawn, Memory
 from disco.refine.task import Task
@@ -41,7 +41,10 @@ def draw(
             reporter.step("bootstrap", finished, len(drawn), message=f"bootstrap: table {finished + 1} of {len(drawn)}")
             if reporter.has_enough:
                 break
-            memory.drawn.update(zip(batch, next(results), strict=True))
+            finished_draws = next(results)
+            if len(finished_draws) < len(batch):  # ended early
+                break
+            memory.drawn.update(zip(batch, finished_draws, strict=True))
             memory.write()
     return dict(memory.drawn)
 
@@ -80,14 +83,16 @@ def shares(edges: list[tuple[int, int]], drawn: list[list], constant: list[list[
 
 
 def near_found(scores: Scores, optimum: Optimum, weights: Sequence[np.ndarray]) -> list[Drawn]:
-    """Short searches on weighted rows from the best graph, under the same screen and prior."""
+    """Short searches on weighted rows from the best graph, under the same screen and prior; none if ended early."""
     tasks = []
     for row_weights in weights:
         drawn_scores = scores.replace(weights=row_weights, warm=scores, tolerance=SEARCHING)
         tasks.append((drawn_scores, search(drawn_scores, optimum.order, optimum.parents, most_sweeps=_SWEEPS)))
+    results = resolve_until(has_enough := lambda: scores.reporter.has_enough, tasks)
     return [
         Drawn([[parent, child] for child, nodes in enumerate(again.parents) for parent in nodes], drawn_scores.made)
-        for (drawn_scores, _), again in zip(tasks, resolve(tasks), strict=True)
+        for (drawn_scores, _), again in zip(tasks, results, strict=True)
+        if again is not None and not has_enough()
     ]
 
 

@@ -26,6 +26,10 @@ FAILED = -1e9  # nats: stands for a score that is not finite; no search ends the
 _DOUBT = 1.0  # nats: a fit without a parent is tried if its predicted loss is at most this
 
 
+class Enough(Exception):
+    """Thrown into a walk that is to end with its best result so far."""
+
+
 @dataclass(frozen=True)
 class NodeFit:
     """One fit, with the predicted gain or loss of adding or removing one parent.

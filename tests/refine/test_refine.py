@@ -13,7 +13,7 @@ from statsmodels.tools.numdiff import approx_hess
 
 from disco.errors import InputError
 from disco.metrics import a_top, f1
-from disco.progress import ENOUGH
+from disco.progress import AT_ONCE, ENOUGH
 from disco.refine import Choice, duration, refine, searches
 from disco.refine import edge_evidence as judging
 from disco.refine import node_scores as scoring
@@ -217,11 +217,11 @@ def test_restarts_end_after_eight_without_a_gain(known, monkeypatch):
 
 
 def test_the_graph_is_told_during_the_search(known):
-    """First that of linear models, at last the one that is found, with its evidence as predicted."""
+    """First that of the first search, at last the one that is found, with its evidence as predicted."""
     seen = []
     result = refine(known.table, dataclasses.replace(QUICK, restarts=0), callback=seen.append)
     graphs = [event.graph for event in seen if event.graph is not None and event.stage != "evidence"]
-    assert "linear models" in next(event for event in seen if event.graph is not None).message
+    assert "first search" in next(event for event in seen if event.graph is not None).message
     for graph in graphs:
         place = {name: position for position, name in enumerate(graph.order)}
         assert sorted(place) == sorted(known.table.columns)
@@ -238,7 +238,7 @@ def test_the_strongest_edges_are_judged_and_told_first(known, monkeypatch):
     monkeypatch.setattr(judging, "_FIRST", 4)
     result = refine(known.table, QUICK, callback=seen.append)
     graphs = {id(event.graph): event.graph for event in seen if event.graph is not None and event.stage == "evidence"}
-    first, last = graphs.values()  # events come again between steps
+    *_, first, _, last = graphs.values()  # events come again between steps
     said = result.edges.set_index(["parent", "child"])
     for graph, part in (first, said[:4]), (last, said):
         told = {(parent, child): nats for parent, child, nats in graph.edges}
@@ -266,6 +266,39 @@ def test_enough_ends_the_search_with_what_there_is(known, after, tmp_path):
     assert np.isfinite(result.score) and len(result.order) == known.table.shape[1]
     again = refine(known.table, dataclasses.replace(choice, bootstrap=0, folds=0), memory=memory)
     assert again.score >= result.score - 0.2 and not again.is_early
+
+
+@pytest.mark.parametrize("stage", ["prior", "search"])
+def test_enough_ends_the_search_with_the_graph_of_that_moment(known, stage):
+    events = []
+
+    def heard(event):
+        is_late = bool(events) or (event.stage == stage and event.graph is not None)
+        events.extend([event] if is_late else [])
+        return ENOUGH if is_late else None
+
+    result = refine(known.table, dataclasses.replace(QUICK, starts=3), callback=heard)
+    later = {event.score for event in events if event.stage == "search"}
+    assert later == ({events[0].score} if stage == "search" else set())  # no node is moved
+    assert stage == "prior" or result.score == pytest.approx(events[0].score)
+    shown = next(event.graph for event in events if event.stage == "evidence" and event.graph is not None)
+    assert {tuple(pair) for *pair, _ in shown.edges} == {*result.graph().edges}
+    assert result.edges["direction_nats"].notna().all()
+
+
+@pytest.mark.parametrize("after", [1, 40, 10_000])
+def test_at_once_ends_the_evidence_too(known, after):
+    left = iter(range(after))
+
+    def heard(event):
+        return None if event.stage != "evidence" or next(left, None) is not None else AT_ONCE
+
+    result = refine(known.table, QUICK, callback=heard)
+    missing = result.edges["direction_nats"].isna()
+    assert not result.edges["decided"][missing].any() and result.is_early == (after < 10_000)
+    assert missing.all() == (after == 1) and not result.nodes["is_poor"].any()
+    assert sum("evidence was ended early" in note for note in result.notes) == result.is_early
+    assert not any("finite likelihood" in note for note in result.notes)
 
 
 def test_a_time_limit_ends_the_search(known):

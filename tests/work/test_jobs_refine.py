@@ -14,7 +14,7 @@ from made_up import finished_run
 from disco.__main__ import main
 from disco.errors import FitStopped, InputError
 from disco.paper.settings import Settings
-from disco.progress import Sketch
+from disco.progress import AT_ONCE, ENOUGH, Event, Sketch
 from disco.refine import Choice
 from disco.runs import Run, create_run
 from disco.runs.locks import note
@@ -75,6 +75,31 @@ def test_a_reader_ends_the_search_and_keeps_its_graph():
     result = read_refined(run)
     assert any("of 5,000 bootstrap tables" in note for note in result.notes) and result.edges["bootstrap"].notna().all()
     assert refining.so_far(run) is None and {path.name for path in run.path.glob("refining*")} == {REFINE.file}
+
+
+def test_a_reader_ends_the_search_and_then_its_evidence():
+    run, answers = tabled(nodes=10), []
+
+    def heard(event):
+        if event.graph is not None and len(answers) < 2 and event.stage == ("search", "evidence")[len(answers)]:
+            refining.stop_here(run)
+            answers.append(refining.ending(run))
+
+    result = refine_run(run, SHORT, callback=heard)
+    assert answers == [ENOUGH, AT_ONCE] and result.edges["direction_nats"].isna().all() and len(result.edges)
+    assert read_refined(run).notes == result.notes and len(result.notes) == 2 and result.is_early
+
+
+def test_the_graph_so_far_is_the_best_by_score():
+    run, choice = tabled(), SHORT
+    first, second = run.nodes[:2]
+    record = refining.recorder_of(run, choice, None)
+    seen = []
+    for stage, start, score in (("prior", "", -9), ("search", "a", -20), ("search", "b", -5), ("search", "a", -6)):
+        graph = Sketch(run.nodes, [(first, second, float(-score))])
+        record(Event(stage, 0, 1, 0.0, start=start, score=float(score), graph=graph))
+        seen.append(float(refining.so_far(run).edges["gain_nats"].iloc[0]))
+    assert seen == [9, 9, 5, 5]
 
 
 @pytest.mark.parametrize(

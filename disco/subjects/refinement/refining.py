@@ -3,7 +3,7 @@
 refining.jsonl   start, sweep, score of the running searches; deleted once they are in refined_starts.csv
 refining.json    finished searches and bootstrap tables (`disco.refine`), for resuming a stopped refinement
 refining_graph.json  the best graph so far: its order, the gains of its edges, and which directions are decided
-refining.enough  a mark: the search should end with that graph
+refining.enough  a mark: the search should end with that graph, or the evidence on its edges too
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from disco.errors import InputError
 from disco.fields import continues
 from disco.files import append_bytes, read_bytes, read_json, remove_leftovers, unwritten, write_bytes, write_json
 from disco.graph.result import GraphResult
-from disco.progress import ENOUGH
+from disco.progress import AT_ONCE, ENOUGH
 from disco.refine.refinement_result import METHOD
 from disco.runs import artefacts
 from disco.runs.folder import Run
@@ -110,7 +110,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
 
     def relay(event: "Event") -> bool | str | None:
         answer = recorder(event)
-        return ENOUGH if answer is not False and is_ending(run) else answer
+        return answer if answer is False else ending(run) or answer
 
     with recorder.watch():
         fit = StoredFit(run) if (run.path / "edges.csv").exists() else None
@@ -146,17 +146,24 @@ def _remove_searches(run: Run) -> None:
 
 
 def stop_here(run: Run) -> None:
-    """Let a running search end with the best graph so far, as its result; without effect on other work."""
+    """Let a running search end with the best graph so far, as its result, or then the evidence with what is computed;
+    without effect on other work.
+    """
     run.check_own()
+    answer = AT_ONCE if run.status(REFINE).stage == "evidence" else ENOUGH
     try:
-        write_bytes(run.path / _ENOUGH, b"")
+        write_bytes(run.path / _ENOUGH, answer.encode())
     except OSError as error:
         raise unwritten(run.path, error) from error
 
 
-def is_ending(run: Run) -> bool:
-    """Whether a running search was told to end with the best graph so far."""
-    return (run.path / _ENOUGH).exists()
+def ending(run: Run) -> str:
+    """Whether a running search is to end with its best graph, `ENOUGH`, or its evidence too, `AT_ONCE`; else empty."""
+    try:
+        answer = read_bytes(run.path / _ENOUGH, _GRAPH_BYTES).decode()
+    except (OSError, ValueError):
+        return ""
+    return AT_ONCE if answer == AT_ONCE else ENOUGH
 
 
 def so_far(run: Run) -> GraphResult | None:
@@ -243,7 +250,7 @@ class _SearchRecord:
 
     def __init__(self, run: Run, finished: set[str]) -> None:
         self.run, self.path = run, run.path / "refining.jsonl"
-        self.first: tuple[float, int] | None = None  # time and number of tables at the start of the bootstrap here
+        self.first = "", 0.0, 0  # stage, time, and number of steps at its first step here
         self.last: Event | None = None
         lines = [line for line in _lines(run) if line[0] in finished]
         self.best = max((line[2] for line in lines if line[2] is not None), default=-math.inf)
@@ -252,10 +259,10 @@ class _SearchRecord:
 
     def hear(self, event: "Event", moment: float, is_late: bool) -> bool:
         last, self.last = self.last, event
-        if event.stage == "search" and event.score > self.best:
-            self.best = event.score
-        # Graphs before the searches are worse than those that an interrupted refinement's searches reported.
-        score = {"search": event.score, "evidence": math.inf}.get(event.stage, -math.inf)
+        # Graphs without a score come before those of the searches, or after them, in the evidence.
+        score = event.score if math.isfinite(event.score) else math.inf if event.stage == "evidence" else -math.inf
+        if math.isfinite(score):
+            self.best = max(self.best, score)
         graph = None if last is not None and event.graph is last.graph else event.graph  # events are repeated
         if graph is not None and self.best <= score:
             _tell(self.run, graph)
@@ -277,12 +284,14 @@ class _SearchRecord:
         return {**search, "eta": self._remaining(event, moment)}
 
     def _remaining(self, event: "Event", moment: float) -> float | None:
-        """Remaining seconds of the bootstrap, whose tables take about equal times."""
-        if event.stage != "bootstrap":
+        """Remaining seconds of the evidence or of the bootstrap, whose edges or tables take about equal times."""
+        if event.stage not in ("evidence", "bootstrap"):
             return None
-        since, first_done = self.first = self.first or (moment, event.done)
-        drawn = event.done - first_done
-        return (moment - since) / drawn * (event.total - event.done) if drawn >= 2 else None
+        if self.first[0] != event.stage:
+            self.first = event.stage, moment, event.done
+        _, since, first_done = self.first
+        ended, remaining = event.done - first_done, event.total - event.done
+        return (moment - since) / ended * remaining if ended >= 2 and remaining else None
 
 
 def _finished(run: Run) -> set[str]:
