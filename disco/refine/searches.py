@@ -160,6 +160,7 @@ def first_search(task: Task, candidates: Candidates, order: list[int], reporter:
 
     resolve([(scores, begin(scores, order))])  # to its end in any case, so that there is a graph
     (optimum,) = _until_enough(reporter, [(scores, search(scores, order, only_near=True, callback=show))])
+    assert optimum is not None  # it has begun
     again = fitted_to(scores, optimum.order, optimum.parents)
     return First(
         optimum.order, optimum.parents, again.design.prior, again.odds, again.against, again.candidates, scores.made

@@ -1,8 +1,9 @@
-"""The graph shown on Graph (the edges of the refinement, the fit, or both), and a notice when it has changed.
+"""The graph shown on Graph (the edges of the refinement, the fit, or both), and a line when it has changed.
 
 Owns the key `graph_seen`.
 """
 
+import time
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -223,6 +224,7 @@ def _edges_drawn(view: View, drawn: nx.DiGraph) -> int:
 
 
 _SEEN = "graph_seen"
+_READING_SECONDS = 8.0
 _WORKS = {REFINE: "likelihood search", FIT: "DISCO fit"}
 _SHOWN = {
     BOTH: "the edges found by either method",
@@ -232,18 +234,20 @@ _SHOWN = {
 
 
 def notify(view: View) -> None:
-    """Say which work has ended since this session last saw the run's graph; the notice stays until it is closed."""
+    """A line that says which work has ended since this session last saw the run's graph; it goes with the next change
+    of the page, once it has been there long enough to be read.
+    """
     run, edges = view.placed.run, set(view.graph.edges)
     status = {work: run.status(work) for work in _WORKS}
     every = st.session_state.setdefault(_SEEN, {})
-    were_active, seen = every.get(run.id, ((), edges))
-    every[run.id] = [work for work, state in status.items() if state.active], edges
-    ended = [_WORKS[work] for work in were_active if status[work].state == "done"]
-    if ended:
-        count = len({frozenset(pair) for pair in edges ^ seen})
-        st.toast(
+    were_active, seen, line, until = every.get(run.id, ((), edges, "", 0.0))
+    if ended := [_WORKS[work] for work in were_active if status[work].state == "done"]:
+        count, until = len({frozenset(pair) for pair in edges ^ seen}), time.monotonic() + _READING_SECONDS
+        line = (
             f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {how_many(count, 'edge')} "
-            f"changed. Shown now: {_SHOWN[view.name]}.",
-            icon=":material/hub:",
-            duration="infinite",
+            f"changed. Shown now: {_SHOWN[view.name]}."
         )
+    line = line if time.monotonic() < until else ""
+    every[run.id] = [work for work, state in status.items() if state.active], edges, line, until
+    if line:
+        st.caption(f":material/hub: {line}")

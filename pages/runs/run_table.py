@@ -11,7 +11,7 @@ from disco.words import how_many, size
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.widgets import tables
-from pages.shared.widgets.names import WORKS, shown
+from pages.shared.widgets.names import shown, state_of
 
 _SEARCH = "runs_search"
 
@@ -60,24 +60,9 @@ def _ticked(view: list[Summary]) -> list[int]:
 def matches(summary: Summary, words: str) -> bool:
     """Whether a run's text in the table contains every word."""
     settings = summary.run.settings
-    text = f"{summary.run.name} {summary.run.source} {settings.preset} seed {settings.seed} {state(summary)}".lower()
+    text = f"{summary.run.name} {summary.run.source} {settings.preset} seed {settings.seed} "
+    text = f"{text}{state_of(summary.statuses)}".lower()
     return all(word in text for word in words.lower().split())
-
-
-def state(summary: Summary) -> str:
-    """The state of the work on a run: what is running or queued, otherwise what has ended."""
-    running = [
-        while_running for work, (_, while_running, _) in WORKS.items() if summary.statuses[work].state == "running"
-    ]
-    if not running and any(status.state == "queued" for status in summary.statuses.values()):
-        return "Queued"
-    ended = [
-        once_done if status.state == "done" else f"{work.noun} {status.state}"
-        for work, (_, _, once_done) in WORKS.items()
-        if (status := summary.statuses[work]).state in ("done", "cancelled", "failed", "interrupted")
-    ]
-    words = ", ".join(running or ended) or "not fitted"
-    return words[0].upper() + words[1:]
 
 
 def _frame(view: list[Summary]) -> pd.DataFrame:
@@ -86,7 +71,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "name": [("▸ " if summary.run == current else "") + shown(summary.run.name, 80) for summary in view],
-            "state": [state(summary) for summary in view],
+            "state": [state_of(summary.statuses) for summary in view],
             "created": [summary.run.created.astimezone().replace(tzinfo=None) for summary in view],
             "rows": pd.array([summary.shape and summary.shape[0] for summary in view], dtype="Int64"),
             "columns": pd.array([summary.shape and summary.shape[1] for summary in view], dtype="Int64"),

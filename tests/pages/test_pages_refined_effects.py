@@ -107,12 +107,12 @@ def test_an_open_direction_is_called_so():
     ("changes", "missed", "words"),
     [
         ({"decided": True}, {}, "**Direction:** known from the counts. 30.0 nats for `a` → `"),
-        ({}, {}, "another search that ended nearly as high"), ({"direction_nats": np.nan}, {}, "not available"),
+        ({}, {}, "another search that ended nearly as high"), ({"direction_nats": np.nan}, {}, "not computed"),
         ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "Only 3.00 nats for"),
         ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "favours the reversed edge by 2.00 nats"),
         ({"robust_nats": 4.0}, {}, "only 4.00 if nodes may have other kinds of distribution"),
         ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear the reversed edge gains 6.00"),
-        ({"linear_nats": np.nan}, {}, "not available"), ({}, {"a": 10.0}, "requires 40.0"),
+        ({"linear_nats": np.nan}, {}, "not computed"), ({}, {"a": 10.0}, "requires 40.0"),
         ({}, {"a": np.nan}, "the misfit of `a` and"), ({}, {"d": 3.0}, "1 of 4 nodes is poorly fitted"),
     ],
 )  # fmt: skip # a table

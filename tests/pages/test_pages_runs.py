@@ -25,7 +25,9 @@ from disco.subjects.refinement.refined import read_refined
 from disco.work import jobs
 from disco.work.turns import Ticket, Wait
 from pages.runs import run_table
+from pages.shared.frame import sidebar
 from pages.shared.result import fit
+from pages.shared.widgets.names import state_of
 
 EXAMPLE = HOMES[0] / "datasets" / "example.zip"
 
@@ -109,11 +111,13 @@ def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on(
         ("unfitted", "none", "Not fitted"),
     ],
 )
-def test_a_run_has_one_state(fit, refinement, said):
-    run = written_run(poisson())
+def test_a_run_has_one_state(fit, refinement, said, monkeypatch):
     states = {FIT: fit, REFINE: refinement, COMPARE: "none"}
     statuses = {work: Status(work.name, state) for work, state in states.items()}
-    assert run_table.state(Summary(run, statuses, None, 0)) == said
+    assert state_of(statuses) == said
+    run = written_run(poisson())
+    monkeypatch.setattr(type(run), "status", lambda run, work: statuses[work])
+    assert sidebar.label(run).startswith(f"{said} · ")
 
 
 def test_a_queued_run_can_be_started_at_once_or_cancelled(monkeypatch, tick):

@@ -145,16 +145,24 @@ def _remove_searches(run: Run) -> None:
         _remove(run.path / name)
 
 
-def stop_here(run: Run) -> None:
+def stop_here(run: Run, seen: RefinementStatus | None = None) -> None:
     """Let a running search end with the best graph so far, as its result, or then the evidence with what is computed;
-    without effect on other work.
+    without effect on other work. `seen` is the status at which the reader decided so, by default that of now.
     """
     run.check_own()
-    answer = AT_ONCE if run.status(REFINE).stage == "evidence" else ENOUGH
     try:
-        write_bytes(run.path / _ENOUGH, answer.encode())
+        write_bytes(run.path / _ENOUGH, _end_of(seen or run.status(REFINE)).encode())
     except OSError as error:
         raise unwritten(run.path, error) from error
+
+
+def _end_of(status: RefinementStatus) -> str:
+    return AT_ONCE if status.stage == "evidence" else ENOUGH
+
+
+def is_ending(run: Run, status: RefinementStatus) -> bool:
+    """Whether what runs at a status, the search or its evidence, was told to end."""
+    return ending(run) in (AT_ONCE, _end_of(status))
 
 
 def ending(run: Run) -> str:

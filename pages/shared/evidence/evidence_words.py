@@ -77,7 +77,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
     """How strong the evidence is that an edge's two columns are joined, and what speaks against it."""
     gain = row["gain_nats"]
     if math.isnan(gain):
-        return "**Joined:** the evidence is not available."
+        return "**Joined:** the evidence is not computed."
     strength = next(word for bound, word in STRENGTHS.items() if gain >= bound)
     doubt = ""
     if refined.found.artefacts:
@@ -104,7 +104,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
         Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
-        Reason.UNAVAILABLE: "The direction evidence is not available.",
+        Reason.UNAVAILABLE: "The direction evidence is not computed.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
         f"(needs {joined:g}): a direction is not surer than its edge.",

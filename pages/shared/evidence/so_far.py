@@ -23,14 +23,20 @@ from pages.shared.work.monitor import REFINEMENT
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
-_SEARCHING = " so far. Still searching: the graph may change, and no direction is decided yet."
-_ENDING = ". The search ends with this graph."
-_ENDED = {  # by the stage that follows the search
-    "evidence": ". The search has ended. The evidence on its edges is now computed{judged}.",
-    "bootstrap": ". The search has ended. Its edges are now looked for on other rows.",
+_SEARCHING = {False: ", the best graph so far. The search goes on, and no direction is decided yet."}
+_SEARCHING[True] = ". The search ends with this graph."  # by whether it was told to end
+_STAGES = {  # that may be ended: before and after this
+    "prior": _SEARCHING,
+    "search": _SEARCHING,
+    "evidence": {
+        False: ", the graph of the result. Evidence so far: {done:,} of {total:,} edges, the strongest first.",
+        True: ", the graph of the result. Its evidence ends here.",
+    },
+    "bootstrap": dict.fromkeys((False, True), ", the graph of the result. Its edges are now looked for on other rows."),
 }
 _STOP_HELP = (
-    "Ends the search with this graph and computes the evidence on its edges. A longer one may find a better graph."
+    "During the search: ends it with this graph, whose evidence is computed then. A longer search may find a better "
+    "graph. After it: ends the evidence. Edges without it count as undecided."
 )
 
 
@@ -55,14 +61,15 @@ def _live(run: Run, height: int) -> None:
         st.info("The first graph appears here within seconds of the start of the search.", icon=":material/hub:")
         return
     row = st.container(horizontal=True, vertical_alignment="center")
-    text, is_off = row.container(width="stretch"), status.state != "running" or status.stage == "evidence"
-    if row.button("Stop here", icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
+    text, words = row.container(width="stretch"), _STAGES.get(status.stage) if status.state == "running" else None
+    is_off = words is None or refining.is_ending(run, status)
+    label = "End the evidence" if status.stage == "evidence" else "Stop here"
+    if row.button(label, icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.caught():
-            refining.stop_here(run)
-    state = _ENDING if refining.is_ending(run) else _SEARCHING
+            refining.stop_here(run, status)
+    state = ", a first graph by linear models." if words is None else words[refining.is_ending(run, status)]
     there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"
-    judged = f": {status.done:,} are judged, the strongest first" if 0 < status.done < status.total else ""
-    text.markdown(f":material/progress_activity: {there}{_ENDED.get(status.stage, state).format(judged=judged)}")
+    text.markdown(f":material/progress_activity: {there}{state.format(done=status.done, total=status.total)}")
     _draw(run, result, height)
 
 

@@ -16,7 +16,7 @@ from pages.shared.frame import gate
 from pages.shared.graph import downloads
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import agreeing, is_left
-from pages.shared.widgets.names import WORKS, code, distinct, plain, shown
+from pages.shared.widgets.names import WORKS, code, distinct, plain, shown, state_of
 
 _MOST_LOOKS = 600  # short waits; half a minute in total
 
@@ -136,7 +136,7 @@ def _run_box(listed: dict[str, runs.Run]) -> None:
     key = agreeing(_NAME, None if current is None else current.id)  # a link or a start may have opened it
     # The oldest keeps its label when a new run appears; all differ, since the browser returns a label, not an id.
     oldest_first = list(listed.values())[::-1]
-    names = dict(zip([run.id for run in oldest_first], distinct(map(_label, oldest_first)), strict=True))
+    names = dict(zip([run.id for run in oldest_first], distinct(map(label, oldest_first)), strict=True))
     st.selectbox(
         "Run",
         list(listed),
@@ -149,14 +149,11 @@ def _run_box(listed: dict[str, runs.Run]) -> None:
     )
 
 
-def _label(run: runs.Run) -> str:
+def label(run: runs.Run) -> str:
     """The label of a run, its distinguishing part first: a narrow sidebar cuts off the end."""
-    status = run.status(FIT)
-    words = {"running": "Fitting", "done": clock(run.created)}
-    state = words.get(status.state, status.state.capitalize())
-    if status.state == "unfitted":
-        works = (work for work in WORKS if work != FIT and run.status(work).state != "none")
-        state = next((work.noun.capitalize() for work in works), state)
+    statuses = {work: run.status(work) for work in WORKS}
+    is_fitted = statuses[FIT].state == "done" and not any(status.active for status in statuses.values())
+    state = clock(run.created) if is_fitted else state_of(statuses)
     return f"{state} · {shown(run.name, 60)} · {run.settings.preset}, seed {run.settings.seed}"
 
 

@@ -4,7 +4,7 @@ Streamlit reads markdown, LaTeX, colour directives and icon codes in text and in
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -86,6 +86,20 @@ def standing(name: str, work: Work, status: Status) -> str:
     """The state of a run's work: `NAME` is running, The refinement of `NAME` was cancelled."""
     it = code(name) if work == FIT else f"The {work.noun} of {code(name)}"
     return f"{it} {STATES[status.state]}"
+
+
+def state_of(statuses: Mapping[Work, Status]) -> str:
+    """The state of all work on a run: what is running or queued, otherwise what has ended."""
+    running = [while_running for work, (_, while_running, _) in WORKS.items() if statuses[work].state == "running"]
+    if not running and any(status.state == "queued" for status in statuses.values()):
+        return "Queued"
+    ended = [
+        once_done if status.state == "done" else f"{work.noun} {status.state}"
+        for work, (_, _, once_done) in WORKS.items()
+        if (status := statuses[work]).state in ("done", "cancelled", "failed", "interrupted")
+    ]
+    words = ", ".join(running or ended) or "not fitted"
+    return words[0].upper() + words[1:]
 
 
 def why(status: Status) -> str:

@@ -320,7 +320,7 @@ _SEARCH_STAGES = {
     "screen": "Screen: which pairs may be joined",
     "prior": "Prior: typical effect sizes, from a first search",
     "search": "Search {now} of {total}, from {start}: sweep {sweep}",
-    "evidence": "Evidence: how sure every edge is",
+    "evidence": "Evidence: {done} of {total} edges",
     "bootstrap": "Stability: the edges on other rows, {done} of {total}",
 }
 
