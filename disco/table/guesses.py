@@ -3,8 +3,9 @@
 Text is a covariate, a group if it has many levels, or ignored if almost every row has its own. An experiment is never a
 covariate: a column of names of other columns is an intervention, and one named like a treatment is a context. Numbers
 with decimals or signs are covariates, or an exposure by their name. Whole numbers from 0 up are counts, unless their
-name suggests otherwise, such as `plot_id`, `year` or `age`, or they are years. What an h5ad file stores as categories
-is like text.
+name suggests otherwise, such as `plot_id`, `year` or `age`, or they are years. The name of a group, a category or an
+experiment, or a measure within a longer name, does not outweigh values that are distributed as counts. What an h5ad
+file stores as categories is like text.
 """
 
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import betainc, gammaln, xlog1py
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
@@ -31,6 +33,10 @@ _FEW_MEDIAN, _LEAST_ZEROS = 3, 0.3  # of a column that counts what its name meas
 _MANY_COUNTS, _SOME_ZEROS = 50, 0.05  # with so many counts, of words or genes, some are called like measures
 _MOST_BLANK = 0.1  # of a covariate, which needs a value in every row
 MANY = 20  # levels of a category; with more it is rather a group
+_LEAST_LEVELS = 4  # of a distribution of counts
+_LEAST_SPREAD, _NEARLY_POISSON = 0.6, 1.01  # variance by mean: the least of counts, and of a negative binomial
+_LEAST_EVIDENCE, _MOST_BEYOND = 3.0, 6.0  # nats for counts against labels; rows expected outside their range
+_FEW, _MOST_AT_END, _MOST_DISTANCE = 3, 0.02, 0.08  # rows and share at the maximum; distance of distributions
 _GROUPS = {
     *("donor", "subject", "patient", "participant", "person", "individual", "animal", "mouse", "family", "household"),
     *("transect", "cluster", "litter", "player", "school", "hospital"),
@@ -64,6 +70,10 @@ _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "per
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
+_TIME_UNITS = {"years", "yrs", "months", "weeks", "days", "hours", "minutes", "seconds"}
+_AMOUNTS = {"hours", "volume", "total", "population", "depth"}  # an exposure, or what is counted
+_CYCLES = {"month", "mnth", "monat", "weekday", "wochentag", "wotag", "season", "hour", "stunde"}
+_PREPOSITIONS = {"of", "at", "in", "per", "since", "on", "from", "for"}
 _SPELLS = {"stint", "spell"}
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, besides ResponseId
 _OF_GRADEBOOK = re.compile(r"(.+ )?((unposted )?(current|final) (score|grade|points)|course total.*)")
@@ -156,10 +166,10 @@ def _of_experiment(column: pd.Series, name: str, names: set[str], guess: Guess |
     if levels < 2 or (guess is not None and guess.role in ("group", "ignore")):
         return None
     values = readable(column)
+    if is_count(values).all() and _is_counted(values):
+        return None
     if {*words} & _DOSES and not np.isnan(values[column.notna()]).any():
         return Guess("context", CONTINUOUS, "has the name of a dose")
-    if is_count(values).all() and values.min() == 0 and _has_single(values):
-        return None  # how many, not which
     why = f"has the name of an experiment, and {levels:,} values"
     return Guess("context", CATEGORICAL, why) if levels <= MANY else None
 
@@ -243,9 +253,10 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "looks like dates")
     if _OF_TRIALS.fullmatch(name.lower()):
         return Guess("ignore", "", "numbers the trials")
-    has_single = _has_single(filled)
-    is_counted = filled.min() == 0 and (has_single or name.lower() in _GROUPS)  # how many mice, not which
-    head = _head(name)
+    has_single, head = _has_single(filled), _head(name)
+    suggests = head in _GROUPS | _CATEGORIES or bool(words & (_NUMBERS | _AMOUNTS))
+    is_counted = suggests and not (words & _CYCLES and filled.min() > 0) and _is_counted(filled)
+    is_counted |= bool(filled.min() == 0 and name.lower() in _GROUPS)  # how many mice, not which
     if head in _GROUPS | _CATEGORIES and levels <= len(values) / 2 and not is_counted:
         is_group = levels > MANY or head in _GROUPS
         why = f"has the name of a {'group' if is_group else 'category'}, and {levels:,} values"
@@ -260,11 +271,12 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "ranks the rows")
     if words & _SPELLS and filled.min() > 0:
         return Guess("ignore", "", "numbers the spells of somebody")
-    if _is_exposure(name) and (filled > 0).all():
+    if _is_exposure(name) and (filled > 0).all() and not (words & _AMOUNTS and is_counted):
         return Guess("exposure", "", "has the name of an exposure")
     words -= _SIZES if filled.min() == 0 else set()
     is_few = np.mean(filled == 0) >= _LEAST_ZEROS and np.median(filled) <= _FEW_MEDIAN  # how many years, not which
-    if (words & _NUMBERS and not is_few) or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
+    is_measure = words & _NUMBERS and not is_few and not (is_counted and _measured(name) not in _NUMBERS)
+    if is_measure or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):
         return Guess("covariate", CONTINUOUS, "has the name of a measure or a time")
     if YEARS[0] <= filled.min() and filled.max() <= YEARS[1] and np.ptp(filled) <= 200:
         return Guess("covariate", CONTINUOUS, f"has years, {filled.min():.0f} to {filled.max():.0f}")
@@ -272,11 +284,18 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
 
 
 def _head(name: str) -> str:
-    """The last word of a name, except words for labels: plot of plot_id, visits of site_visits."""
+    """The last word of a name, except words for labels: plot of plot_id, number of number_of_sites."""
     words = words_of(name)
+    words = words[: next((at for at, word in enumerate(words) if at and word in _PREPOSITIONS), None)]
     while len(words) > 1 and (words[-1] in _LABELS or words[-1].isdecimal()):
         words = words[:-1]
     return words[-1] if words else ""
+
+
+def _measured(name: str) -> str:
+    """What a measure with a unit measures: age of age_years."""
+    words = words_of(name)
+    return _head(" ".join(words[:-1] if len(words) > 1 and words[-1] in _UNITS | _TIME_UNITS else words))
 
 
 def _are_days(values: np.ndarray) -> bool:
@@ -285,6 +304,29 @@ def _are_days(values: np.ndarray) -> bool:
         return False
     month, day = values // 100 % 100, values % 100
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+
+
+def _is_counted(values: np.ndarray) -> bool:
+    """Whether whole numbers are distributed as counts, so that they say how many, not which.
+
+    Their frequencies are those of a negative binomial distribution rather than equal between minimum and maximum, as
+    those of labels, and that distribution expects few rows below the minimum or above the maximum.
+    """
+    (levels, times), rows = value_counts(values), len(values)
+    if levels[0] == 0 and times.min() == 1:
+        return True
+    mean, spread = values.mean(), values.var() / max(values.mean(), 1e-9)
+    if len(levels) < _LEAST_LEVELS or spread < _LEAST_SPREAD:
+        return False
+    spread = max(spread, _NEARLY_POISSON)
+    size, p = mean / (spread - 1), 1 / spread
+    log_pmf = gammaln(levels + size) - gammaln(levels + 1) - gammaln(size) + size * np.log(p) + xlog1py(levels, -p)
+    cdf = betainc(size, levels + 1, p)
+    evidence = times @ log_pmf + rows * np.log(np.ptp(levels) + 1)
+    distance = abs(np.cumsum(times) / rows - cdf).max() - 1 / np.sqrt(rows)
+    beyond = rows * max(levels[0] and betainc(size, levels[0], p), 1 - cdf[-1])
+    is_tail_thin = times[-1] <= max(_FEW, _MOST_AT_END * rows)
+    return bool(is_tail_thin and evidence > _LEAST_EVIDENCE and distance < _MOST_DISTANCE and beyond < _MOST_BEYOND)
 
 
 def _has_single(values: np.ndarray) -> bool:

@@ -73,6 +73,49 @@ def test_a_column_alone(name):
     assert (str(found[1]) if 1 in found else None) == wanted
 
 
+COUNTED = """hospital_days lab_tests sex_partners site_visits patients nurses_on_shift doctor_visits drug_tests falls
+    seizures lesions infections age_group_events cohort_deaths mouse mouse_captures cluster number_of_sites birds eggs
+    plot_seedlings larvae absences books_read library_visits late_arrivals class_absences school player_fouls
+    goals shots season_goals home_runs page_views region_sales price_changes diet_changes type_errors hours total strain
+    """.split()
+LAWS = {
+    "few": lambda rng: rng.poisson(1.5, 1000),
+    "some": lambda rng: rng.poisson(4.0, 300),
+    "many": lambda rng: rng.poisson(25.0, 300),
+    "spread": lambda rng: rng.negative_binomial(1, 0.25, 300),
+    "wide": lambda rng: rng.negative_binomial(2, 2 / 32, 120),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_name_does_not_outweigh_values_that_are_counts(law, rng):
+    table = pd.DataFrame({name: LAWS[law](rng) for name in ["n", *COUNTED]})
+    assert [table.columns[at] for at in guesses(table)] == []
+
+
+def test_labels_and_measures_of_whole_numbers_are_no_counts(rng):
+    shares = np.array([1, 1, 2, 3, 5, 8, 10, 9, 6, 4, 2, 1])
+    labels = {
+        "site_code": rng.choice([1, 2, 3, 5, 8], ROWS, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+        "hospital_id": rng.choice(30, ROWS, p=rng.dirichlet(np.ones(30))) + 1,
+        "batch": np.arange(ROWS) // 40,
+        "region": rng.choice(5, ROWS, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+        "weathersit": rng.choice([1, 2, 3, 4], ROWS, p=[0.6, 0.25, 0.13, 0.02]),
+        "plot": rng.integers(1, 13, ROWS),
+        "month": rng.choice(12, ROWS, p=shares / shares.sum()) + 1,
+        "age_at_diagnosis": rng.normal(60, 8, ROWS).clip(20, 95).round(),
+        "age_years": rng.normal(45, 15, ROWS).clip(18, 95).round(),
+        "birth_year": rng.normal(1980, 8, ROWS).round(),
+        "year_of_birth": rng.integers(1930, 2000, ROWS),
+        "treatment": rng.integers(0, 2, ROWS),
+        "dose": rng.choice([0, 5, 10, 50], ROWS),
+        "visited": rng.integers(20240101, 20240131, ROWS),
+        "effort": rng.integers(1, 9, ROWS),
+        "total_score": rng.normal(20, 3, ROWS).round(1),
+    }
+    assert len(guesses(pd.DataFrame({"n": rng.poisson(2.0, ROWS), **labels}))) == len(labels)
+
+
 def test_one_group_and_one_exposure_at_most():
     table = pd.DataFrame({name: COLUMNS[name][0] for name in ("who", "plot_id", "library_size", "effort")})
     assert [str(guess) for guess in guesses(table).values()] == ["group", "ignore", "exposure", "covariate, continuous"]
