@@ -323,6 +323,20 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     return {name: rows for name, rows in unusable.items() if rows.any()}
 
 
+def why_unusable(table: pd.DataFrame, roles: Roles, name: str, row: int) -> str:
+    """Why a column cannot have its role in a row of `unusable_rows`, by position: a part of a sentence."""
+    if name == roles.exposure:
+        return "the counts of the row are all 0"
+    column = table.iloc[:, names_of(table).index(name)]
+    cell, declaration, role = column.iloc[row], roles.columns[name], roles.role(name)
+    if pd.isna(cell) or not str(cell).strip():
+        return "the cell is blank"
+    kind = kind_of(column) if isinstance(declaration, str) else declaration[1]
+    if role == "group" or (role != "exposure" and kind in (CATEGORICAL, RANDOMISED)):
+        return f'no other row has "{cell}"'
+    return f'"{cell}" is not a number' + (" above 0" if role == "exposure" else "")
+
+
 def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> np.ndarray:
     column = plain(column)
     values, invalid = numbers_of(column)

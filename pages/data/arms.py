@@ -1,5 +1,8 @@
 """The arms of an experiment: what each label of the intervention sets. Owns the keys `arms_…`."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -7,7 +10,8 @@ from disco.errors import InputError
 from disco.table.cells import names_of
 from disco.table.interventions import FEWEST, LIKE_CONTROLS, found_in, labels, meant
 from disco.table.role_columns import plain
-from disco.words import how_many, plural
+from disco.table.roles import Roles
+from disco.words import how_many, listed, plural
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft, with_names
@@ -71,14 +75,24 @@ def _offer(draft: Draft, unknown: list[str]) -> None:
             f"Take what {how_many(len(within), 'label')} {plural(len(within), 'says', 'say')}",
             icon=":material/done_all:",
             key="arms_take",
-            on_click=_take,
+            on_click=_set_targets,
             args=(within,),
             help=f"{bullets(meanings, _MOST)}\n\nYou can change each below.",
         )
 
 
-def _take(targets: dict[str, tuple[str, ...]]) -> None:
-    session.draft.set_targets(targets)
+def _set_targets(targets: Mapping[str, tuple[str, ...] | None]) -> None:
+    """Declare what labels set: columns, none for a control, or None for the label's own meaning."""
+
+    def changed(roles: Roles) -> Roles:
+        updated = {**roles.targets, **targets}
+        return replace(roles, targets={label: nodes for label, nodes in updated.items() if nodes is not None})
+
+    words = {
+        label: "its own meaning" if nodes is None else ", ".join(nodes) or _CONTROL for label, nodes in targets.items()
+    }
+    sets = [f"{label or _EMPTY}: {meaning}" for label, meaning in words.items()]
+    session.draft.change_roles(changed, f"Labels set: {listed(sets, _MOST, '; ')}.")
     _anew()
 
 
@@ -133,5 +147,4 @@ def _edited(key: str, keys: list[str]) -> None:
     targets = {
         label: tuple(name for name in names if name != _CONTROL) if names else None for label, names in chosen.items()
     }
-    session.draft.set_targets(targets)
-    _anew()
+    _set_targets(targets)

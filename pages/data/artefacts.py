@@ -74,7 +74,9 @@ def _declared(roles: Roles) -> str:
 
 
 def _declare(roles: Roles) -> None:
-    session.draft.declare(roles, f"{_declared(roles).replace('Adjust', 'Adjusted')}.")
+    session.draft.change_roles(
+        lambda current: current.declaring(roles), f"{_declared(roles).replace('Adjust', 'Adjusted')}."
+    )
     columns.taken_anew()
 
 

@@ -9,14 +9,14 @@ from disco.table.adjustment import CONTEXT_KINDS, KINDS
 from disco.table.cells import names_of
 from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.role_columns import kind_of
-from disco.words import how_many
+from disco.words import how_many, listed
 from pages.shared import session
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import define, plain, shown
 
-_MOST_NAMED = 2  # on a button
+_MOST_NAMED, _MOST_LISTED = 2, 8  # on a button, in a step
 _VERSION, _PROBLEM = "columns_version", "columns_problem"
 _ROLES: dict[str, str | tuple[str, str]] = {
     "count": "count",
@@ -59,7 +59,8 @@ def choose(draft: Draft) -> None:
 
 def _button(label: str, previous: tuple[int, ...], selected: set[int], text: str) -> None:
     if st.button(label, key=f"columns_{label}", help=text, disabled=set(previous) == selected):
-        session.draft.choose_columns(tuple(selected))
+        words = f"{label}: {how_many(len(selected), 'column')} are counts."
+        session.draft.choose_columns(selected, words)
         taken_anew()
         st.rerun()
 
@@ -81,10 +82,18 @@ def leaving_out(draft: Draft, positions: Sequence[int]) -> str:
     return f"Leave out {' and '.join(names) if len(names) <= _MOST_NAMED else how_many(len(names), 'column')}"
 
 
-def leave_out(positions: Sequence[int], why: str) -> None:
-    """Leave columns out, as a step that can be undone; `why` ends the step's words."""
-    session.draft.leave_out_columns(positions, f"{how_many(len(positions), 'column')} left out: {why}")
-    taken_anew()
+def leave_out(positions: Collection[int], why: str) -> None:
+    """Leave columns out, as a step that can be undone and names them; `why` says in a sentence what they are."""
+    draft = session.draft.current()
+    if draft is not None:
+        words = f"{how_many(len(positions), 'column')} left out: {named(draft, positions)}. {why}"
+        session.draft.choose_columns({*draft.columns} - {*positions}, words.rstrip())
+        taken_anew()
+
+
+def named(draft: Draft, positions: Collection[int]) -> str:
+    """The names of columns by position, the first few of many."""
+    return listed([str(draft.table.columns[position]) for position in sorted(positions)], _MOST_LISTED)
 
 
 def _table(draft: Draft, view: list[int]) -> None:
@@ -112,7 +121,9 @@ def edited(key: str, view: list[int]) -> None:
     edits = st.session_state[key]["edited_rows"]
     chosen = {view[int(row)]: edit["role"] for row, edit in edits.items() if edit.get("role")}
     with errors.deferred(_PROBLEM):
-        session.draft.set_roles(changed(roles_of(draft), chosen))
+        new_roles = changed(roles_of(draft), chosen)
+        words = [f"{draft.table.columns[at]} {chosen[at]}" for at in new_roles]
+        session.draft.set_roles(new_roles, f"Roles set: {listed(words, _MOST_LISTED, '; ')}.")
     current = roles_of(session.draft.current())
     if any(current[position] != label for position, label in chosen.items()):
         taken_anew()  # one exposure replaced another, or a role was refused

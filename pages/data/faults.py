@@ -53,11 +53,13 @@ def _columns(draft: Draft, proposal: rows.Proposal) -> None:
     positions = {draft.columns[index]: why for index, why in proposal.columns.items()}
     count = how_many(len(positions), "column")
     st.markdown(f"**{count} cannot be used:** {_whys(draft, positions)}.")
-    if st.button(label(len(positions), "column"), key="leave_out_columns", icon=":material/view_column:"):
-        names = listed([str(draft.table.columns[position]) for position in positions], _NAMED)
-        session.draft.leave_out_columns(positions, f"{count} left out, not counts or constant: {names}.")
-        columns.taken_anew()
-        st.rerun()
+    leave_out_button(draft, list(positions), "leave_out_columns", "They are not counts or constant.")
+
+
+def leave_out_button(draft: Draft, positions: list[int], key: str, why: str) -> None:
+    """A button that leaves columns out and names them; `why` as in `columns.leave_out`."""
+    label, icon = columns.leaving_out(draft, positions), ":material/view_column:"
+    st.button(label, key=key, icon=icon, on_click=columns.leave_out, args=(positions, why))
 
 
 def _whys(draft: Draft, positions: dict[int, str]) -> str:
@@ -70,11 +72,6 @@ def _whys(draft: Draft, positions: dict[int, str]) -> str:
         verb, rest = why.split(" ", 1)
         sentences.append(f"{named(names, code)} {verbs[verb] if len(names) > 1 else verb} {rest}")
     return listed(sentences, _NAMED, "; ")
-
-
-def label(count: int, what: str) -> str:
-    """The label of a button, such as `Leave out these 3 columns`."""
-    return f"Leave out {plural(count, f'this {what}', f'these {how_many(count, what)}')}"
 
 
 def _rows(draft: Draft, proposal: rows.Proposal) -> None:
@@ -113,7 +110,9 @@ def rows_button(draft: Draft, indices: np.ndarray, words: str, key: str) -> None
     elif len(rows.with_more(draft.rows_left_out, len(draft.table), indices)) > rows.MOST_STRETCHES:
         refused = "Too many rows to record in a run: leave out the columns that hold these cells."
     icon = ":material/playlist_remove:"
-    if st.button(label(len(indices), "row"), key=key, icon=icon, disabled=refused is not None, help=refused):
+    count = how_many(len(indices), "row")
+    label = f"Leave out {plural(len(indices), 'this row', f'these {count}')}"
+    if st.button(label, key=key, icon=icon, disabled=refused is not None, help=refused):
         session.draft.leave_out_rows(indices, words)
         st.rerun()
 

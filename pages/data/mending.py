@@ -3,6 +3,9 @@
 This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from disco.table.cells import names_of
@@ -108,24 +111,26 @@ def _reading(draft: Draft) -> None:
 
 
 def _history(draft: Draft) -> None:
-    if not draft.steps:
+    if not (draft.steps or draft.undone):
         return
     with st.container(border=True):
         lines = [f"{number}. {plain(step.words)}" for number, step in enumerate(draft.steps, start=1)]
         earlier = [f"{how_many(len(lines) - _MOST_STEPS, 'earlier step')}, then"] if len(lines) > _MOST_STEPS else []
         st.markdown("**Changed since it was loaded**\n\n" + "\n".join([*earlier, *lines[-_MOST_STEPS:]]))
+        next_step = f"Takes again: {plain(draft.undone[0].words)}" if draft.undone else None
         with st.container(horizontal=True):
-            _undo_button("Undo the last step", 1, "undo", ":material/undo:")
-            _undo_button("Back to the table as loaded", len(draft.steps), "as_loaded", ":material/restart_alt:")
+            _button("Undo the last step", "undo", session.draft.undo, not draft.steps)
+            _button("Redo", "redo", session.draft.redo, not draft.undone, next_step)
+            undo_all = partial(session.draft.undo, len(draft.steps))
+            _button("Back to the table as loaded", "restart_alt", undo_all, not draft.steps)
 
 
-def _undo_button(label: str, steps: int, key: str, icon: str) -> None:
-    st.button(label, key=key, icon=icon, on_click=_undo, args=(steps,))
+def _button(label: str, icon: str, act: Callable[[], None], is_off: bool, text: str | None = None) -> None:
+    def anew() -> None:
+        act()
+        columns.taken_anew()
 
-
-def _undo(steps: int) -> None:
-    session.draft.undo(steps)
-    columns.taken_anew()
+    st.button(label, key=f"history_{icon}", icon=f":material/{icon}:", on_click=anew, disabled=is_off, help=text)
 
 
 def _left_out(draft: Draft) -> None:

@@ -1,19 +1,21 @@
 """The roles of columns: guesses with the button that accepts them, the exposure, and rows that a role cannot use."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from disco.table.finding import named
 from disco.table.guesses import Guess
-from disco.table.roles import RATIOS, TOTAL
+from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.words import how_many, listed, plural
 from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
+from pages.shared.widgets.names import STOPS, WARNS, code, plain, shown
 
-_OF_SEVERAL = {"has": "have", "is": "are", "looks": "look", "says": "say", "describes": "describe", "marks": "mark"}
 _MOST = 8
 _COLUMN = "column"
 _NONE = "none"
@@ -46,56 +48,86 @@ def _open(draft: Draft) -> dict[int, Guess]:
 
 
 def panel(draft: Draft) -> None:
-    """The guesses that the reader has not yet answered, if any."""
+    """The guesses that the reader has not yet answered, if any: a line each, to accept or not."""
     guesses = _open(draft)
     if not guesses:
         return
     faulty = draft_facts.faulty(draft)
-    mark = STOPS if any(faulty[position][0] for position in guesses if position in draft.columns) else WARNS
-    numbers = [position for position in guesses if position in draft.columns and not faulty[position][0]]
-    by_guess: dict[Guess, list[str]] = {}
-    for position, guess in guesses.items():
-        by_guess.setdefault(guess, []).append(str(draft.table.columns[position]))
-    lines = [f"{named(names, code)} {plain(_of(names, guess.why))}: **{guess}**?" for guess, names in by_guess.items()]
-    question = bullets(lines, _MOST, "more: see the table below.")
+    is_stop = any(faulty[position][0] for position in guesses if position in draft.columns)
+    numbers = {position for position in guesses if position in draft.columns and not faulty[position][0]}
     waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
     are = plural(len(guesses), "One column does", f"{len(guesses):,} columns do")
-    st.markdown(f"{mark} **{are} not look like counts.**{waits}\n\n{question}")
+    st.markdown(f"{STOPS if is_stop else WARNS} **{are} not look like counts.**{waits}")
+    accepted = _ticked(draft, guesses)
+    leaving = {*accepted} & {*draft.columns}
+    if leaving:
+        st.caption(
+            f"{plain(_leave(draft, leaving))} A role other than count adjusts the others, or leaves a column out."
+        )
     with st.container(horizontal=True):
+        which = f"{len(accepted):,} of {len(guesses):,} guesses" if len(accepted) < len(guesses) else "all guesses"
         st.button(
-            plural(len(guesses), "Accept this guess", "Accept all guesses"),
+            "Accept this guess" if len(guesses) == 1 else f"Accept {which}",
             key="take_guesses",
-            type="primary" if mark == STOPS else "secondary",  # what stops the search comes first
+            type="primary" if is_stop else "secondary",  # what stops the search comes first
             icon=":material/done_all:",
             on_click=_take,
-            args=(guesses, [str(name) for name in draft.table.columns]),
-            help="You can undo this, or change each role in the table below.",
+            args=(draft, accepted, numbers - accepted.keys()),
+            disabled=not accepted,
+            help="Whole numbers without a tick stay counts. You can undo this, or change each role in the table below.",
         )
         if numbers:
             label = plural(len(guesses), "Keep it as a count", "Keep the numbers as counts")
-            st.button(label, key="keep_counts", on_click=_keep, args=(numbers,))
+            st.button(label, key="keep_counts", on_click=_take, args=(draft, {}, numbers))
         if chosen := [position for position in guesses if position in draft.columns]:
-            names = f"{listed([str(draft.table.columns[position]) for position in chosen], _MOST)}."
-            st.button(
-                faults.label(len(chosen), "column"), key="leave_asked", on_click=columns.leave_out, args=(chosen, names)
-            )
+            faults.leave_out_button(draft, chosen, "leave_asked", "")
 
 
-def _of(names: list[str], why: str) -> str:
-    """The reason of a guess, which is that of one column, for one or several."""
-    verb, _, words = why.partition(" ")
-    return why if len(names) == 1 else f"{_OF_SEVERAL.get(verb, verb)} {words}"
+def _ticked(draft: Draft, guesses: dict[int, Guess]) -> dict[int, Guess]:
+    """A table with a tick for each guess; the guesses that are ticked, by position."""
+    frame = pd.DataFrame(
+        {
+            "accept": True,
+            "column": [shown(draft.table.columns[at], 80) for at in guesses],
+            "guess": [str(guess) for guess in guesses.values()],
+            "why": [guess.why for guess in guesses.values()],
+        }
+    )
+    edited = st.data_editor(
+        frame,
+        key=f"guesses_{draft.key}_{hash(tuple(guesses))}",
+        hide_index=True,
+        height=min(36 * len(frame) + 40, 36 * _MOST + 40),
+        disabled=["column", "guess", "why"],
+        column_config={
+            "accept": st.column_config.CheckboxColumn("Accept", width=64),
+            "column": st.column_config.TextColumn("Column", width=120),
+            "guess": st.column_config.TextColumn("Guess", width=146),
+            "why": st.column_config.TextColumn("Because it", width="large"),
+        },
+        placeholder="",
+        alt="Guesses at the roles of columns, with the reason of each",
+    )
+    return {at: guess for (at, guess), is_ticked in zip(guesses.items(), edited["accept"], strict=True) if is_ticked}
 
 
-def _take(guesses: dict[int, Guess], names: list[str]) -> None:
-    summary = listed([f"{names[position]} {guess}" for position, guess in guesses.items()], _MOST, "; ")
-    words = f"Guessed roles accepted: {summary}."
-    session.draft.set_roles({position: guess.declaration for position, guess in guesses.items()}, words)
-    columns.taken_anew()
+def _leave(draft: Draft, positions: set[int]) -> str:
+    verb = plural(len(positions), "leaves", "leave")
+    return f"{how_many(len(positions), 'column')} {verb} the graph: {columns.named(draft, positions)}."
 
 
-def _keep(positions: list[int]) -> None:
-    session.draft.set_roles(dict.fromkeys(positions, "count"))
+def _take(draft: Draft, accepted: dict[int, Guess], counts: set[int]) -> None:
+    """Accept guesses and keep other columns as counts, in one step."""
+    names, sentences = draft.table.columns, []
+    if accepted:
+        summary = listed([f"{names[position]} {guess}" for position, guess in accepted.items()], _MOST, "; ")
+        sentences.append(f"Guessed roles accepted: {summary}.")
+    if leaving := {*accepted} & {*draft.columns}:
+        sentences.append(_leave(draft, leaving))
+    if counts:
+        sentences.append(f"Kept as counts: {columns.named(draft, counts)}.")
+    roles = {position: guess.declaration for position, guess in accepted.items()}
+    session.draft.set_roles({**roles, **dict.fromkeys(counts, "count")}, " ".join(sentences))
     columns.taken_anew()
 
 
@@ -126,7 +158,7 @@ def exposure(draft: Draft) -> None:
             st.toggle(
                 "Adjust for every group",
                 key=effects,
-                on_change=lambda: session.draft.set_group_effects(st.session_state[effects]),
+                on_change=lambda: _adjust_for_groups(st.session_state[effects]),
                 help="Each group is also a level of a categorical covariate.",
             )
     if current != _NONE:
@@ -153,15 +185,28 @@ def _order(draft: Draft) -> None:
 
 def _set_order(key: str, blocks: int) -> None:
     chosen = st.session_state[key]
-    session.draft.set_row_order(chosen == "number", blocks if chosen == "blocks" else None)
-    columns.taken_anew()
+    order = {"number": "adjusted for the row number", "blocks": f"adjusted for {blocks} blocks"}
+    _change(
+        lambda roles: roles.in_order(chosen == "number", blocks if chosen == "blocks" else None),
+        f"Order of the rows: {order.get(chosen, 'means nothing')}.",
+    )
+
+
+def _adjust_for_groups(are_wanted: bool) -> None:
+    words = "Adjusted for every group." if are_wanted else "Not adjusted for every group."
+    _change(lambda roles: replace(roles, group_effects=are_wanted), words)
 
 
 def _choose(key: str) -> None:
     chosen = st.session_state[key]
     if chosen != _COLUMN:
-        session.draft.set_exposure(None if chosen == _NONE else chosen)
-        columns.taken_anew()
+        which = None if chosen == _NONE else chosen
+        _change(lambda roles: roles.computing(which), f"Exposure: {_WORDS[chosen].lower()}.")
+
+
+def _change(of: Callable[[Roles], Roles], words: str) -> None:
+    session.draft.change_roles(of, words)
+    columns.taken_anew()
 
 
 def unusable(draft: Draft) -> None:
@@ -171,9 +216,12 @@ def unusable(draft: Draft) -> None:
         return
     indices = np.flatnonzero(np.logical_or.reduce(list(problems.values())))
     lost, count = faults.lost_rows(draft, indices), how_many(len(indices), "row")
-    of = ", ".join(f"{code(name)} in {how_many(int(bad.sum()), 'row')}" for name, bad in problems.items())
+    of = [
+        f"{code(name)} in {how_many(int(bad.sum()), 'row')} ({plain(draft_facts.why_unusable(draft, name))})"
+        for name, bad in problems.items()
+    ]
     st.markdown(
-        f"**{count} cannot be used with these roles:** {lost}. A cell is missing or does not suit the role: {of}. "
+        f"**{count} cannot be used with these roles:** {lost}. {', '.join(of)}. "
         f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "
         "give the column another role."
     )

@@ -6,8 +6,7 @@ import streamlit as st
 from disco.table import dispersion
 from disco.table.dispersion import Screen
 from disco.words import how_many, listed, number, plural
-from pages.data import columns, faults, reshaping
-from pages.shared import session
+from pages.data import faults, reshaping
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets.names import bullets, code
@@ -93,18 +92,16 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     remaining, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
     st.markdown(f"This keeps {remaining:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
-    if st.button(faults.label(gone, "column"), key="screen_out", icon=":material/filter_alt:", disabled=remaining < 2):
-        bounds = [
-            f"{word} {value:g}{unit}"
-            for word, value, unit, usual in (
-                ("above 0 in under", prevalence, " % of rows", 0),
-                ("mean under", mean, "", 0),
-                ("variance under", variance, "", 0),
-                ("same value in over", commonest, " % of rows", 100),
-            )
-            if value != usual
-        ]
-        positions = np.array(draft.columns)[out]
-        session.draft.leave_out_columns(positions.tolist(), f"{count} left out by a filter: {', or '.join(bounds)}.")
-        columns.taken_anew()
-        st.rerun()
+    bounds = [
+        f"{word} {value:g}{unit}"
+        for word, value, unit, usual in (
+            ("above 0 in under", prevalence, " % of rows", 0),
+            ("mean under", mean, "", 0),
+            ("variance under", variance, "", 0),
+            ("same value in over", commonest, " % of rows", 100),
+        )
+        if value != usual
+    ]
+    if remaining > 1:
+        positions = np.array(draft.columns)[out].tolist()
+        faults.leave_out_button(draft, positions, "screen_out", f"The filter: {', or '.join(bounds)}.")

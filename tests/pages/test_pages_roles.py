@@ -18,7 +18,7 @@ from pages.shared.work import fit_start
 
 def grid(at):
     """The table of columns, by the name of the column."""
-    return at.data_editor[0].value.set_index("column")
+    return next(frame.value for frame in at.data_editor if "role" in frame.value).set_index("column")
 
 
 def mixed(rows: int = 120) -> pd.DataFrame:
@@ -41,6 +41,7 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
         "group",
     ]
     assert "4 columns do not look like counts" in texts(at) and button(at, "Find the graph").disabled
+    assert at.data_editor[0].value["accept"].all() and "3 columns leave the graph: site, bill, year" in texts(at)
     press(at, "Accept all guesses")
     now = draft_of(at)
     assert now.columns == (0, 1, 2) and now.adjusted == (3, 4, 5, 6) and not at.error
@@ -51,6 +52,8 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
     assert "Guessed roles accepted: site covariate, categorical" in run.source
     press(at, "Undo the last step")
     assert draft_of(at).roles == Roles() and draft_of(at).columns == (0, 1, 2, 3, 4, 5)
+    press(at, "Redo")
+    assert (draft_of(at).roles, draft_of(at).columns) == (now.roles, now.columns) and button(at, "Redo").disabled
 
 
 def test_a_number_stays_a_count_and_a_guess_is_declined_by_leaving_the_columns_out():
@@ -61,7 +64,8 @@ def test_a_number_stays_a_count_and_a_guess_is_declined_by_leaving_the_columns_o
     press(at, "Keep it as a count")
     assert "not look like counts" not in texts(at) and draft_of(at).columns == (0, 1, 2) and not any(grid(at)["guess"])
     upload(at, "mixed.csv", csv(mixed()[["a", "b", "c", "site", "bill"]]))
-    press(at, "Leave out these 2 columns")
+    press(at, "Leave out site and bill")
+    assert "2 columns left out: site, bill." in draft_of(at).steps[-1].words
     assert draft_of(at).columns == (0, 1, 2) and not at.error and draft_of(at).roles.needed() is None
 
 
@@ -106,6 +110,7 @@ def test_roles_chosen_in_the_table_of_columns():
     assert draft_of(at).columns == (0, 2, 4) and at.caption[0].value == "0"  # the table keeps its place
     at = edits(mixed(), view, {2: "exposure"}, {2: "exposure", 3: "exposure"})
     assert roles_in(at)[4:6] == ["ignore", "exposure"]
+    assert [step.words for step in draft_of(at).steps] == [f"Roles set: {name} exposure." for name in ("bill", "year")]
     assert at.caption[0].value == "1"  # shown anew, since the widget still holds the first
 
 
@@ -145,14 +150,32 @@ def test_missing_cells_of_a_covariate_are_counted_and_left_out():
     table.loc[[3, 4, 70], "bill"], table.loc[9, "site"] = np.nan, None
     at = press(upload(booted(), "blanks.csv", csv(table)), "Accept all guesses")
     said = at.error[0].value.replace("\\", "")
-    assert '"site" cannot play its role in 1 row, first in row 10' in said and button(at, "Find the graph").disabled
-    assert '"bill" cannot play its role in 3 rows, first in row 4.' in said and "4–5, 10, 71." in texts(at)
+    assert (
+        '"site" cannot play its role in 1 row, first in row 10: the cell is blank' in said
+        and button(at, "Find the graph").disabled
+    )
+    assert '"bill" cannot play its role in 3 rows, first in row 4:' in said and "4–5, 10, 71." in texts(at)
     press(at, "Leave out these 4 rows")
     now = draft_of(at)
     assert not at.error and len(now.table) == 116 and now.rows_left_out == ((4, 5), (10, 10), (71, 71))
     assert fit_start.new_run(now, "r", "auto").adjustment.rows == 116
     press(at, "Undo the last step")
     assert len(draft_of(at).table) == 120 and draft_of(at).adjusted == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("role", "cell", "why"),
+    [
+        ("covariate, continuous", "low", '"low" is not a number'),
+        ("exposure", 0, '"0" is not a number above 0'),
+        ("covariate, categorical", "rare", 'no other row has "rare"'),
+    ],
+)
+def test_a_cell_that_cannot_play_its_role_is_named_with_the_reason(role, cell, why):
+    table = mixed()[["a", "b", "c", "year"]].astype({"year": object})
+    table.loc[6, "year"] = cell
+    (problem,) = draft_facts.problems(draft_of(edits(table, [3], {0: role})))
+    assert problem.message.endswith(f"in 1 row, first in row 7: {why}.")
 
 
 def test_a_column_that_can_hardly_play_its_role_says_why():
@@ -294,7 +317,7 @@ def page_of_one_arm() -> None:
 
 def test_labels_that_are_not_columns_are_asked_about_and_taken_at_their_word():
     at = upload(booted(), "screen.csv", csv(screen(["NT", "sga", "b-KO_2", "a+C", "odd"])))
-    assert len(at.data_editor) == 1  # no arms without an intervention
+    assert not any("sets" in frame.value for frame in at.data_editor)  # no arms without an intervention
     press(at, "Accept this guess")
     assert at.error and button(at, "Find the graph").disabled
     assert arms(at)["rows"].tolist() == [60] * 5 and not arms(at)["sets"].map(len).any()

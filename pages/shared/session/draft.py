@@ -1,7 +1,7 @@
 """The draft of the session: the loaded table and the settings of the fit to come."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -160,9 +160,9 @@ def settings() -> Settings:
     return Settings() if draft is None else draft.settings
 
 
-def choose_columns(positions: tuple[int, ...]) -> None:
-    """Choose the count columns by position, in the table's order; columns with another role keep it."""
-    _change(lambda draft: {"columns": tuple(sorted({*positions} - {*draft.adjusted}))})
+def choose_columns(positions: Collection[int], words: str) -> None:
+    """Choose the count columns by position, as a step that `undo` takes back; columns with another role keep it."""
+    _record(lambda draft: {"columns": tuple(sorted({*positions} - {*draft.adjusted}))}, words)
 
 
 def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
@@ -205,24 +205,31 @@ def leave_out_rows(indices: np.ndarray, words: str) -> None:
     edit(words, LeaveOut(stretches(indices + 1)), is_of_rows=True)
 
 
-def leave_out_columns(positions: Collection[int], words: str) -> None:
-    """Leave columns out, as a step that `undo` takes back."""
-    _change(lambda draft: {"columns": tuple(sorted({*draft.columns} - {*positions})), **_step(draft, words)})
-
-
 def _reader(draft: Draft) -> Callable[..., pd.DataFrame] | None:
     return None if draft.file is None else draft.file.read
 
 
 def _step(draft: Draft, words: str, *changes: Edit) -> dict[str, Any]:
     step = Step(words, changes, draft.columns, draft.rows_left_out, draft.roles)
-    return {"loaded": draft.table if draft.loaded is None else draft.loaded, "steps": (*draft.steps, step)}
+    loaded = draft.table if draft.loaded is None else draft.loaded
+    return {"loaded": loaded, "steps": (*draft.steps, step), "undone": ()}
 
 
-def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str = "") -> None:
+def _record(of: Callable[[Draft], dict[str, Any]], words: str) -> None:
+    """Change the choice or the roles of columns, as a step unless nothing changes."""
+
+    def recorded(draft: Draft) -> dict[str, Any]:
+        fields = of(draft)
+        is_same = all(getattr(draft, name) == value for name, value in fields.items())
+        return {} if is_same else fields | _step(draft, words)
+
+    _change(recorded)
+
+
+def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str) -> None:
     """Give columns their roles, by position; a former exposure or group is ignored from then on.
 
-    `words` says what is done, in one sentence, if `undo` can take it back. InputError if one of the columns shares its
+    `words` says what is done, in one sentence; `undo` can take it back. InputError if one of the columns shares its
     name with others.
     """
 
@@ -234,59 +241,42 @@ def set_roles(roles: Mapping[int, str | tuple[str, str]], words: str = "") -> No
                 raise InputError(f'{times[names[position]]} columns are called "{names[position]}": rename them first.')
         single = {names[position]: role for position, role in roles.items() if times[names[position]] == 1}
         columns = tuple(sorted({*draft.columns} - {*roles} | counts))
-        return {"columns": columns, "roles": draft.roles.with_roles(single), **(_step(draft, words) if words else {})}
+        return {"columns": columns, "roles": draft.roles.with_roles(single)}
 
-    _change(changed)
-
-
-def set_exposure(which: str | None) -> None:
-    """Compute the exposure from the counts, or not; a former exposure column is ignored from then on."""
-    _change(lambda draft: {"roles": draft.roles.computing(which)})
+    _record(changed, words)
 
 
-def declare(computed: Roles, words: str) -> None:
-    """Declare what is computed from the rows: an exposure, the row number, or blocks, which replace a group.
-
-    `words` says what is done, in one sentence; `undo` can take it back.
-    """
-    _change(lambda draft: {"roles": draft.roles.declaring(computed), **_step(draft, words)})
-
-
-def set_row_order(row_number: bool, blocks: int | None) -> None:
-    """Adjust for the row number, or for blocks of rows, which replace a group; or for neither."""
-    _change(lambda draft: {"roles": draft.roles.in_order(row_number, blocks)})
-
-
-def set_group_effects(are_wanted: bool) -> None:
-    """Adjust for every group, or not."""
-    _change(lambda draft: {"roles": replace(draft.roles, group_effects=are_wanted)})
-
-
-def set_targets(targets: Mapping[str, Sequence[str] | None]) -> None:
-    """Declare what labels of the intervention set: columns, none for a control, or None for the label's own meaning."""
-
-    def changed(draft: Draft) -> dict[str, Any]:
-        updated = {**draft.roles.targets, **targets}
-        labelled = {label: nodes for label, nodes in updated.items() if nodes is not None}
-        return {"roles": replace(draft.roles, targets=labelled)}
-
-    _change(changed)
+def change_roles(of: Callable[[Roles], Roles], words: str) -> None:
+    """Replace the roles by a function of them, such as an exposure computed from the counts; `words` as `set_roles`."""
+    _record(lambda draft: {"roles": of(draft.roles)}, words)
 
 
 def undo(steps: int = 1) -> None:
-    """Take back the last steps."""
+    """Take back the last steps; `redo` takes them again."""
     draft = current()
     if draft is None or draft.loaded is None or not 0 < steps <= len(draft.steps):
         return
-    remaining_steps, undone = draft.steps[:-steps], draft.steps[-steps:]
-    if not any(step.edits for step in undone):
-        _change(lambda draft: {"columns": undone[0].columns, "roles": undone[0].roles, "steps": remaining_steps})
+    remaining, undone = draft.steps[:-steps], draft.steps[-steps:]
+    again = tuple(step.at(state) for step, state in zip(undone, [*undone[1:], draft], strict=True))
+    table = draft.table
+    if any(step.edits for step in undone):
+        table = applied(draft.loaded, chain.from_iterable(step.edits for step in remaining), _reader(draft))
+    _move(table, undone[0], remaining, (*again, *draft.undone))
+
+
+def redo() -> None:
+    """Take the step again that `undo` took back last."""
+    draft = current()
+    if draft is None or not draft.undone:
         return
-    table = applied(draft.loaded, chain.from_iterable(step.edits for step in remaining_steps), _reader(draft))
-    is_of_rows = all(step.edits for step in undone) and list(table.columns) == list(draft.table.columns)
-    source = draft if is_of_rows else undone[0]
-    fields = {"key": drafts.new_token(), "steps": remaining_steps, "rows_left_out": undone[0].rows_left_out}
-    _change(lambda draft: {"table": table, "columns": source.columns, "roles": source.roles, **fields})
+    step, *later = draft.undone
+    _move(applied(draft.table, step.edits, _reader(draft)), step, (*draft.steps, step.at(draft)), tuple(later))
+
+
+def _move(table: pd.DataFrame, state: Step, steps: tuple[Step, ...], undone: tuple[Step, ...]) -> None:
+    fields = {"columns": state.columns, "roles": state.roles, "rows_left_out": state.rows_left_out}
+    fields |= {"table": table, "steps": steps, "undone": undone}
+    _change(lambda draft: fields if table is draft.table else {**fields, "key": drafts.new_token()})
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:
@@ -335,8 +325,8 @@ def change_settings(**changes: Any) -> None:
 def _change(of: Callable[[Draft], dict[str, Any]]) -> None:
     """Replace fields of the draft, if there is one, by a function of it; the draft is then the user's own."""
     draft = current()
-    if draft is not None:
-        _keep(replace(draft, **of(draft), run=None, is_of_run=False))
+    if draft is not None and (fields := of(draft)):
+        _keep(replace(draft, **fields, run=None, is_of_run=False))
 
 
 def started_as(started: runs.Run) -> None:

@@ -12,7 +12,7 @@ from disco.hidden.all_artefacts import AT_ONCE, Artefacts, looked_for
 from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback
-from disco.table import counts, dispersion, rows
+from disco.table import counts, dispersion, roles, rows
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import names_of
 from disco.table.finding import Finding
@@ -22,7 +22,6 @@ from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import tidied
 from disco.table.prepared import is_continuous, prepare
-from disco.table.roles import unusable_rows
 from disco.words import how_many, plural
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
@@ -80,26 +79,26 @@ def _of_roles(draft: Draft) -> list[Finding]:
         return []
     if bad_rows := unusable(draft):
         numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
-        return [_of_rows(name, numbers[bad], index[bad][0]) for name, bad in bad_rows.items()]
+        return [_of_rows(draft, name, numbers[bad], index[bad][0]) for name, bad in bad_rows.items()]
     why = _why_not(draft)
     return [] if why is None else [Finding("role", why, blocking=True)]
 
 
-def _of_rows(name: str, bad: np.ndarray, first: object) -> Finding:
-    which = rows.row_in_words(bad[0], first)
-    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}.'
+def _of_rows(draft: Draft, name: str, bad: np.ndarray, first: object) -> Finding:
+    which, why = rows.row_in_words(bad[0], first), why_unusable(draft, name)
+    what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}: {why}.'
     remedy = "Leave these rows out, or give the column another role."
     return Finding("role", what, remedy, blocking=True, rows=(int(bad[0]),))
 
 
 @cached(lambda draft: (*_roles_key(draft), draft.settings.folds), "Checking the roles …")
 def _why_not(draft: Draft) -> str | None:
-    columns, roles = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
+    columns, needed = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
     try:
         if _counts(draft) is None:  # their problems are reported elsewhere
-            roles.split(columns)
+            needed.split(columns)
         else:
-            prepare(columns, roles, draft.settings.folds)
+            prepare(columns, needed, draft.settings.folds)
     except InputError as error:
         return str(error)
     return None
@@ -191,9 +190,14 @@ def _guesses(draft: Draft) -> dict[int, Guess]:
 @cached(_roles_key)
 def unusable(draft: Draft) -> dict[str, np.ndarray]:
     """`disco.table.roles.unusable_rows` of the draft, where they are less than half of the rows."""
-    roles = draft.roles.needed()
-    bad_rows = {} if roles is None else unusable_rows(draft.table.iloc[:, [*draft.columns, *draft.adjusted]], roles)
+    needed, used = draft.roles.needed(), draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
+    bad_rows = {} if needed is None else roles.unusable_rows(used, needed)
     return {name: bad for name, bad in bad_rows.items() if bad.mean() < 0.5}
+
+
+def why_unusable(draft: Draft, name: str) -> str:
+    """Why a column cannot have its role in the first of its `unusable` rows, with the cell."""
+    return roles.why_unusable(draft.table, draft.roles, name, int(np.argmax(unusable(draft)[name])))
 
 
 def suggestions(draft: Draft) -> list[Finding]:
@@ -269,8 +273,8 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
     """The search for artefacts in a draft of counts; its result is cached whatever is dismissed."""
 
     def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
-        roles, reasons = draft.roles.needed(), draft.dismissed
-        return looked_for(table, roles, columns_aside, reasons, callback=callback, left_out=draft.rows_left_out)
+        needed, reasons = draft.roles.needed(), draft.dismissed
+        return looked_for(table, needed, columns_aside, reasons, callback=callback, left_out=draft.rows_left_out)
 
     return Slow(
         ("artefacts", draft.key, *draft.columns, repr(draft.roles)),

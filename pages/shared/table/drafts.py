@@ -60,7 +60,7 @@ class Step:
     Attributes:
         words: what was done, one sentence.
         edits: make the new table of the previous one; none if only the choice or the roles of columns changed.
-        columns, rows_left_out, roles: of the previous draft.
+        columns, rows_left_out, roles: of the previous draft, or of the next one if the step was undone.
     """
 
     words: str
@@ -68,6 +68,10 @@ class Step:
     columns: tuple[int, ...]
     rows_left_out: Stretches
     roles: Roles
+
+    def at(self, state: "Draft | Step") -> "Step":
+        """The step with the columns, rows left out and roles of another state."""
+        return replace(self, columns=state.columns, rows_left_out=state.rows_left_out, roles=state.roles)
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Draft:
         teaching: pages hide the truth until the reader reveals it; runs of the draft inherit this.
         key: stands for the table in caches, so a large table is not hashed at every access.
         loaded: the table before `steps`, if there are any.
+        undone: the steps taken back since then, the next one to take again first.
         rows_left_out: of the loaded table, as stretches (`disco.table.rows`).
         knowledge: the rules that the draft's runs follow.
         roles: given to columns by the reader, including count and ignore; those columns get no further guess.
@@ -106,6 +111,7 @@ class Draft:
     file: File | None = None
     loaded: pd.DataFrame | None = None
     steps: tuple[Step, ...] = ()
+    undone: tuple[Step, ...] = ()
     rows_left_out: Stretches = ()
     knowledge: Knowledge | None = None
     roles: Roles = field(default_factory=Roles)
