@@ -211,8 +211,8 @@ class Run:
         write_status(self.path, work, status, durable=durable)
         return status
 
-    def delete(self) -> None:
-        """Delete its folder and its link; an `InputError` if it is queued or running."""
+    def delete(self, into: Path | None = None) -> None:
+        """Delete its folder or move it to `into`, and delete its link; an `InputError` if it is queued or running."""
         self.check_own()
         lock = Lock.take(self.lock_path) if self.lock_path.is_file() and not self.lock_path.is_symlink() else None
         if lock is None and self.alive:
@@ -220,7 +220,11 @@ class Run:
         try:
             if lock is not None:
                 lock.free_folder()
-            shutil.rmtree(self.path)
+            if into is None:
+                shutil.rmtree(self.path)
+            else:
+                into.parent.mkdir(exist_ok=True)
+                shutil.move(self.path, into)
         except OSError as error:
             raise InputError(f"{error.filename or self.path} cannot be removed ({error.strerror}).") from error
         finally:

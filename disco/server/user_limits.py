@@ -44,7 +44,8 @@ class UserLimits(Limits):
         used, limit = folder_bytes(runs_root()), self.disk * _GB
         if used >= limit:
             raise InputError(
-                f"Your runs take {size(used)}, and this server gives each user {size(limit)}: delete some on Runs."
+                f"Your runs take {size(used)}, and this server gives each user {size(limit)}: delete some on Runs, and "
+                "empty the trash there."
             )
 
     def check_table(self, rows: int, columns: int) -> None:

@@ -1,11 +1,13 @@
-"""Deletes runs, several at once, and folders that cannot be opened; always asks first. Owns the key `runs_problem`."""
+"""Deletes runs and folders that cannot be opened, and restores runs of the trash. Owns the key `runs_problem`."""
+
+from pathlib import Path
 
 import streamlit as st
 
 from disco.errors import InputError
-from disco.runs import Run, Unreadable
+from disco.runs import Run, Unreadable, trash
 from disco.subjects import FIT
-from disco.words import how_many, plural
+from disco.words import how_many, plural, size
 from pages.shared import session
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import WORKS, bullets, code, plain
@@ -26,8 +28,7 @@ def section(picked: list[Run]) -> None:
             st.caption(f"{len(busy) - _MOST_NAMED:,} more runs have work in progress and are kept.")
         if not free:
             return
-        what = plural(len(free), "this run, with its table", "these runs, with their tables")
-        st.markdown(f"Delete {what}, networks and results? This cannot be undone.")
+        st.markdown(f"Move {plural(len(free), 'this run', 'these runs')} to the trash? It keeps the last {trash.MOST}.")
         st.markdown(bullets([code(run.name) for run in free], _MOST_NAMED))
         if st.button(f"Delete {how_many(len(free), 'run')}", type="primary", key="runs_delete"):
             _delete(free)
@@ -38,7 +39,7 @@ def _delete(selected: list[Run]) -> None:
     current, problems = session.run.current(), []
     for run in selected:
         try:
-            run.delete()
+            trash.discard(run)
         except InputError as error:
             problems.append(str(error))
             continue
@@ -47,6 +48,38 @@ def _delete(selected: list[Run]) -> None:
     if problems:
         st.session_state[PROBLEM] = " ".join(problems)  # shown by the page, whose table is drawn again
     st.rerun()
+
+
+def trashed() -> None:
+    """The deleted runs, each with a button that restores it, and one that empties the trash; nothing without any."""
+    paths, taken = trash.discarded()
+    if not paths:
+        return
+    with st.expander(f"Trash: {how_many(len(paths), 'deleted run')}, {size(taken)}", icon=":material/delete:"):
+        for path in paths:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(plain(_name(path)))
+                st.button("Restore", key=f"restore_{path.name}", type="tertiary", on_click=_restore, args=(path,))
+        with st.popover("Empty the trash", icon=":material/delete_forever:", type="tertiary"):
+            st.markdown(f"Delete {how_many(len(paths), 'run')} from disk? This cannot be undone.")
+            st.button("Empty", key="empty_trash", type="primary", on_click=_empty)
+
+
+def _name(path: Path) -> str:
+    try:
+        return Run(path).name
+    except InputError:
+        return path.name
+
+
+def _restore(path: Path) -> None:
+    with errors.deferred(PROBLEM):
+        trash.restore(path)
+
+
+def _empty() -> None:
+    with errors.deferred(PROBLEM):
+        trash.empty()
 
 
 def unreadable(folders: list[Unreadable]) -> None:

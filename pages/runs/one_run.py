@@ -45,7 +45,7 @@ def section(run: Run) -> None:
 
 
 def _rename(run: Run) -> None:
-    with st.popover("Rename", icon=":material/edit:"):
+    with st.popover("Rename", icon=":material/edit:"), st.form(f"runs_form_{run.id}", border=False):
         name = st.text_input(
             "New name",
             run.name,
@@ -53,7 +53,7 @@ def _rename(run: Run) -> None:
             key=f"runs_name_{run.id}_{run.name}",
             help="Leave empty to restore the original name. Its address does not change.",
         )
-        if st.button("Rename", type="primary", key=f"runs_rename_{run.id}"):
+        if st.form_submit_button("Rename", type="primary", key=f"runs_rename_{run.id}"):
             with errors.caught():
                 run.rename(name or "")
                 st.rerun()

@@ -32,5 +32,6 @@ else:
         comparison.section(*picked)
     if picked:
         deleting.section(picked)
+deleting.trashed()
 incoming.examples()
 deleting.unreadable(damaged)

@@ -41,7 +41,7 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
         "group",
     ]
     assert "4 columns do not look like counts" in texts(at) and button(at, "Find the graph").disabled
-    assert at.data_editor[0].value["accept"].all() and "3 columns leave the graph: site, bill, year" in texts(at)
+    assert at.data_editor[0].value["accept"].all() and "3 columns leave the graph\\: site, bill, year" in texts(at)
     press(at, "Accept all guesses")
     now = draft_of(at)
     assert now.columns == (0, 1, 2) and now.adjusted == (3, 4, 5, 6) and not at.error

@@ -17,7 +17,7 @@ from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports.bundled import example
 from disco.reports.summary import Summary
-from disco.runs import Status
+from disco.runs import Status, trash
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.fit import results
 from disco.subjects.fit.results import StoredFit
@@ -154,7 +154,9 @@ def test_a_run_is_renamed_and_every_page_says_so(tick):
     booted("graph", run=run.id)  # so that its result has been read
     tick(run)
     at = booted("runs", run=run.id)
-    at.text_input(key=f"runs_name_{run.id}_first").set_value("<b>second</b> $x$")
+    name = at.text_input(key=f"runs_name_{run.id}_first")
+    assert name.proto.form_id  # Enter renames
+    name.set_value("<b>second</b> $x$")
     at.button(key=f"runs_rename_{run.id}").click().run()
     assert not at.exception and listed(at)["name"].tolist() == ["▸ <b>second</b> $x$"]
     assert "`<b>second</b> $x$`" in texts(booted("graph", run=run.id))
@@ -274,6 +276,11 @@ def test_several_runs_are_deleted_after_they_are_named(tick):
     assert "- `*a*`" in texts(at) and "- `b`" in texts(at) and "- `c`" not in texts(at)
     at.button(key="runs_delete").click().run()
     assert not at.exception and runs.list_runs() == [third] and "run" not in at.query_params
+    assert "Trash: 2 deleted runs" in [box.label for box in at.expander][-1]
+    next(found for found in at.button if found.key.startswith("restore_")).click().run()
+    assert not at.exception and {run.id for run in runs.list_runs()} == {first.id, third.id}
+    at.button(key="empty_trash").click().run()
+    assert not at.exception and trash.discarded() == ([], 0) and len(runs.list_runs()) == 2
 
 
 def test_a_run_that_is_worked_on_stays(tick):
@@ -294,10 +301,10 @@ def test_a_run_that_cannot_be_deleted_is_named_and_the_others_go(tick, monkeypat
     first, second = finished_run(4, "first"), finished_run(4, "second")
     delete = runs.Run.delete
 
-    def refused(run: runs.Run) -> None:
+    def refused(run: runs.Run, into: Path) -> None:
         if run == first:
             raise InputError("The run first is queued or running; cancel it first.")
-        delete(run)
+        delete(run, into)
 
     monkeypatch.setattr(runs.Run, "delete", refused)
     tick(first, second)
