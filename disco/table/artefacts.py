@@ -205,12 +205,12 @@ def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Findi
     related = {name: count for name, count in shifted.items() if count >= _LEAST_SHIFTED}
     if related:
         words = [f'"{name}" ({count:,} of {counts.shape[1]:,} columns)' for name, count in related.items()]
-        goes = plural(len(words), "A column that is left aside goes", "Columns that are left aside go")
+        goes = plural(len(words), "A column that is not used goes", "Columns that are not used go")
         yield Finding(
             "covariate",
             f"{goes} with the counts: {listed(words, _NAMED)}.",
-            "What goes with several counts may be their common cause, and that alone joins them: declare "
-            f"{plural(len(words), 'it', 'them')} as covariate or group.",
+            "It may be their cause or their effect. A common cause joins them: adjust for it, as covariate or group. "
+            "Do not adjust for an effect, since that creates edges between its causes.",
             columns=tuple(related),
             roles=Roles({name: candidates[name][1].declaration for name in related}),
         )

@@ -15,7 +15,7 @@ from disco.table.cells import free_name, names_of
 from disco.table.formats.reading import Reading
 from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
 from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
-from disco.table.values import blank_as_zero, rounded, with_counts_behind
+from disco.table.values import as_binary, blank_as_zero, rounded, with_counts_behind
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,13 @@ class AsNumbers:
     """Read numbers that these columns store as text."""
 
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AsBinary:
+    """Take the two texts of columns for 0 and 1: name → the text that is 1."""
+
+    ones: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,7 @@ Edit: TypeAlias = (
     | Pivot
     | LeaveOut
     | AsNumbers
+    | AsBinary
     | BlankAsZero
     | Round
     | Restore
@@ -174,6 +182,8 @@ def _edited(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] |
             return without_rows(table, positions(rows, len(table)))
         case AsNumbers(columns):
             return read_as_numbers(table, columns)
+        case AsBinary(ones):
+            return as_binary(table, ones)
         case BlankAsZero(but):
             return blank_as_zero(table, but)
         case Round(but):

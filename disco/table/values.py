@@ -1,13 +1,13 @@
 """Numbers that are not plain counts, made counts: blank cells, estimates, and counts that were normalised."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, columns_of, is_blank, names_of, numbers_of, numeric
+from disco.table.cells import as_whole, columns_of, is_blank, is_number, names_of, numbers_of, numeric
 from disco.table.formats.normalised import Restored, restored
 from disco.table.guesses import is_measure
 from disco.table.rows import readable
@@ -26,6 +26,10 @@ class Numbers:
         pairs = list(columns)
         values = np.column_stack([cells for _, cells in pairs]) if pairs else np.empty((rows, 0))
         return cls([at for at, _ in pairs], values)
+
+
+_YES = {"yes", "y", "true", "t", "ja", "j", "oui", "o", "si", "sí", "sim", "s", "da", "positive", "pos", "present"}
+_YES |= {"pass", "passed", "success", "case", "treated", "dead", "died"}
 
 
 def are_whole(table: pd.DataFrame) -> bool:
@@ -121,3 +125,31 @@ def shares(table: pd.DataFrame) -> float | None:
         if (np.abs(totals - total) <= 0.01 * total).all() and (values % 1 != 0).any():
             return total
     return None
+
+
+def two_texts(column: pd.Series) -> tuple[str, str] | None:
+    """The two texts of a column that holds no other cells but blank ones, the one that is 0 first; None otherwise."""
+    if pd.api.types.is_numeric_dtype(column):
+        return None
+    texts = _texts(column).dropna().unique().tolist()
+    if len(texts) != 2 or any(map(is_number, texts)):
+        return None
+    first, second = sorted(texts, key=lambda text: (text.lower() in _YES, text))
+    return first, second
+
+
+def as_binary(table: pd.DataFrame, ones: Mapping[str, str]) -> pd.DataFrame:
+    """The table with 0 and 1 for the two texts of some columns: name → the text that is 1; InputError for others."""
+    changed = table.copy()
+    for position, name in enumerate(names_of(table)):
+        if name in ones:
+            texts, column = two_texts(table.iloc[:, position]), _texts(table.iloc[:, position])
+            if texts is None or ones[name] not in texts:
+                raise InputError(f'"{name}" does not hold two texts, of which "{ones[name]}" is 1.')
+            is_one = (column == ones[name]).astype("Int64")
+            changed.isetitem(position, is_one.astype("float64" if column.isna().any() else "int64"))
+    return changed
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    return column.astype("string").str.strip().replace("", pd.NA)

@@ -82,7 +82,7 @@ def _declare(roles: Roles) -> None:
 
 def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
     change = AddKinds(kinds).apart_from(names_of(draft.table))
-    session.draft.add_columns(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
+    session.draft.edit_with_roles(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
     columns.taken_anew()
 
 

@@ -143,6 +143,6 @@ def _offer_samples(draft: Draft, name: str, data: bytes) -> None:
     roles = roles_of(added)
     st.markdown(f"{plain(str(match))} Roles: {plain(in_words(roles))}.")
     if st.button("Join these columns", key="samples_join", icon=":material/join:"):
-        session.draft.add_columns(added, roles, f"Joined {name}. {match} Roles: {in_words(roles)}.")
+        session.draft.edit_with_roles(added, roles, f"Joined {name}. {match} Roles: {in_words(roles)}.")
         columns.taken_anew()
         st.rerun()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from disco.table.edits import AsBinary
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.words import how_many, listed, plural
@@ -30,6 +31,10 @@ _ORDER_HELP = (
     "number, or for whatever changes by blocks of consecutive rows. Rows of a block are then a group."
 )
 _BLOCKS, _LEAST_LENGTH = 60, 5  # of rows: how many at most, and rows of each at least
+_BINARY_HELP = (
+    "An outcome, such as purchase yes or no, may be an effect of the counts. As a node of 0 and 1 it gets edges; as a "
+    "covariate it is only adjusted for."
+)
 _HELP = (
     "How deep, how long or how widely each row was counted. To use a column, give it this role in the table above. "
     "Total: the sum of a row's counts. Median of ratios: a size factor that a few large counts do not dominate."
@@ -81,6 +86,7 @@ def panel(draft: Draft) -> None:
             st.button(label, key="keep_counts", on_click=_take, args=(draft, {}, numbers))
         if chosen := [position for position in guesses if position in draft.columns]:
             faults.leave_out_button(draft, chosen, "leave_asked", "")
+        binary_node(draft)
 
 
 def _ticked(draft: Draft, guesses: dict[int, Guess]) -> dict[int, Guess]:
@@ -109,6 +115,25 @@ def _ticked(draft: Draft, guesses: dict[int, Guess]) -> dict[int, Guess]:
         alt="Guesses at the roles of columns, with the reason of each",
     )
     return {at: guess for (at, guess), is_ticked in zip(guesses.items(), edited["accept"], strict=True) if is_ticked}
+
+
+def binary_node(draft: Draft) -> None:
+    """A box that makes a column of two texts, such as yes and no, a node of 0 and 1; nothing without such a column."""
+    columns_of_two = draft_facts.two_texts(draft)
+    if not columns_of_two:
+        return
+    with st.popover("Make a 0/1 node", icon=":material/toggle_on:", help=_BINARY_HELP):
+        name = st.selectbox("Column of two texts", list(columns_of_two), key=f"binary_{draft.key}")
+        texts = columns_of_two[name]
+        one = st.radio("Text that is 1", texts[::-1], key=f"binary_one_{draft.key}_{name}", horizontal=True)
+        zero = texts[one == texts[0]]
+        words = f'{name} is a count: "{one}" is 1 and "{zero}" is 0.'
+        st.button("Make it a node", key="binary", type="primary", on_click=_make_binary, args=(name, one, words))
+
+
+def _make_binary(name: str, one: str, words: str) -> None:
+    session.draft.edit_with_roles(AsBinary({name: one}), {name: "count"}, words)
+    columns.taken_anew()
 
 
 def _leave(draft: Draft, positions: set[int]) -> str:
@@ -152,6 +177,8 @@ def exposure(draft: Draft) -> None:
             help=_HELP,
         )
         _order(draft)
+        if not _open(draft):
+            binary_node(draft)
         if has_group:
             effects = f"effects_{draft.key}"
             st.session_state[effects] = draft.roles.group_effects

@@ -8,9 +8,12 @@ from made_up import finished_run, of_an_older_version
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
-from disco.runs import beside
+from disco.errors import InputError
+from disco.runs import beside, origin
 from disco.subjects.studies import portal
+from disco.table.edits import AsBinary, applied
 from disco.table.roles import Roles
+from disco.table.values import two_texts
 from pages.data import columns
 from pages.shared.table import draft_facts
 from pages.shared.work import fit_start
@@ -67,6 +70,30 @@ def test_a_number_stays_a_count_and_a_guess_is_declined_by_leaving_the_columns_o
     press(at, "Leave out site and bill")
     assert "2 columns left out: site, bill." in draft_of(at).steps[-1].words
     assert draft_of(at).columns == (0, 1, 2) and not at.error and draft_of(at).roles.needed() is None
+
+
+def test_a_column_of_two_texts_becomes_a_node_of_0_and_1_and_back():
+    table = poisson().assign(Purchase=["Yes", "No", " Yes"] * 30)
+    at = upload(booted(), "web.csv", csv(table))
+    at.button(key="binary").click().run()
+    now = draft_of(at)
+    assert now.table["Purchase"].tolist() == [1, 0, 1] * 30 and now.columns == (0, 1, 2, 3) and not at.error
+    assert '"Yes" is 1' in now.steps[-1].words and now.steps[-1].edits == (AsBinary({"Purchase": "Yes"}),)
+    run = fit_start.new_run(now, "binary", "auto")
+    assert run.nodes[3] == "Purchase" and origin.of(run).edits[0] == AsBinary({"Purchase": "Yes"})
+    press(at, "Undo the last step")
+    assert draft_of(at).table["Purchase"].iloc[0] == "Yes" and draft_of(at).roles == Roles()
+    press(at, "Accept this guess")
+    at.radio[0].set_value("No").run()
+    at.button(key="binary").click().run()
+    assert draft_of(at).table["Purchase"].tolist() == [0, 1, 0] * 30 and not draft_of(at).adjusted
+
+
+@pytest.mark.parametrize("cells", [["a", "b", "c"], ["a", "a", ""], ["1", "0", "1"], [1, 0, 1]])
+def test_other_columns_do_not_become_nodes_of_0_and_1(cells):
+    assert two_texts(pd.Series(cells)) is None
+    with pytest.raises(InputError, match="does not hold two texts"):
+        applied(pd.DataFrame({"x": cells}), [AsBinary({"x": "a"})])
 
 
 def page_of_one_edit() -> None:

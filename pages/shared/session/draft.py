@@ -18,7 +18,7 @@ from disco.paper.settings import Settings
 from disco.runs.origin import Origin, Source
 from disco.subjects import stamps
 from disco.table.cells import names_of
-from disco.table.edits import AddColumns, AddKinds, Edit, LeaveOut, applied, rows_left_out_by
+from disco.table.edits import AddColumns, AddKinds, AsBinary, Edit, LeaveOut, applied, rows_left_out_by
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import stretches
@@ -189,13 +189,16 @@ def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
     _change(edited)
 
 
-def add_columns(change: AddKinds | AddColumns, added: Mapping[str, str | tuple[str, str]], words: str) -> None:
-    """Add columns with roles other than count, as a step that `undo` takes back; errors as `edit`."""
+def edit_with_roles(
+    change: AsBinary | AddKinds | AddColumns, new_roles: Mapping[str, str | tuple[str, str]], words: str
+) -> None:
+    """Change or add columns and give them roles, as a step that `undo` takes back; errors as `edit`."""
 
     def changed(draft: Draft) -> dict[str, Any]:
-        roles = draft.roles.with_roles(added)
-        table = applied(draft.table, (change,))
-        return {"table": table, "roles": roles, "key": drafts.new_token(), **_step(draft, words, change)}
+        table, roles = applied(draft.table, (change,)), draft.roles.with_roles(new_roles)
+        counts = with_names(table, [name for name, role in new_roles.items() if role == "count"])
+        fields = {"columns": tuple(sorted({*draft.columns, *counts})), "key": drafts.new_token()}
+        return {"table": table, "roles": roles, **fields, **_step(draft, words, change)}
 
     _change(changed)
 

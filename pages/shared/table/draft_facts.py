@@ -12,9 +12,9 @@ from disco.hidden.all_artefacts import AT_ONCE, Artefacts, looked_for
 from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback
-from disco.table import counts, dispersion, roles, rows
+from disco.table import counts, dispersion, roles, rows, values
 from disco.table.artefacts import COMMON, READINGS
-from disco.table.cells import names_of
+from disco.table.cells import columns_of, names_of
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
@@ -185,6 +185,13 @@ def has_guesses(draft: Draft) -> bool:
 @cached(_table_key)
 def _guesses(draft: Draft) -> dict[int, Guess]:
     return guess_roles(draft.table)
+
+
+@cached(_table_key)
+def two_texts(draft: Draft) -> dict[str, tuple[str, str]]:
+    """The columns that hold two texts, with these, the one that is 0 first: name → texts."""
+    pairs = {name: values.two_texts(column) for name, column in columns_of(draft.table)}
+    return {name: pair for name, pair in pairs.items() if pair is not None}
 
 
 @cached(_roles_key)
