@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -110,14 +111,14 @@ def _table(draft: Draft, rows: dict[str, int], targets: dict[str, tuple[str, ...
             "note": [_note(targets[label], rows[label]) for label in keys],
         }
     )
-    key = f"arms_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(draft.columns))}"
+    key = _grid(draft)
     st.data_editor(
         frame,
         key=key,
         hide_index=True,
         height=min(36 * len(frame) + 40, 400),
         disabled=["label", "rows", "note"],
-        on_change=lambda: _edited(key, keys),
+        on_change=partial(_heard, key, keys),
         column_config={
             "label": st.column_config.TextColumn("Label", pinned=True, width=180),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
@@ -138,6 +139,16 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
         return "rows to compare with"
     few = f"; too few rows, at least {FEWEST} are needed" if rows < FEWEST else ""
     return ("several at once: gives no rule" if len(nodes) > 1 else "an arm") + few
+
+
+def _grid(draft: Draft) -> str:
+    return f"arms_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(draft.columns))}"
+
+
+def _heard(key: str, keys: list[str]) -> None:
+    draft = session.draft.current()
+    if draft is not None and key == _grid(draft):  # the browser may repeat the edits of a grid that was replaced
+        _edited(key, keys)
 
 
 def _edited(key: str, keys: list[str]) -> None:

@@ -1,6 +1,7 @@
 """The table of columns: facts, search, and the role of each. Owns the keys `columns_…`."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -98,7 +99,7 @@ def named(draft: Draft, positions: Collection[int]) -> str:
 
 def _table(draft: Draft, view: list[int]) -> None:
     frame = _frame(draft, view)
-    key = f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
+    key = _grid(draft, view)
     errors.show(_PROBLEM)
     st.data_editor(
         frame,
@@ -106,11 +107,21 @@ def _table(draft: Draft, view: list[int]) -> None:
         hide_index=True,
         height=min(36 * len(frame) + 40, 480),
         disabled=[name for name in frame if name != "role"],
-        on_change=lambda: edited(key, view),
+        on_change=partial(_heard, key, view),
         column_config=config(frame),
         placeholder="",
         alt="Columns of the table with their roles and their counts' properties",
     )
+
+
+def _heard(key: str, view: list[int]) -> None:
+    draft = session.draft.current()
+    if draft is not None and key == _grid(draft, view):  # the browser may repeat the edits of a grid that was replaced
+        edited(key, view)
+
+
+def _grid(draft: Draft, view: list[int]) -> str:
+    return f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
 
 
 def edited(key: str, view: list[int]) -> None:

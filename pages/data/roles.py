@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from pages.data import columns, faults, reshaping
 from pages.shared import session
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
+from pages.shared.widgets.answers import agreeing, valid
 from pages.shared.widgets.names import STOPS, WARNS, code, plain, shown
 
 _MOST = 8
@@ -164,15 +166,15 @@ def exposure(draft: Draft) -> None:
     if of_column:
         labels[_COLUMN] = f"Column {shown(of_column[0], 40)}"
     current = _COLUMN if of_column else draft.roles.exposure or _NONE
-    key = f"exposure_{draft.key}_{current}"
+    name = f"exposure_{draft.key}"
+    key = agreeing(name, current)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Exposure",
             list(labels),
-            list(labels).index(current),
             format_func=lambda which: labels.get(which, ""),
             key=key,
-            on_change=lambda: _choose(key),
+            on_change=valid(key, labels, _choose, name),
             width=260,
             help=_HELP,
         )
@@ -181,11 +183,11 @@ def exposure(draft: Draft) -> None:
             binary_node(draft)
         if has_group:
             effects = f"effects_{draft.key}"
-            st.session_state[effects] = draft.roles.group_effects
+            key = agreeing(effects, draft.roles.group_effects)
             st.toggle(
                 "Adjust for every group",
-                key=effects,
-                on_change=lambda: _adjust_for_groups(st.session_state[effects]),
+                key=key,
+                on_change=valid(key, (False, True), _adjust_for_groups, effects),
                 help="Each group is also a level of a categorical covariate.",
             )
     if current != _NONE:
@@ -196,22 +198,21 @@ def _order(draft: Draft) -> None:
     blocks = draft.roles.blocks or min(_BLOCKS, len(draft.table) // _LEAST_LENGTH)
     labels = {"none": "Means nothing", "number": "Adjust for the row number", "blocks": f"Adjust for {blocks} blocks"}
     current = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"
-    key = f"order_{draft.key}_{current}_{blocks}"
+    name = f"order_{draft.key}_{blocks}"
+    key = agreeing(name, current)
     st.selectbox(
         "Order of the rows",
         list(labels),
-        list(labels).index(current),
         format_func=lambda which: labels.get(which, ""),
         key=key,
-        on_change=lambda: _set_order(key, blocks),
+        on_change=valid(key, labels, partial(_set_order, blocks), name),
         disabled=blocks < 2,
         width=260,
         help=_ORDER_HELP,
     )
 
 
-def _set_order(key: str, blocks: int) -> None:
-    chosen = st.session_state[key]
+def _set_order(blocks: int, chosen: str) -> None:
     order = {"number": "adjusted for the row number", "blocks": f"adjusted for {blocks} blocks"}
     _change(
         lambda roles: roles.in_order(chosen == "number", blocks if chosen == "blocks" else None),
@@ -224,8 +225,7 @@ def _adjust_for_groups(are_wanted: bool) -> None:
     _change(lambda roles: replace(roles, group_effects=are_wanted), words)
 
 
-def _choose(key: str) -> None:
-    chosen = st.session_state[key]
+def _choose(chosen: str) -> None:
     if chosen != _COLUMN:
         which = None if chosen == _NONE else chosen
         _change(lambda roles: roles.computing(which), f"Exposure: {_WORDS[chosen].lower()}.")

@@ -366,3 +366,28 @@ def test_targets_are_chosen_and_taken_back_in_the_table():
     at.session_state["edit"] = {"1": {"sets": []}, "2": {"sets": None}}
     assert not at.run().exception and draft_of(at).roles.targets == {}
     assert draft_of(at).roles.named("intervention") == ["guide"]
+
+
+@pytest.mark.parametrize(("label", "value"), [("Exposure", "total"), ("Order of the rows", "number")])
+def test_an_answer_of_a_box_as_it_was_undoes_nothing(label, value):
+    """The browser may send what a box showed before its value was set elsewhere."""
+    at = drafted("data", poisson())
+    next(box for box in at.selectbox if box.label == label).set_value(value).run()
+    earlier = at._tree.get_widget_states()
+    button(at, "Undo the last step").click().run()
+    assert draft_of(at).roles == Roles()
+    at._run(earlier)
+    assert draft_of(at).roles == draft_of(at.run()).roles == Roles()
+    assert next(box for box in at.selectbox if box.label == label).value == "none"
+
+
+def test_edits_of_a_grid_that_was_replaced_are_ignored(monkeypatch):
+    draft, seen = draft_of(drafted("data", poisson())), []
+    monkeypatch.setattr(columns.st, "session_state", {})
+    monkeypatch.setattr(columns.session.draft, "current", lambda: draft)
+    monkeypatch.setattr(columns, "edited", lambda key, view: seen.append(view))
+    key = columns._grid(draft, [0, 1])
+    columns._heard(key, [0, 1])
+    columns.taken_anew()
+    columns._heard(key, [0, 1])
+    assert seen == [[0, 1]]

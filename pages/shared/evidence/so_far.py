@@ -4,13 +4,11 @@ Every node stays at its position in the first of these graphs, also in the resul
 of the result.
 """
 
-from dataclasses import replace
-
 import streamlit as st
 
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
-from disco.runs import Run, Status
+from disco.runs import Run
 from disco.subjects import REFINE
 from disco.subjects.refinement import refining
 from disco.subjects.refinement.figures import search_scores as figures
@@ -18,8 +16,6 @@ from disco.words import how_many
 from pages.shared.graph import canvas, layout
 from pages.shared.graph.layout import Placed, Places
 from pages.shared.widgets import errors
-from pages.shared.work import monitor as monitors
-from pages.shared.work.monitor import REFINEMENT
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
@@ -43,16 +39,6 @@ _STOP_HELP = (
 def section(run: Run, height: int) -> None:
     """The graph so far with the button that ends the search, or what is coming."""
     st.fragment(_live, run_every=_SECONDS)(run, height)
-
-
-def monitor(run: Run, height: int) -> None:
-    """The graph so far, between the state of the refinement and its curves, which come later and would move it."""
-
-    def graph_and_curves(run: Run, status: Status) -> None:
-        _live(run, height)
-        REFINEMENT.curves(run, status)
-
-    monitors.monitor(run, replace(REFINEMENT, curves=graph_and_curves))
 
 
 def _live(run: Run, height: int) -> None:
