@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import TypeVar
 
 import numba
@@ -17,6 +18,7 @@ _OPTIONS = {
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},  # sums may be reordered; infinities stay valid
     "error_model": "numpy",
 }
+_CACHE_DIR = Lock()  # of all threads that import compiled functions
 _POOL = ThreadPoolExecutor(thread_name_prefix="rows")
 Fields = TypeVar("Fields", bound=tuple)  # a NamedTuple of arrays, one row per problem
 
@@ -35,13 +37,14 @@ def in_order(function: Callable) -> Callable:
 
 
 def _cached(function: Callable, options: dict) -> Callable:
-    previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
-    try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba finds no folder for it
-        return numba.njit(**options)(function)
-    finally:
-        numba.config.CACHE_DIR = previous
+    with _CACHE_DIR:
+        previous, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(KEPT_IN)
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # numba finds no folder for it
+            return numba.njit(**options)(function)
+        finally:
+            numba.config.CACHE_DIR = previous
 
 
 def within(function: Callable) -> Callable:
