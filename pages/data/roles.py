@@ -33,7 +33,7 @@ _ORDER_HELP = (
     "number, or for whatever changes by blocks of consecutive rows. Rows of a block are then a group."
 )
 _BLOCKS, _LEAST_LENGTH = 60, 5  # of rows: how many at most, and rows of each at least
-_BINARY_HELP = (
+_BINARY = (
     "An outcome, such as purchase yes or no, may be an effect of the counts. As a node of 0 and 1 it gets edges; as a "
     "covariate it is only adjusted for."
 )
@@ -124,7 +124,8 @@ def binary_node(draft: Draft) -> None:
     columns_of_two = draft_facts.two_texts(draft)
     if not columns_of_two:
         return
-    with st.popover("Make a 0/1 node", icon=":material/toggle_on:", help=_BINARY_HELP):
+    with st.popover("Make a 0/1 node", icon=":material/toggle_on:"):
+        st.caption(_BINARY)
         name = st.selectbox("Column of two texts", list(columns_of_two), key=f"binary_{draft.key}")
         texts = columns_of_two[name]
         one = st.radio("Text that is 1", texts[::-1], key=f"binary_one_{draft.key}_{name}", horizontal=True)
