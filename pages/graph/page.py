@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.graph.dag import DISCO
 from disco.subjects import FIT
-from pages.graph import edges, sections, side_panel
+from pages.graph import edge_table, sections, side_panel
 from pages.graph import view as views
 from pages.shared import session
 from pages.shared.compute import machine
@@ -51,7 +51,7 @@ with left:
 with left, st.container(key="graph_below"):  # on a phone below the panel (assets/app.css)
     choices = {**view.choices, **views.share_drawn(view, drawn)}
     downloads.row(placed, drawn, view.strength, view.method, view.rule, choices)
-    edges.table(view, listed, comparison)
+    edge_table.draw(view, listed, comparison)
 views.tell_address(view)
 if comparison:
     truth.verdict_numbers(view.graph, comparison)

@@ -15,7 +15,7 @@ from disco.graph.draw import picture as drawing
 from disco.runs import Run
 from disco.subjects import FIT, REFINE, stamps
 from disco.words import how_many, number, share
-from pages.graph import edges
+from pages.graph import edge_table
 from pages.graph.view import View, with_contexts
 from pages.shared import session
 from pages.shared.evidence import evidence_panel, next_steps, questions, so_far
@@ -63,20 +63,20 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
     Returns:
         The edges that pass the filters, as in `View.edges`, and the graph to draw.
     """
-    listed = edges.filtered(view)
+    listed = edge_table.filtered(view)
     boxes = st.columns(2, gap="small", vertical_alignment="bottom")
     with boxes[0]:
         nodes, help = view.placed.order, "Type part of its name."
         node = canvas.node_box("Node", nodes, "graph_search", help, then=canvas.focus_on)
     with boxes[1]:
-        edges.box(view, listed)
+        edge_table.box(view, listed)
     shows_truth, missing = truth.lines_choice()
     judged = view.subgraph(listed)
     if comparison is not None and shows_truth:
         judged = view.judged(judged, comparison, missing)
     if view.refinement is not None:
         judged = evidence_panel.marked(judged, view.refinement.refined)
-    pairs = edges.pairs_of(listed)
+    pairs = edge_table.pairs_of(listed)
     near = with_contexts(view, _neighbourhood(judged, node))
     visible = layout.strongest(view.placed.run, near, [canvas.picked_edge(pairs)])
     edge = canvas.picked_edge({*pairs, *(edge for edge in visible.edges if CONTEXT not in visible.nodes[edge[0]])})

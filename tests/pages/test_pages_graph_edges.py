@@ -17,7 +17,7 @@ from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.runs import Run
 from disco.subjects.refinement import refined as stored
-from pages.graph import edges as table
+from pages.graph import edge_table
 from pages.shared.evidence.evidence_words import NUMBERS
 from pages.shared.graph import canvas
 
@@ -171,7 +171,7 @@ def selected(app) -> list[int]:
 @pytest.mark.parametrize(("rows", "heard"), [([1], [EDGES[1]]), ([], []), ([99], [])])
 def test_a_selected_row_picks_its_edge(monkeypatch, rows, heard):
     seen = []
-    monkeypatch.setattr(table.st, "session_state", {"graph_table": {"selection": {"rows": rows}}})
-    monkeypatch.setattr(table.canvas, "pick_edge", seen.append)
-    table._row_picked("graph_table", EDGES)
+    monkeypatch.setattr(edge_table.st, "session_state", {"graph_table": {"selection": {"rows": rows}}})
+    monkeypatch.setattr(edge_table.canvas, "pick_edge", seen.append)
+    edge_table._row_picked("graph_table", EDGES)
     assert seen == heard

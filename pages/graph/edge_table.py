@@ -37,7 +37,7 @@ _LISTED = tuple(  # columns of the table; a phone shows the first three
 _OF_DRAWS = (STABILITY.name, SUBSETS.name)
 
 
-def table(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) -> None:
+def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) -> None:
     """The edges shown, strongest first; a row picks its edge.
 
     Args:
