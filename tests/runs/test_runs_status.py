@@ -114,8 +114,11 @@ def test_a_fit_tells_its_last_measured_loss(run):
 
 def test_a_refinement_tells_its_best_score(run):
     part = refining._SearchRecord(run, set())
-    for stage, score in (("prior", -1.0), ("search", -10.0), ("search", -5.0), ("search", -7.0)):
+    best = []
+    for stage, score in (("prior", math.nan), ("prior", -8.0), ("search", -10.0), ("search", -5.0), ("search", -7.0)):
         part.hear(Event(stage, 1, 2, 0.1, start="by mean", sweep=1, score=score), 0.0, False)
+        best.append(part.standing(0.0)["best"])
+    assert best == [None, -8.0, -8.0, -5.0, -5.0]
     standing = part.standing(0.0)
     assert (standing["score"], standing["best"]) == (-7.0, -5.0)
     run.update(REFINE, state="running", **standing)
