@@ -8,7 +8,7 @@ from test_pages_ordering import opened
 
 from disco.paper.ocs import select
 from disco.paper.settings import Settings
-from disco.runs import Run
+from disco.runs import Run, digests
 from disco.selectors import cam, evidence, selection
 from disco.simulate import Design, simulate
 from disco.subjects.fit import results
@@ -90,6 +90,16 @@ def test_a_selector_is_computed_kept_and_follows_its_cut(selector, run):
     assert len(app.dataframe[0].value) == len(expected)
     next(button for button in app.button if button.label.startswith("Back to")).click().run()
     assert kept(app) == expected["selected"].sum()
+
+
+def test_candidates_that_were_read_before_their_digest_was_written_are_read_again(run):
+    count = compute_candidates(run, "cam")["selected"].sum()
+    whole = digests.read(run.path)
+    digests.write(run.path, {name: digest for name, digest in whole.items() if name != "parents_cam.csv"})
+    app = shown(opened(run, PAGE), run, "cam")
+    assert "CAM has not been computed" in texts(app)
+    digests.write(run.path, whole)
+    assert kept(app.run()) == count > 0
 
 
 def test_two_selectors_are_counted_and_scored(run):

@@ -11,6 +11,7 @@ from disco.graph import dag as graphs
 from disco.paper import jackknife
 from disco.paper.ocs import MARKS, frequencies, reaches
 from disco.progress import Callback
+from disco.runs import digests
 from disco.selectors import selection
 from disco.selectors.selection import CUTS, SELECTORS, WORDS
 from disco.selectors.sparse import LOWER, is_sparse, other_rules
@@ -176,9 +177,10 @@ def _chosen(key: str) -> None:
 
 
 def _stamp(result: Result, selector: str) -> tuple:
-    """The stamp of the candidates' file; it changes when they are computed again."""
+    """The stamp of the candidates' file and of its digest, which is written later; new if they are computed again."""
     path = path_of(result.run, selector, result.variant)
-    return str(path), result.rule, path.stat().st_mtime_ns if path.is_file() else 0
+    files = path, path.with_name(digests.FILE)
+    return str(path), result.rule, *(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
 
 
 @cached(_stamp)
