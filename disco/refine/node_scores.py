@@ -13,7 +13,7 @@ a parent.
 
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -155,7 +155,7 @@ Task = tuple[Scores, Walk[Result]]
 
 def resolve(tasks: Sequence[Task[Result]]) -> list[Result]:
     """Run walks to their ends in parallel, with shared batches of fits: of one design, and all weighted or none."""
-    return resolve_until(lambda: False, tasks)  # type: ignore[return-value]  # all of them end
+    return cast(list[Result], resolve_until(lambda: False, tasks))  # all of them end
 
 
 def resolve_until(has_enough: Callable[[], bool], tasks: Sequence[Task[Result]]) -> list[Result | None]:
@@ -263,7 +263,7 @@ def _fits(requests: Sequence[tuple[Scores, Wanted]]) -> tuple[Fits, Problems]:
     _begin_anew(design, problems, fresh, theta)
     weights = first.weights
     if any(scores is not first for scores, _ in requests):
-        weights = np.stack([scores.weights for scores, _ in requests])  # type: ignore[misc]  # then all are weighted
+        weights = np.stack([cast(np.ndarray, scores.weights) for scores, _ in requests])  # then all are weighted
     fits = fit(design, problems, theta, weights=weights, tolerance=first.tolerance)
     lost = ~(np.isfinite(fits.evidence) & np.isfinite(fits.log_likelihood)) & ~fresh
     if lost.any():  # a step from another fit can be too long

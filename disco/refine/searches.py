@@ -4,9 +4,9 @@ Where the best graph supports pairs that the screen has left out, the search is 
 search to another machine, so its arguments are one record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,16 +98,17 @@ class _Prelude(NamedTuple):
 def _prelude(task: Task, request: tuple[Candidates, First | None], reporter: Reporter) -> _Prelude:
     """The starts and the first search, unless it is known; the request has every node's candidates and that search."""
     candidates, first = request
-    starts = _starts(task, candidates, reporter)
-    is_late, name = reporter.has_enough, next(iter(starts))
-    first = first or first_search(task, candidates, starts[name], reporter)
+    orders = islice(_starts(task, candidates, reporter), task.choice.starts)
+    is_late, (name, order) = reporter.has_enough, next(orders)
+    first = first or first_search(task, candidates, order, reporter)
+    starts = {name: first.order, **dict(orders)}
     scores = scores_of(task, first, first.candidates, reporter)  # no other search has these fits, nor counts them
     make_fits((scores, key) for key in enumerate(first.parents))
     fitted = [fits[nodes] for fits, nodes in zip(scores.fits, first.parents, strict=True)]
     score = sum(node_fit.score for node_fit in fitted)
     end = End(name, Optimum(first.order, first.parents, score, [score]), 0)
     graph = Sketch(first.order, predicted_losses(fitted)).named(task.names, task.contexts)
-    return _Prelude(starts | {name: first.order}, first, end, graph, is_late)
+    return _Prelude(starts, first, end, graph, is_late)
 
 
 def scores_of(task: Task, first: First, candidates: Candidates, reporter: Reporter) -> Scores:
@@ -123,28 +124,30 @@ def scores_of(task: Task, first: First, candidates: Candidates, reporter: Report
     )
 
 
-def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Starts:
-    """The first `choice.starts` of these orders: the given one, by variance − mean, of linear models, by mean, a random
+def _starts(task: Task, candidates: Candidates, reporter: Reporter) -> Iterator[tuple[str, list[int]]]:
+    """The starts, each computed in its turn: the given order, by variance − mean, of linear models, by mean, a random
     one, by variance, and further random ones.
     """
-    choice, index = task.choice, {name: node for node, name in enumerate(task.names)}
-    starts: Starts = {} if task.order is None else {GIVEN: task.order}
-    prepared, random = Prepared(task.table), np.random.default_rng([choice.seed, 11])
-    orders = {"by variance − mean": order_by_excess(prepared), "by mean": order_by_mean(prepared)}
-    orders["random 1"] = random.permutation(task.table.columns).tolist()
-    orders["by variance"] = order_by_variance(prepared)
-    for number in range(2, choice.starts + 1):
-        orders[f"random {number}"] = random.permutation(task.table.columns).tolist()
-    for start, order in islice(orders.items(), choice.starts):
-        starts[start] = task.kept([index[name] for name in order])
-        if LINEAR not in starts and len(starts) < choice.starts:
-            starts[LINEAR] = task.kept(_linear(task, candidates, reporter))
-    return dict(list(starts.items())[: choice.starts])
+    index = {name: node for node, name in enumerate(task.names)}
+    prepared, random = Prepared(task.table), np.random.default_rng([task.choice.seed, 11])
+
+    def kept(order: Sequence[str]) -> list[int]:
+        return task.kept([index[name] for name in order])
+
+    if task.order is not None:
+        yield GIVEN, task.order
+    yield "by variance − mean", kept(order_by_excess(prepared))
+    yield LINEAR, task.kept(_linear(task, candidates, reporter))
+    yield "by mean", kept(order_by_mean(prepared))
+    yield "random 1", kept(random.permutation(task.table.columns).tolist())
+    yield "by variance", kept(order_by_variance(prepared))
+    for number in count(2):
+        yield f"random {number}", kept(random.permutation(task.table.columns).tolist())
 
 
 def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]:
     design = task.design
-    reporter.step("prior", 0, 1, 0.0, message="prior: an order from linear models")
+    reporter.step("prior", 0, 1, 0.5, message="prior: an order from linear models")
     return order_by_linear_models(correlations(design), design.rows, candidates, task.choice.seed, reporter)
 
 
@@ -156,7 +159,7 @@ def first_search(task: Task, candidates: Candidates, order: list[int], reporter:
     def show(event: Event) -> None:
         words = f"prior: first search, sweep {event.sweep}"
         graph = event.graph and event.graph.named(task.names, task.contexts)
-        reporter.step("prior", 0, 1, event.progress, message=words, graph=graph)
+        reporter.step("prior", 0, 1, event.progress / 2, message=words, graph=graph)
 
     resolve([(scores, begin(scores, order))])  # to its end in any case, so that there is a graph
     (optimum,) = _until_enough(reporter, [(scores, search(scores, order, only_near=True, callback=show))])

@@ -101,7 +101,7 @@ def trial(
         settings: their transform defines the levels.
         callback: returning False stops.
     """
-    from disco.linear.insertion import first_graph  # these import torch
+    from disco.linear.insertion import first_graph  # these import numba
     from disco.refine.screen import correlations, screen
     from disco.refine.task import Task
 
