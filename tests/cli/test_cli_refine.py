@@ -47,19 +47,19 @@ def test_refines_a_table_without_a_fitted_run(counts, capsys):
     assert all(place[edge.parent] < place[edge.child] for edge in edges.itertuples())
     assert not (folder / "refining.json").exists()
 
-    assert main(["evaluate", "--truth", str(counts / "truth.csv"), "--run", str(folder), "--graph", "refined"]) == 0
+    assert main(["evaluate", "--truth", str(counts / "truth.csv"), "--run", str(folder)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["edges"] == len(edges) and found["controls"]["mean"] is not None
 
-    assert main(["graph", str(folder), "--graph", "refined", "--format", "csv"]) == 0
+    assert main(["graph", str(folder), "--format", "csv"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("# DISCO ")]
     assert len(lines) == len(edges) + 1 and "gain_nats" in lines[0]
 
-    assert main(["graph", str(folder)]) == 2
-    assert "has a refinement but no fit: add --graph refined." in capsys.readouterr().err
+    assert main(["graph", str(folder), "--graph", "disco"]) == 2
+    assert "has no result yet" in capsys.readouterr().err
 
 
-def test_a_run_holds_both_graphs():
+def test_a_run_holds_both_graphs(capsys):
     run = finished_run(4)
     before = {path.name: path.read_bytes() for path in run.path.iterdir() if path.suffix == ".csv"}
     assert main(["refine", str(run.path), *FAST]) == 0
@@ -69,6 +69,10 @@ def test_a_run_holds_both_graphs():
         assert (run.path / name).read_bytes() == data
     refined = read_refined(open_run(run.path))
     assert sorted(refined.order) == sorted(StoredFit(run).order) and list(refined.graph()) == refined.order
+    for options, order in (((), refined.order), (("--graph", "disco"), StoredFit(run).order)):
+        capsys.readouterr()
+        assert main(["graph", str(run.path), *options, "--format", "json"]) == 0
+        assert [node["id"] for node in json.loads(capsys.readouterr().out)["nodes"]] == order
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,17 @@ from disco.subjects.fit.results import StoredFit
 
 
 def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
-    """The DAG of a finished run, at the arguments' thresholds and selector, or refined; its attributes say which.
+    """The DAG of a finished run, refined or at the arguments' thresholds and selector; its attributes say which.
+
+    Without a choice it is the refined one if the run has it, as on the page Graph.
 
     Raises:
         InputError: it has no such result, or a threshold is out of range or not applicable.
         FitStopped: the computation of a selector was interrupted.
     """
     thresholds = {name: value for name in ("tau_z", "pi_min") if (value := getattr(arguments, name)) is not None}
-    if arguments.graph == "refined":
+    options = thresholds or arguments.rule or arguments.parents
+    if arguments.graph == "refined" or (arguments.graph is None and not options and stamps.refinement(run)):
         from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
 
         if thresholds or arguments.rule:
@@ -38,8 +41,6 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
             raise InputError("--parents applies to the graph disco only; a refinement finds its own parents.")
         choice = choice_from(choice_of(run))
         return _described(read_refined(run).graph(), method=METHOD, seed=choice.seed, bound_nats=choice.bound)
-    if stamps.refinement(run) and not stamps.fit(run):
-        raise InputError(f"The run {run.name} has a refinement but no fit: add --graph refined.")
     selector = arguments.parents or run.settings.selector
     if selector != "ocs" and (thresholds or arguments.rule):
         raise InputError(f"--rule, --tau-z and --pi-min apply to the selector ocs, not {selector}: add --parents ocs.")
