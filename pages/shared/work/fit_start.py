@@ -61,7 +61,7 @@ def search_line(trial: Slow[Trial], choice: Choice) -> None:
 
 def _takes(choice: Choice, trial: Trial) -> None:
     low, high = trial.range(choice)
-    words = [f":material/timer: The search takes about **{about(low, high)}** here with the programs now running."]
+    words = [f":material/timer: The search takes about **{about(low, high)}** while this machine is as busy as now."]
     if high > LONG_SECONDS:
         words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
     st.caption(" ".join(words))
