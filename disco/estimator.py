@@ -16,6 +16,7 @@ from disco.hidden.all_artefacts import artefacts
 from disco.knowledge import Knowledge
 from disco.paper import ocs
 from disco.paper.fitted_networks import Variant
+from disco.paper.removals import with_decided
 from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.table.artefacts import ignored
@@ -109,13 +110,15 @@ class DISCO:
     def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> nx.DiGraph:
         """The DAG of `edges_`, or that of the OCS at the given thresholds.
 
-        Edges have `ocs`, `z` (means over folds) and `frequency`, and another selector's `score` and `p_value`.
+        Edges have `ocs`, `z` (means over folds) and `frequency`, another selector's `score` and `p_value`, and
+        `decided`, whether their direction is known (`disco.paper.removals.directions`).
         """
-        if tau_z is None and pi_min is None:
-            return graphs.build(self.order_, self.edges_)
-        own_tau_z, own_pi_min = ocs.own_thresholds(self.ocs_, self.settings_)
-        tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
-        return graphs.build(self.order_, ocs.select(self.ocs_, tau_z, pi_min))
+        edges = self.edges_
+        if tau_z is not None or pi_min is not None:
+            own_tau_z, own_pi_min = ocs.own_thresholds(self.ocs_, self.settings_)
+            tau_z, pi_min = own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min
+            edges = ocs.select(self.ocs_, tau_z, pi_min)
+        return graphs.build(self.order_, with_decided(edges, self.ccs_))
 
     def effect(
         self,

@@ -2,8 +2,8 @@
 
 A verdict says how well a result would repeat on other rows. Only a refinement measures whether the model fits the
 table. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top between
-.84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So a step of an order is
-as clear as the edges into the node it removes.
+.84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So the place of a
+node is as clear as the edges into it.
 
 | level | an order, a graph | a refinement |
 |---|---|---|
@@ -23,7 +23,7 @@ import pandas as pd
 from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE
 from disco.paper import jackknife
 from disco.paper.ocs import frequencies, passes
-from disco.paper.removals import positions_of
+from disco.paper.removals import CLOSE
 from disco.refine import Refined
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.refinement_result import Ends, ends
@@ -31,7 +31,6 @@ from disco.selectors.sparse import is_sparse
 from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
-CLOSE = 1.1  # a runner-up below this multiple of the smallest score could equally have been removed
 MOVED = 0.25  # the change of τ_Z that tests which edges stay
 _FEW, _MANY = 0.2, 0.5  # shares of open decisions
 _UNDECIDED = 0.8  # share of undecided directions from which a refinement says little about causes
@@ -49,24 +48,46 @@ class Verdict(NamedTuple):
     about: str = "directions"
 
 
-def of_order(steps: pd.DataFrame, arrows: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: the share of its steps (`disco.paper.removals.all_steps`) that are clear.
+def clarity(steps: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
+    """How clear the place of each node with parents is; of every node, if there are almost no edges.
 
-    A step is clear if all edges into the node it removes are (`directions`): which of several sinks is removed first
-    affects no edge. With almost no edges, a step is clear if all folds remove the same node by at least 10 %. Decisions
-    of knowledge are clear.
+    A place is clear if the directions of all edges into its node are known, or knowledge overruled the scores there:
+    which of several nodes without a parent comes first affects no edge. With almost no edges, a place is clear if all
+    folds remove the node, by at least 10 %.
+
+    Args:
+        steps: from `disco.paper.removals.all_steps`.
+        edges: from `disco.paper.removals.directions`.
+
+    Returns:
+        Those rows of `steps` with rival (the parent with the smallest score, or the runner-up), lead (the rival's score
+        over the node's), is_clear, and has_parents, the same in every row.
     """
-    by_knowledge = steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
-    count = len(steps)
-    if is_sparse(len(arrows), count + 1):
-        is_clear = (steps["folds_agreeing"] == steps["folds"]) & (steps["ratio"] >= CLOSE)
+    has_parents = not is_sparse(len(edges), len(steps) + 1)
+    is_clear = (steps["folds_agreeing"] == steps["folds"]) & (steps["ratio"] >= CLOSE)
+    rival, lead = steps["runner_up"], steps["ratio"]
+    if has_parents:
+        closest = edges.sort_values("ratio", kind="stable").drop_duplicates("child").set_index("child")
+        rival, lead = (steps["sink"].map(closest[name]) for name in ("parent", "ratio"))
+        is_clear = ~steps["sink"].isin(edges.loc[~edges["decided"], "child"])
+    is_clear |= steps["ratio"] < 1  # knowledge overruled the scores: only this removal was allowed
+    table = steps.assign(rival=rival, lead=lead, is_clear=is_clear, has_parents=has_parents)
+    return table[table["rival"].notna()]
+
+
+def how_clear(clarity: pd.DataFrame) -> str:
+    """How many nodes have a clear place (`clarity`), in words."""
+    count, which = len(clarity), " with parents" if clarity["has_parents"].all() else ""
+    return f"{share(int(clarity['is_clear'].sum()), count)} {plural(count, 'node', 'nodes')}{which}"
+
+
+def of_order(clarity: pd.DataFrame) -> Verdict:
+    """How sure a causal order is: the share of its nodes whose place is clear (`clarity`)."""
+    level = _level(int((~clarity["is_clear"]).sum()), len(clarity))
+    why = "all folds put every parent clearly before the node"
+    if not clarity["has_parents"].all():
         why = "all folds remove the same node, by at least 10 %"
-    else:
-        is_clear = ~steps["sink"].isin(arrows.loc[~arrows["is_clear"], "child"])
-        why = "all folds clearly put every parent before the node removed"
-    clear = int((by_knowledge | is_clear).sum())
-    level = _level(count - clear, count)
-    text = f"Clear at {share(clear, count)} {plural(count, 'step', 'steps')}: {why}."
+    text = f"The place is clear for {how_clear(clarity)}: {why}."
     return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
@@ -121,14 +142,14 @@ _PARENTS_ADVICE = {
 }
 
 
-def of_graph(ccs: pd.DataFrame, edges: pd.DataFrame, nodes: int) -> Verdict:
-    """How sure the arrows of a graph are: for how many edges all folds clearly put the parent before the child."""
+def of_graph(edges: pd.DataFrame, nodes: int) -> Verdict:
+    """How sure the arrows of a fit's graph are: for how many edges the direction is `decided`
+    (`disco.paper.removals.directions`)."""
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes, "another on Parents")
-    arrows = directions(ccs, edges)
-    count, clear = len(arrows), int(arrows["is_clear"].sum())
-    level, which = _level(count - clear, count), f"{share(clear, count)} {plural(count, 'edge', 'edges')}"
-    return Verdict(level, f"All folds clearly put the parent before the child in {which}.", _GRAPH_ADVICE[level])
+    count, known = len(edges), int(edges["decided"].sum())
+    level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
+    return Verdict(level, f"The direction is known for {which}: only they have arrows.", _GRAPH_ADVICE[level])
 
 
 _GRAPH_ADVICE = {
@@ -136,35 +157,6 @@ _GRAPH_ADVICE = {
     "guess": "Check the direction of an edge before you use it, on Graph.",
     "poor": "Lines show related columns. Arrows are guesses: a search by likelihood weighs each direction.",
 }
-
-
-def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
-    """How clearly each edge's parent was put before its child, at the step that removed the child.
-
-    `ccs` has the columns step, remaining, node, fold, score, chosen. The parents of `edges` stand before their children
-    in the order.
-
-    Returns:
-        Columns parent, child, ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in
-        which the parent's score is larger), folds, is_clear (all folds, and a ratio of at least 1.1).
-    """
-    chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
-    removed = chosen.set_index("node")["step"]
-    step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
-    requested = {end: step * len(names) + positions_of(edges[end], names) for end in ("parent", "child")}
-    number = ccs["step"].to_numpy() * len(names) + positions_of(ccs["node"], names)  # of step and node
-    is_wanted = np.zeros(number.max(initial=0) + 1, dtype=bool)
-    is_wanted[[*requested["parent"], *requested["child"]]] = True
-    few = ccs[["fold", "score"]].assign(number=number)[is_wanted[number]]
-    scores = few.set_index(["number", "fold"])["score"].unstack("fold")
-    folds = np.sort(ccs["fold"].unique())
-    of_parent, of_child = (scores.reindex(requested[end], columns=folds).to_numpy() for end in ("parent", "child"))
-    result = edges[["parent", "child"]].reset_index(drop=True)
-    result["ratio"] = of_parent.mean(axis=1) / of_child.mean(axis=1)
-    result["folds_agreeing"] = (of_parent > of_child).sum(axis=1)
-    result["folds"] = len(folds)
-    result["is_clear"] = (result["folds_agreeing"] == result["folds"]) & (result["ratio"] >= CLOSE)
-    return result
 
 
 def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = None) -> Verdict:

@@ -94,7 +94,7 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
     for parent, child, numbers in fitted.edges(data=True):
         if not joint.has_edge(parent, child) and not joint.has_edge(child, parent):
             is_known = numbers.get("rule", FREE) != FREE or numbers.get("source") == EXPERIMENT
-            joint.add_edge(parent, child, **numbers, found_by=DISCO, decided=float(is_known))
+            joint.add_edge(parent, child, **{**numbers, "found_by": DISCO, "decided": float(is_known)})
     return joint
 
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from disco.columns import FREE, NO_SOURCE
 from disco.words import more, number, share
+
+CLOSE = 1.1  # a rival below this multiple of the smallest score could equally have been removed
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,41 @@ def step_of(steps: pd.DataFrame, step: int) -> Decision:
     """One row of `all_steps`."""
     row = steps[steps["step"] == step].iloc[0]
     return Decision(**{name: row[name].item() if hasattr(row[name], "item") else row[name] for name in row.index})
+
+
+def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
+    """Whether the direction of each edge along an order is known, by the step that removed the child.
+
+    `ccs` has the columns step, remaining, node, fold, score, chosen. The parents of `edges` stand before their children
+    in the order.
+
+    Returns:
+        `edges` with ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in which the
+        parent's score is larger), folds, and decided: all folds agree and the ratio is at least 1.1, or the edge's rule
+        or source, if any, says that knowledge or an experiment fixes the direction.
+    """
+    chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
+    removed = chosen.set_index("node")["step"]
+    step, names = edges["child"].map(removed).to_numpy(int), ccs["node"].unique().tolist()
+    requested = {end: step * len(names) + positions_of(edges[end], names) for end in ("parent", "child")}
+    row = ccs["step"].to_numpy() * len(names) + positions_of(ccs["node"], names)  # of step and node
+    is_needed = np.zeros(row.max(initial=0) + 1, dtype=bool)
+    is_needed[[*requested["parent"], *requested["child"]]] = True
+    few = ccs[["fold", "score"]].assign(row=row)[is_needed[row]]
+    scores = few.set_index(["row", "fold"])["score"].unstack("fold")
+    folds = np.sort(ccs["fold"].unique())
+    of_parent, of_child = (scores.reindex(requested[end], columns=folds).to_numpy() for end in ("parent", "child"))
+    agreeing, ratio = (of_parent > of_child).sum(axis=1), of_parent.mean(axis=1) / of_child.mean(axis=1)
+    is_known = (agreeing == len(folds)) & (ratio >= CLOSE)
+    for name, free in (("rule", FREE), ("source", NO_SOURCE)):
+        if name in edges:
+            is_known |= edges[name].fillna(free).ne(free).to_numpy()
+    return edges.assign(ratio=ratio, folds_agreeing=agreeing, folds=len(folds), decided=is_known)
+
+
+def with_decided(edges: pd.DataFrame, ccs: pd.DataFrame) -> pd.DataFrame:
+    """A fit's edges with `decided`, whether the direction of each is known (`directions`)."""
+    return edges.assign(decided=directions(ccs, edges)["decided"])
 
 
 def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:

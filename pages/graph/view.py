@@ -173,8 +173,7 @@ def tell_address(view: View) -> None:
 def verdict(view: View) -> Verdict:
     """How far to trust the arrows of a graph, drawn or not."""
     if view.name == DISCO:
-        edges = pd.DataFrame(view.graph.edges, columns=["parent", "child"])
-        return verdicts.of_graph(view.result.ccs, edges, len(view.graph))
+        return verdicts.of_graph(view.edges, len(view.graph))
     return view.refinement.verdict(view.edges)
 
 

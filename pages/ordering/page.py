@@ -3,6 +3,7 @@
 import streamlit as st
 
 from disco import verdicts
+from disco.paper.removals import directions
 from disco.words import how_many
 from pages.ordering import sections
 from pages.shared.evidence import evidence_panel
@@ -19,10 +20,11 @@ run = intro.require_run()
 result = fit.current(run)
 fit.variant_picker(result)
 comparison = truth.visible(result)
-arrows = verdicts.directions(result.ccs, result.edges(*selectors.present_thresholds(result)))
-intro.verdict(*verdicts.of_order(result.steps, arrows))
+edges = directions(result.ccs, selectors.of_run(result).edges)
+clarity = verdicts.clarity(result.steps, edges)
+intro.verdict(*verdicts.of_order(clarity))
 fit.rows_note(run)
-sections.ranked(result, comparison)
+sections.ranked(result, clarity, comparison)
 evidence_panel.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)

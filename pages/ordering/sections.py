@@ -256,20 +256,17 @@ def _criteria(result: Result, step: int, rows: list[str]) -> None:
         figure.show(figures.criteria(result.criteria, step, rows), "criteria")
 
 
-def ranked(result: Result, comparison: TruthComparison | None) -> None:
+def ranked(result: Result, clarity: pd.DataFrame, comparison: TruthComparison | None) -> None:
     """The order as a ranked picture, a long one in a box that scrolls, and how far to trust neighbouring positions."""
     wrong = comparison.wrong_removals["step"].tolist() if comparison else []
     is_long = len(result.order) > _ROWS_IN_SIGHT
     stretch = _stretch(result)
     with st.container(height=_HIGHEST if is_long else "content", border=is_long):
         marked = canvas.picked(result.order) if len(stretch) < len(result.order) else None
-        drawn = ranking.ranking(result.order, result.steps, wrong, stretch, marked)
+        drawn = ranking.ranking(result.order, clarity, wrong, stretch, marked)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
-    st.caption(
-        "Source first. The further right a mark, the clearer the place. Hollow: the folds disagree."
-        f"{cross} Click a mark for its step.{_closest(result)}"
-    )
+    st.caption(f"{_MARKS[bool(clarity['has_parents'].all())]}{cross} Click a mark for its step.{_closest(clarity)}")
     if result.variant != (own_variant := results.own_variant(result.run)):
         agreement = order_agreement(StoredFit(result.run).order, result.order)
         st.caption(
@@ -301,16 +298,21 @@ def _stretch(result: Result) -> range:
     return range(first - 1, min(first - 1 + MOST_RANKED, count))
 
 
-def _closest(result: Result) -> str:
-    """The least clear removal in a sentence, if another node scored nearly the same."""
-    won = result.steps[result.steps["ratio"] >= 1]  # the others were decided by knowledge
+_MARKS = {
+    True: "Source first. Filled: the place is clear. Hollow: it is not. No mark: no parents, so the place affects no "
+    "edge.",
+    False: "Source first. Filled: the place is clear. Hollow: it is not.",
+}
+
+
+def _closest(clarity: pd.DataFrame) -> str:
+    """The least clear place in a sentence."""
+    won = clarity[clarity["lead"] >= 1]  # the others were decided by knowledge
     if won.empty:
         return ""
-    close = won.nsmallest(1, "ratio").iloc[0]
-    return (
-        f" The closest decision: {code(close['sink'])} was removed before {code(close['runner_up'])}, which scored "
-        f"{more(close['ratio'])}."
-    )
+    close = won.nsmallest(1, "lead").iloc[0]
+    names = f"{code(close['sink'])} was removed before {code(close['rival'])}"
+    return f" The closest decision: {names}, which scored {more(close['lead'])}."
 
 
 def _open_clicked(result: Result) -> None:

@@ -49,7 +49,7 @@ def verdict_on(chosen: Selection) -> None:
         verdict = refined.verdict()
         on_graph = verdict._replace(text=f"In the graph of the likelihood search: {verdict.text}")
     else:
-        on_graph = verdicts.of_graph(result.ccs, selectors.of_run(result).edges, len(result.order))
+        on_graph = verdicts.of_graph(selectors.of_run(result).edges, len(result.order))
     if chosen.is_ocs:
         groups = result.groups if result.rule == "jackknife" else None
         verdict = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)

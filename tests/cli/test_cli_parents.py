@@ -45,7 +45,11 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     edges = StoredFit(run).edges()
     assert f"{len(edges)} edge" in printed.out and " by CAM, p < 0.001:" in printed.out
     assert "One half of the rows was used for the networks" in printed.out and "rows were used" not in printed.out
-    assert all(f"  {edge.parent} -> {edge.child}  F {edge.score:.4g}, p " in printed.out for edge in edges.itertuples())
+    lines = [
+        f"  {edge.parent} {'->' if edge.decided else '--'} {edge.child}  F {edge.score:.4g}, p "
+        for edge in StoredFit(run).graph_result.edges.itertuples()
+    ]
+    assert all(line in printed.out for line in lines)
     assert "selector 4/4" in printed.err
     assert main([*fit, "--resume"]) == 0
     capsys.readouterr()
@@ -56,7 +60,7 @@ def test_fit_with_a_selector_and_disjoint_rows(files, small_table, capsys):
     text = capsys.readouterr().out
     lines = rows(text)
     assert '# DISCO parents: "CAM\\u002c p < 0.001"' in text
-    assert lines[0] == "parent,child,ocs,z,frequency,score,p_value" and len(lines) == len(edges) + 1
+    assert lines[0] == "parent,child,ocs,z,frequency,score,decided,p_value" and len(lines) == len(edges) + 1
     assert main(["graph", str(run.path), "--parents", "ocs", "--tau-z", "-9"]) == 0
     assert len(rows(capsys.readouterr().out)) == 11
     assert main(["graph", str(run.path), "--tau-z", "1"]) == 2

@@ -6,6 +6,7 @@ import pytest
 from made_up import HOSTILE, curvature, ordering
 from text_boxes import WIDTH, box, point, text_width
 
+from disco import verdicts
 from disco.figures import theme
 from disco.graph.draw import colours
 from disco.paper import removals
@@ -132,25 +133,30 @@ def test_names_are_escaped_for_plotly():
         assert "&lt;script" in " ".join(fig.layout.yaxis.ticktext)
 
 
-def test_the_order_is_ranked_from_the_top_and_disagreement_is_marked(ccs):
-    steps = removals.all_steps(ccs)
-    fig = ranking.ranking(ORDER, steps)
+def clarity(ccs: pd.DataFrame) -> pd.DataFrame:
+    """Every node but the first and the third with all earlier ones as parents."""
+    pairs = [(parent, child) for k, child in enumerate(ORDER) for parent in ORDER[:k] if child != ORDER[2]]
+    edges = pd.DataFrame(pairs, columns=["parent", "child"])
+    return verdicts.clarity(removals.all_steps(ccs), removals.directions(ccs, edges))
+
+
+def test_the_order_is_ranked_from_the_top_and_marks_follow_the_verdict(ccs):
+    places = clarity(ccs).assign(is_clear=[True, False, True])
+    fig = ranking.ranking(ORDER, places)
     assert [text.split()[0] for text in fig.layout.yaxis.ticktext] == [str(k) for k in range(1, len(ORDER) + 1)]
     assert fig.layout.yaxis.range[0] > fig.layout.yaxis.range[1]  # the source is on top
     named = [trace for trace in fig.data if trace.name]
     marks = {node: (row, one.name) for one in named for node, row in zip(one.customdata, one.y, strict=True)}
-    assert {node: row for node, (row, _) in marks.items()} == {node: ORDER.index(node) for node in ORDER[1:]}
-    agree = dict(zip(steps["sink"], steps["folds_agreeing"] == steps["folds"], strict=True))
-    assert all(("disagree" in name) is not agree[node] for node, (_, name) in marks.items())
-    close = int((steps["ratio"] < 1.1).sum())
-    assert theme.title_of(fig).startswith(f"At {close} of {len(steps)} steps the runner-up" if close else "At every")
-    by_knowledge = steps.assign(ratio=[0.5, *[2.0] * (len(steps) - 1)])  # its runner-up was ahead
-    assert "knowledge" in theme.title_of(ranking.ranking(ORDER, by_knowledge))
+    placed = {node: ORDER.index(node) for node in ORDER[1:] if node != ORDER[2]}  # which has no parents
+    assert {node: row for node, (row, _) in marks.items()} == placed
+    clear = dict(zip(places["sink"], places["is_clear"], strict=True))
+    assert all((name == "clear") is clear[node] for node, (_, name) in marks.items())
+    assert f" {sum(clear.values())} of {len(placed)} nodes" in theme.title_of(fig)
+    assert theme.title_of(fig) in verdicts.of_order(places).text
 
 
 def test_a_part_of_the_ranked_order_is_on_the_scale_and_under_the_title_of_all(ccs):
-    steps = removals.all_steps(ccs)
-    every, part = (ranking.ranking(ORDER, steps, (1, 3), some) for some in (None, range(1, 3)))
+    every, part = (ranking.ranking(ORDER, clarity(ccs), (1, 3), some) for some in (None, range(1, 3)))
     assert part.layout.yaxis.ticktext == every.layout.yaxis.ticktext[1:3]
     assert part.layout.xaxis == every.layout.xaxis and theme.title_of(part) == theme.title_of(every)
     assert {row for one in part.data if one.name for row in one.y} <= {1, 2}

@@ -7,8 +7,13 @@ import pytest
 from made_up import candidates, finished_run, refine_by_hand
 
 from disco import verdicts
+from disco.graph import dag as graphs
 from disco.graph.result import Note
+from disco.metrics import evaluate
+from disco.paper.removals import directions
 from disco.refine.refinement_result import EARLY
+from disco.reports import all_results
+from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 
 BOUND = 10.0
@@ -16,51 +21,54 @@ BOUND = 10.0
 
 def steps(folds: list[int], ratios: list[float]) -> pd.DataFrame:
     sinks = [f"x{number}" for number in range(len(folds), 0, -1)]
-    return pd.DataFrame({"sink": sinks, "folds_agreeing": folds, "folds": 3, "ratio": ratios})
+    return pd.DataFrame({"sink": sinks, "runner_up": "x0", "folds_agreeing": folds, "folds": 3, "ratio": ratios})
+
+
+def of_order(steps: pd.DataFrame, edges: pd.DataFrame) -> verdicts.Verdict:
+    return verdicts.of_order(verdicts.clarity(steps, edges))
 
 
 @pytest.mark.parametrize(
     ("folds", "ratios", "level", "text"),
     [
-        ([3] * 5, [2.0] * 5, "sure", "Clear at all 5 steps:"),
-        ([3] * 5, [2.0] * 4 + [1.05], "sure", "Clear at 4 of 5 steps:"),
-        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "Clear at 3 of 5 steps:"),
+        ([3] * 5, [2.0] * 5, "sure", "all 5 nodes: all folds"),
+        ([3] * 5, [2.0] * 4 + [1.05], "sure", "4 of 5 nodes: all folds"),
+        ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "3 of 5 nodes: all folds"),
         # All folds agree, yet most removals were narrow.
-        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "Clear at 2 of 5 steps:"),
-        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "Clear at 1 of 198 steps:"),
+        ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "2 of 5 nodes: all folds"),
+        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "1 of 198 nodes: all folds"),
     ],
 )
 def test_an_order_with_almost_no_edges_is_as_sure_as_its_removals(folds, ratios, level, text):
-    found = verdicts.of_order(steps(folds, ratios), arrows())
-    assert found.level == level and found.text.startswith(text)
+    found = of_order(steps(folds, ratios), arrows())
+    assert found.level == level and f"clear for {text}" in found.text
 
 
-def arrows(**clear: list[bool]) -> pd.DataFrame:
-    """Edges into nodes by name, each clear or not."""
-    rows = [(child, one) for child, several in clear.items() for one in several]
-    return pd.DataFrame(rows, columns=["child", "is_clear"])
+def arrows(**known: list[bool]) -> pd.DataFrame:
+    """Edges into nodes by name, each of known direction or not."""
+    rows = [("x0", child, 1.0 + number, one) for child, several in known.items() for number, one in enumerate(several)]
+    return pd.DataFrame(rows, columns=["parent", "child", "ratio", "decided"])
 
 
 def test_removals_that_knowledge_decided_were_not_won_narrowly():
-    told = [verdicts.of_order(steps([3] * 4, ratios), arrows()) for ratios in ([2.0] * 4, [2.0, 0.4, 0.9, 2.0])]
+    told = [of_order(steps([3] * 4, ratios), arrows()) for ratios in ([2.0] * 4, [2.0, 0.4, 0.9, 2.0])]
     assert [one.level for one in told] == ["sure", "sure"]
     assert told[0].text == told[1].text
     into = arrows(x4=[True], x3=[False] * 9)
-    told = [verdicts.of_order(steps([3] * 4, ratios), into).text for ratios in ([2.0] * 4, [2.0, 0.4, 2.0, 2.0])]
-    assert "3 of 4" in told[0] and "all 4" in told[1]
+    told = [of_order(steps([3] * 4, ratios), into).text for ratios in ([2.0] * 4, [2.0, 0.4, 2.0, 2.0])]
+    assert "1 of 2 nodes with parents" in told[0] and "all 2 nodes with parents" in told[1]
 
 
-def test_a_step_is_as_clear_as_the_edges_into_the_node_it_removes():
+def test_the_place_of_a_node_is_as_clear_as_the_edges_into_it():
     narrow = steps([0] * 19, [1.01] * 19)  # which of several sinks goes first affects no edge
-    one = arrows(x19=[True] * 4 + [False] * 6, x18=[True] * 9)  # the edges of a single step are unclear
-    found = verdicts.of_order(narrow, one)
-    assert found.level == "sure" and found.text.startswith(
-        "Clear at 18 of 19 steps: all folds clearly put every parent"
-    )
-    unclear = {f"x{number}": [True, False] for number in range(1, 6)}
-    assert verdicts.of_order(narrow, arrows(x19=[True] * 9, **unclear)).level == "guess"
-    unclear = {f"x{number}": [True, False] for number in range(1, 11)}
-    assert verdicts.of_order(narrow, arrows(**unclear)).level == "poor"
+    one = arrows(x19=[True] * 4 + [False] * 6, **{f"x{number}": [True] for number in range(14, 19)})
+    found = of_order(narrow, one)
+    assert found.level == "sure" and "5 of 6 nodes with parents: all folds put every parent" in found.text
+    places = verdicts.clarity(narrow, one)
+    assert places["sink"].tolist() == [f"x{number}" for number in range(19, 13, -1)]  # the rest have no parents
+    assert places["is_clear"].tolist() == [False, *[True] * 5] and places["lead"].eq(1.0).all()
+    assert of_order(narrow, arrows(x19=[True] * 9, x18=[True], x17=[False])).level == "guess"
+    assert of_order(narrow, arrows(x19=[True] * 9, x18=[False], x17=[False])).level == "poor"
 
 
 def scored(z: list[list[float]]) -> pd.DataFrame:
@@ -106,21 +114,36 @@ def removals() -> pd.DataFrame:
 
 def test_an_arrow_is_as_sure_as_the_step_that_removed_its_child():
     edges = pd.DataFrame({"parent": ["a", "b", "a"], "child": ["c", "c", "b"]})
-    found = verdicts.directions(removals(), edges)
+    found = directions(removals(), edges)
     assert found["ratio"].tolist() == pytest.approx([6.0, 4 / 3, 5 / 4.9])
     assert found["folds_agreeing"].tolist() == [2, 1, 2]
-    assert found["is_clear"].tolist() == [True, False, False]  # the folds differ; the margin is small
-    whole = verdicts.of_graph(removals(), edges, 3)
-    assert whole.level == "poor" and whole.text.endswith("in 1 of 3 edges.")
-    assert verdicts.of_graph(removals(), edges[:1], 2).level == "sure"
-    assert verdicts.of_graph(removals(), edges[:0], 3).level == "poor"
+    assert found["decided"].tolist() == [True, False, False]  # the folds differ; the margin is small
+    whole = verdicts.of_graph(found, 3)
+    assert whole.level == "poor" and "1 of 3 edges" in whole.text
+    assert verdicts.of_graph(found[:1], 2).level == "sure" and verdicts.of_graph(found[:0], 3).level == "poor"
+    marked = edges.assign(rule=["free", "fixed", "free"], source=["", "", "experiment"])
+    assert directions(removals(), marked)["decided"].all()  # by the scores, by knowledge and by an experiment
+
+
+def test_the_graph_of_a_fit_has_as_many_arrows_as_its_verdict_counts_everywhere():
+    run = finished_run(6)
+    fit = StoredFit(run)
+    graph = fit.graph()
+    known = graphs.directed(graph).number_of_edges()
+    assert 0 < known < graph.number_of_edges() == len(fit.edges())
+    assert f"{known} of {len(graph.edges)} edges" in verdicts.of_graph(graphs.edges(graph), 6).text
+    assert graphs.export(graph, "dot").count("dir=none") == len(graph.edges) - known
+    result = all_results.read(run, all_results.FITTED)
+    assert len(result.directed) == known and set(result.likelier) == set(graph.edges)
+    truth = run.truth()
+    assert evaluate(truth, fit.order, graph) == evaluate(truth, fit.order, fit.edges())  # as before
 
 
 def test_arrows_do_not_depend_on_the_order_of_the_rows(rng):
     edges = pd.DataFrame({"parent": ["a", "b", "a"], "child": ["c", "c", "b"]})
     mixed = removals().iloc[rng.permutation(10)]
-    pd.testing.assert_frame_equal(verdicts.directions(mixed, edges), verdicts.directions(removals(), edges))
-    assert verdicts.directions(removals(), edges[:0])["folds"].empty
+    pd.testing.assert_frame_equal(directions(mixed, edges), directions(removals(), edges))
+    assert directions(removals(), edges[:0])["folds"].empty
 
 
 def test_a_refinement_is_as_sure_as_its_directions_and_its_model():

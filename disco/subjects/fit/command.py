@@ -177,7 +177,7 @@ def check_knowledge(run: Run, knowledge: Knowledge | None) -> None:
 
 def print_result(run: Run) -> None:
     """Print the order and the edges of a finished run."""
-    settings, status, edges = run.settings, run.status(FIT), StoredFit(run).edges()
+    settings, status, edges = run.settings, run.status(FIT), StoredFit(run).graph_result.edges
     dismissal.tell(run)
     say(f"Causal order, source first: {', '.join(map(short, StoredFit(run).order))}")
     count = how_many(len(edges), "edge")
@@ -225,7 +225,7 @@ def _print_ocs(run: Run, count: str, edges: pd.DataFrame) -> None:
     for edge in edges.itertuples():
         required = ", required" if getattr(edge, "rule", "") == REQUIRED else ""
         numbers = f"OCS {edge.ocs:.4g}, Z {edge.z:.3g}, frequency {edge.frequency:.3g}{required}"
-        say(f"  {short(edge.parent)} -> {short(edge.child)}  {numbers}")
+        say(f"  {short(edge.parent)} {'->' if edge.decided else '--'} {short(edge.child)}  {numbers}")
 
 
 def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
@@ -237,4 +237,4 @@ def _print_selected(selector: str, count: str, edges: pd.DataFrame) -> None:
         p_value = f", p {edge['p_value']:.2g}" if "p_value" in edge else ""
         required = ", required" if edge.get("rule") == REQUIRED else ""
         numbers = f"{words.score} {edge['score']:.4g}{p_value}, OCS {edge['ocs']:.4g}{required}"
-        say(f"  {short(edge['parent'])} -> {short(edge['child'])}  {numbers}")
+        say(f"  {short(edge['parent'])} {'->' if edge['decided'] else '--'} {short(edge['child'])}  {numbers}")

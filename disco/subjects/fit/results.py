@@ -19,7 +19,7 @@ from disco.files import inside, read_json, unwritten, write_bytes, write_frame, 
 from disco.graph.result import GraphResult
 from disco.graph.result import read as read_result
 from disco.graph.result import write as write_result
-from disco.paper.removals import positions_of
+from disco.paper.removals import positions_of, with_decided
 from disco.paper.settings import CHOICES
 from disco.runs import digests
 from disco.runs.folder import Run
@@ -135,7 +135,7 @@ class StoredFit:
         OCS's edges at given thresholds (paper, Parent Selection). A variant recovered later has the OCS's edges.
         """
         if tau_z is None and pi_min is None:
-            return self.graph_result.edges
+            return self._stored.edges
         own_tau_z, own_pi_min = self.thresholds
         return self._selected(own_tau_z if tau_z is None else tau_z, own_pi_min if pi_min is None else pi_min)
 
@@ -146,6 +146,11 @@ class StoredFit:
 
     @property
     def graph_result(self) -> GraphResult:
+        """The order and the edges, with `decided`: whether the direction of each is known."""
+        return replace(self._stored, edges=with_decided(self._stored.edges, self.ccs))
+
+    @cached_property
+    def _stored(self) -> GraphResult:
         """The order and the edges: also score and p_value if the selector is not ocs, rule with knowledge or
         experiments, source with experiments.
         """
@@ -189,10 +194,14 @@ class StoredFit:
         return frame[names] if same else None
 
     def graph(self, tau_z: float | None = None, pi_min: float | None = None) -> "nx.DiGraph":
-        """The DAG of `edges`, all nodes in causal order."""
+        """The DAG of `edges`, all nodes in causal order; its edges have `decided`."""
+        return self.graph_of(self.edges(tau_z, pi_min))
+
+    def graph_of(self, edges: pd.DataFrame) -> "nx.DiGraph":
+        """The DAG of edges along the order, all nodes in causal order; its edges have `decided`."""
         from disco.graph.dag import build
 
-        return build(self.order, self.edges(tau_z, pi_min))
+        return build(self.order, with_decided(edges, self.ccs))
 
 
 def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:

@@ -59,7 +59,6 @@ def chosen_graph(run: Run, arguments: argparse.Namespace) -> nx.DiGraph:
 
 def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
     """The DAG of the OCS by a rule; a missing threshold is the run's own, or that of the jackknife."""
-    from disco.graph.dag import build
     from disco.paper.ocs import own_thresholds, select, with_z
 
     run.settings.replace(**thresholds)  # checks them
@@ -72,8 +71,7 @@ def _of_ocs(run: Run, rule: str, thresholds: dict[str, float]) -> nx.DiGraph:
     own = own_thresholds(ocs, run.settings.replace(parent_rule=rule))
     tau_z, pi_min = thresholds.get("tau_z", own[0]), thresholds.get("pi_min", own[1])
     is_own = rule == run.settings.parent_rule and not thresholds and run.settings.selector == "ocs"
-    edges = result.edges() if is_own else select(ocs, tau_z, pi_min)
-    graph = build(result.order, edges)
+    graph = result.graph_of(result.edges() if is_own else select(ocs, tau_z, pi_min))
     return _described(graph, method="DISCO", order=result.variant, parent_rule=rule, tau_z=tau_z, pi_min=pi_min)
 
 
@@ -89,11 +87,9 @@ def _parents(run: Run, selector: str) -> nx.DiGraph:
         InputError: the run is not finished, or the selector cannot use its table.
         FitStopped: it was interrupted.
     """
-    from disco.graph.dag import build
-
     if read_candidates(run, selector) is None:
         _compute(run, selector)
-    return build(StoredFit(run).order, selected_edges(run, selector))
+    return StoredFit(run).graph_of(selected_edges(run, selector))
 
 
 def _compute(run: Run, selector: str) -> None:

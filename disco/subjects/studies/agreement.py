@@ -62,7 +62,7 @@ def ends(starts: pd.DataFrame, orders: pd.DataFrame) -> pd.DataFrame:
 
 
 def undecided(edges: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> tuple[int, int]:
-    """How many pairs of a reference a refined graph joins, in either direction, and how many of these are undecided."""
+    """How many pairs of a reference a graph joins, in either direction, and how many of these are undecided."""
     decided = {frozenset(pair): bool(sure) for *pair, sure in edges[["parent", "child", "decided"]].to_numpy()}
     joined = [decided[pair] for pair in map(frozenset, pairs) if pair in decided]
     return len(joined), joined.count(False)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,7 +12,7 @@ import streamlit as st
 from disco.errors import InputError, ScoreUnavailable
 from disco.graph.draw import placing
 from disco.paper import jackknife, removals
-from disco.paper.ocs import frequencies, means, own_thresholds, passes, with_z
+from disco.paper.ocs import frequencies, means, own_thresholds, with_z
 from disco.progress import Callback, Event
 from disco.runs import Run
 from disco.subjects import FIT, stamps
@@ -110,17 +109,6 @@ class Result:
     def candidates(self, tau_z: float) -> pd.DataFrame:
         """Every candidate edge: parent, child, ocs, z, frequency."""
         return frequencies(self.ocs, tau_z)
-
-    def edges(self, tau_z: float, pi_min: float) -> pd.DataFrame:
-        """The candidates that pass two thresholds, with the same columns, even if none passes."""
-        table = self.candidates(tau_z)
-        return table[passes(table, pi_min)]
-
-    def graph(self, tau_z: float, pi_min: float) -> nx.DiGraph:
-        """The graph at two thresholds."""
-        from disco.graph import dag as graphs
-
-        return graphs.build(self.order, self.edges(tau_z, pi_min))
 
 
 def current(run: Run) -> Result:

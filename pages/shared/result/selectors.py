@@ -10,6 +10,7 @@ import streamlit as st
 from disco.graph import dag as graphs
 from disco.paper import jackknife
 from disco.paper.ocs import MARKS, frequencies, reaches
+from disco.paper.removals import with_decided
 from disco.progress import Callback
 from disco.runs import digests
 from disco.selectors import selection
@@ -261,10 +262,11 @@ class Selection:
         """Whether the OCS chose the edges."""
         return self.selector == "ocs"
 
-    @property
+    @cached_property
     def edges(self) -> pd.DataFrame:
-        """The selected candidates, with their numbers."""
-        return self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
+        """The selected candidates, with their numbers, and `decided`: whether the direction is known."""
+        edges = self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
+        return with_decided(edges, self.result.ccs)
 
     @cached_property
     def graph(self) -> nx.DiGraph:
