@@ -24,10 +24,13 @@ edges = directions(result.ccs, selectors.of_run(result).edges)
 clarity = verdicts.clarity(result.steps, edges)
 intro.verdict(*verdicts.of_order(clarity))
 fit.rows_note(run)
-sections.ranked(result, clarity, comparison)
+left, right = st.container(key="beside_order").columns(2, gap="large")
+with left:
+    sections.ranked(result, clarity, comparison)
+with right:
+    sections.sections(result, comparison)
 evidence_panel.note(refinement.readable(run))
 sections.worth()
 sections.knowledge(result)
 with st.expander(f"The order of {how_many(len(result.order), 'node')} as text", icon=":material/notes:"):
     st.markdown(", ".join(code(node) for node in result.order))
-sections.sections(result, comparison)

@@ -31,10 +31,10 @@ _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of
 _ABOVE = 5  # nodes shown above one that is searched for
 MOST_RANKED = 100  # nodes of the ranked picture: a browser needs a minute to draw a thousand
 SECTIONS = {
-    "steps": "Step by step",
+    "steps": "Steps",
     "why": "Why a sink",
-    "criteria": "Other criteria",
-    "truth": "Against the truth",
+    "criteria": "Criteria",
+    "truth": "Truth",
     "again": "Order again",
 }
 _SECTION = "ordering_section"
@@ -160,8 +160,12 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
-        ("Score / median", f"{of_median:.2g}", f"Its {name} as a share of the median of the nodes left. {meaning}"),
-        ("Margin", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
+        (
+            "Share of median score",
+            f"{100 * of_median:.2g} %",
+            f"Its {name}, of the median of those left. {meaning}",
+        ),
+        ("Runner-up's score", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
     if decided.margin < 0:

@@ -8,6 +8,7 @@ from text_boxes import WIDTH, box, point, text_width
 
 from disco import verdicts
 from disco.figures import theme
+from disco.figures.axes import log_ticks
 from disco.graph.draw import colours
 from disco.paper import removals
 from disco.subjects.fit.figures import ordering as figures
@@ -179,3 +180,9 @@ def test_curvature_is_drawn_for_few_and_many_ranks(levels):
     fig = by_rank.by_rank(frames, sink="narrow", admissible_only=True)
     assert {note.text for note in fig.layout.annotations} == {"wide: stays", "narrow: the sink"}
     assert "narrow" in theme.title_of(fig) and by_rank.by_rank({"narrow": frames["narrow"]}, "narrow").layout.height
+
+
+@pytest.mark.parametrize(("low", "most"), [(1e-47, 9), (1e-3, 7), (0.2, 7)])
+def test_an_axis_of_any_length_has_ticks_that_can_be_read(low, most):
+    values, words = log_ticks(low, 1.0)
+    assert 3 <= len(values) <= most and len(set(words)) == len(words) and values[-1] == 1.0

@@ -22,13 +22,13 @@ def page(name: str) -> str:
 def test_the_order_is_held_against_the_truth_beside_the_controls():
     app = section(opened(finished_run(6, truth=EDGES)), "truth")
     shown = numbers(app)
-    assert shown["A_top of this order"] == "0.667"
+    assert shown["A_top of DISCO's order"] == "0.667"
     assert {"Sort by mean", "Sort by variance", "Sort by var − mean"} <= set(shown)
     app.button(key="first_wrong").click().run()
     assert not app.exception and app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
     assert "its true child was still there, `x2`." in texts(app)
     app = section(opened(finished_run(6)), "truth")
-    assert numbers(app)["A_top of this order"] == "1.00"
+    assert numbers(app)["A_top of DISCO's order"] == "1.00"
     assert not any(button.key == "first_wrong" for button in app.button)
 
 
@@ -41,7 +41,7 @@ def test_parents_are_held_against_the_truth():
         assert numbers(app)["Recall"] == "0.333"
         assert float(numbers(app)["Precision"]) == pytest.approx(1 / found, abs=5e-3)
         assert numbers(app)["SHD"] == str(found - 1 + 2)
-    assert "the order has 66.7% of the true edges in the right direction" in texts(app)
+    assert "DISCO's order has 66.7% of the true edges in the right direction" in texts(app)
     app.segmented_control(key="parents_section").set_value("Against the truth").run()
     assert any(f"F1 is {float(numbers(app)['F1']):.3f} at τ" in part.value.replace("\\", "") for part in app.markdown)
     app.segmented_control(key="parents_section").set_value("One child").run()
@@ -85,7 +85,7 @@ def test_edges_whose_direction_cannot_be_known_are_right_either_way(drawn):
         assert (said in texts(app)) == free and ("Either way" in shown) == free
         app.switch_page(page("ordering"))
         section(app.run(), "truth")
-        assert numbers(app)["A_top of this order"] == ("1.00" if free else "0.667")
+        assert numbers(app)["A_top of DISCO's order"] == ("1.00" if free else "0.667")
         assert any(button.key == "first_wrong" for button in app.button) != free
         app.switch_page(page("parents")).run()
         assert not app.exception and (said in texts(app)) == free
@@ -144,7 +144,7 @@ def test_revealing_shows_all_pages_and_hiding_takes_it_back():
     assert "Missing" not in numbers(opened(run, page("graph")))  # another reader
     app.switch_page(page("ordering"))
     section(app.run(), "truth")
-    assert "A_top of this order" in numbers(app)
+    assert "A_top of DISCO's order" in numbers(app)
     app.switch_page(page("data")).run()
     assert "3 true edges known" in texts(app)
     app.button(key="truth_hide").click().run()

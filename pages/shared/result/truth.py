@@ -224,7 +224,7 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 def order_numbers(comparison: TruthComparison) -> None:
     """A_top of the order and of sorting the columns, in a row."""
     row, wide = figure.numbers(), figure.NUMBER
-    row.metric("A_top of this order", number(comparison.a_top), width=wide, help=define("A_top"))
+    row.metric(f"A_top of {_whose(comparison)}", number(comparison.a_top), width=wide, help=define("A_top"))
     for name, value in comparison.controls.items():
         row.metric(
             f"Sort by {name.replace('variance −', 'var −')}",
@@ -257,9 +257,13 @@ def controls_line(comparison: TruthComparison) -> None:
     sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in comparison.controls.items())
     limit = "" if comparison.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: the order has {100 * comparison.a_top:.3g}% of the true edges in the right direction{limit}. Sorting "
-        f"the columns has {sorts}."
+        f"A_top: {_whose(comparison)} has {100 * comparison.a_top:.3g}% of the true edges in the right direction"
+        f"{limit}. Sorting the columns has {sorts}."
     )
+
+
+def _whose(comparison: TruthComparison) -> str:
+    return "the order of the likelihood search" if comparison.ocs.empty else "DISCO's order"
 
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
