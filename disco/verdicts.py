@@ -109,30 +109,27 @@ def of_parents(
     """
     selected, nodes = _selected(ocs, tau_z, pi_min), ocs["child"].nunique() + 1
     if is_sparse(len(selected), nodes):
-        return _few(len(selected), nodes, "one that keeps more")
+        return _few(len(selected), nodes)
     if rule == "jackknife":
         return _by_noise(ocs.loc[ocs["fold"] == 1, "z"].to_numpy(), tau_z, groups)
     fewer, additional = (_selected(ocs, tau_z + move, pi_min) for move in (MOVED, -MOVED))
     lost, new = len(selected) - len(fewer), len(additional) - len(selected)
     text = f"Of {how_many(len(selected), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
-    return _of_threshold(lost + new, len(selected), text)
+    level = _level(lost + new, len(selected))
+    return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
 
 
 def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
     false, count = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
-    text = f"Of {how_many(count, 'edge')}, {false:.1f} are expected from noise alone."
-    return _of_threshold(false, count, text)
-
-
-def _of_threshold(doubtful: float, count: int, text: str) -> Verdict:
-    level = _level(doubtful, count)
+    text = f"By a model of the scores, {false:.1f} of {how_many(count, 'edge')} are noise. A wrong order adds more."
+    level = "poor" if _level(false, count) == "poor" else "guess"  # the number is nominal, so never sure
     return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
 
 
-def _few(edges: int, nodes: int, what: str) -> Verdict:
+def _few(edges: int, nodes: int) -> Verdict:
     text = f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')}."
-    return Verdict("poor", text, f"The rule may be the reason, not the table: try {what}.", "edges")
+    return Verdict("poor", text, "A missing edge is no proof of independence: weak effects need more rows.", "edges")
 
 
 _PARENTS_ADVICE = {
@@ -146,7 +143,7 @@ def of_graph(edges: pd.DataFrame, nodes: int) -> Verdict:
     """How sure the arrows of a fit's graph are: for how many edges the direction is `decided`
     (`disco.paper.removals.directions`)."""
     if is_sparse(len(edges), nodes):
-        return _few(len(edges), nodes, "another on Parents")
+        return _few(len(edges), nodes)
     count, known = len(edges), int(edges["decided"].sum())
     level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
     return Verdict(level, f"The direction is known for {which}: only they have arrows.", _GRAPH_ADVICE[level])

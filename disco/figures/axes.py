@@ -18,7 +18,7 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Tick positions and labels of a logarithmic axis from low to high, both positive; of many decades, only some."""
     first, last, decades = math.floor(math.log10(low)), math.ceil(math.log10(high)), math.log10(high / low)
     steps = (1,) if decades > 4 else (1, 3) if decades > 1.5 else (1, 2, 5)
-    every = math.ceil(decades / _MOST_DECADES)
+    every = max(1, math.ceil(decades / _MOST_DECADES))
     values = [step * 10.0**power for power in range(first - first % every, last + 1, every) for step in steps]
     inside = [value for value in values if low <= value * 1.0001 and value <= high * 1.0001]
     return inside, [_tick(value) for value in inside]

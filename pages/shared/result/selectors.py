@@ -28,7 +28,10 @@ from pages.shared.widgets.answers import valid
 from pages.shared.widgets.names import define
 
 HIGHEST = 5.0  # of the slider; a higher Z passes any sensible threshold
-RULES = {"jackknife": "Agreement of the folds", "iqr": "The paper's: median and IQR"}
+RULES = {
+    "jackknife": "Agreement of the folds (parts of the rows)",
+    "iqr": "The paper's: above the other candidates",
+}
 
 
 def present_thresholds(result: Result) -> tuple[float, float]:
@@ -132,7 +135,10 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
     if not is_sparse(edges, nodes):
         return
     with st.container(border=True):
-        st.markdown(f":material/lightbulb: **Almost no edges among {how_many(nodes, 'node')}.** These may keep more:")
+        st.markdown(
+            f":material/lightbulb: **Almost no edges among {how_many(nodes, 'node')}.** The paper's rule keeps few if "
+            "a node has few candidates or many parents. Choose another before you look at its edges, and report it."
+        )
         with st.container(horizontal=True):
             if selector == "ocs":
                 _rule_buttons(result, edges)
@@ -146,9 +152,9 @@ def _rule_buttons(result: Result, edges: int) -> None:
         "jackknife": ("Agreement of the folds", session.shown.parent_rule.keep, ("jackknife",)),
         "lower": (f"τ_Z = {LOWER[0]:g} in all folds", session.shown.thresholds.keep, (LOWER, "iqr")),
     }
-    for name, count in other_rules(result.ocs, result.run.settings, result.rule, edges).items():
+    for name in other_rules(result.ocs, result.run.settings, result.rule, edges):
         label, then, arguments = rules[name]
-        st.button(f"{label}: {how_many(count, 'edge')}", on_click=then, args=arguments, key=f"sparse_{name}")
+        st.button(label, on_click=then, args=arguments, key=f"sparse_{name}")
 
 
 CHOICES = {
@@ -160,7 +166,19 @@ SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" 
 
 
 def choose(result: Result) -> str:
-    """Choose whose edges are shown; one line says what a selector other than the OCS does and assumes."""
+    """Choose whose edges are shown; one line says what the selector does and assumes. Above it, undo and redo."""
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        for label, is_redo in (("Undo", False), ("Redo", True)):
+            st.button(
+                label,
+                icon=f":material/{label.lower()}:",
+                key=f"choices_{label.lower()}",
+                type="tertiary",
+                disabled=not session.shown.can_move(is_redo),
+                on_click=session.shown.move,
+                args=(is_redo,),
+                help="Of the selector, the rule and the thresholds.",
+            )
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector.current() or result.run.settings.selector
     fitted = result.run.settings.selector
@@ -168,8 +186,7 @@ def choose(result: Result) -> str:
     help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
     on_change = partial(_chosen, key)
     selector = answers.segments("Selector of parents", words, key, help=help, on_change=on_change)
-    if selector != "ocs":
-        st.caption(SAID[selector])
+    st.caption(SAID[selector])
     return selector
 
 

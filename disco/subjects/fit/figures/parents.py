@@ -85,7 +85,7 @@ def candidates(
     names = {
         "ocs": "OCS (dashed: each fold's threshold)",
         "z": f"Z (dashed: τ_Z = {tau_z:g})",
-        "curvature": "mean curvature (above 0: both rise)",
+        "curvature": "mean curvature (positive: both rise together)",
     }
     fig.layout.xaxis = dict(title=names[by], rangemode="tozero")
     title = _candidates_title(child, table, pi_min, len(drawn))
