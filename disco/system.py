@@ -229,6 +229,13 @@ def threads() -> int:
     return int(limit) if limit.isdecimal() and int(limit) else len(_ALL_CORES) or os.cpu_count() or 1
 
 
+def running() -> int:
+    """The number of threads on this machine that run or wait for a processor now, without this one; Linux alone."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/loadavg").read_text().split()[3].split("/")[0]) - 1
+    return 0
+
+
 def was_ended_by(status: int | None, *names: str) -> bool:
     """Whether an exit status is that of a process ended by one of some signals, such as SIGKILL."""
     return status in {-getattr(signal, name) for name in names if hasattr(signal, name)}

@@ -1,11 +1,14 @@
 """Preprocess: the choice of the transform, what it means, and its effect on the columns."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from disco.figures.theme import plotly_config
 from disco.subjects.table.figures import counts as figures
 from disco.words import plural
+from pages.shared import session
 from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import tables
@@ -85,10 +88,11 @@ def _rows_per_level(support: pd.DataFrame, min_rows: int) -> None:
     fit_options.option("min_level_rows", max_value=1000)
     figure = figures.rows_per_level(support, min_rows)
     st.plotly_chart(figure, key="rows_per_level", config=plotly_config("rows-per-level"))
-    note = "" if (support["before"] != support["after"]).any() else "Every count keeps a level of its own. "
+    note = "" if (support["before"] != support["after"]).any() else "No two counts share a level. "
     st.caption(
-        f"{note}Line: from the level with the fewest rows to that with the most. Dashed: {min_rows} rows. Right: share "
-        "of held-out rows at levels with at least that many, which the ordering score can use."
+        f"{note}Line: from the level with the fewest rows to that with the most. Dashed: {min_rows} rows. Right: the "
+        "share of rows at levels with at least that many. The search for the order compares rows within a level, and "
+        "uses only these."
     )
 
 
@@ -104,7 +108,7 @@ def _lost(support: pd.DataFrame) -> None:
 
 def verdict(draft: Draft) -> None:
     """Whether enough rows share a level for the ordering score, and what to do otherwise."""
-    support, folds = draft_facts.support(draft), draft.settings.folds
+    support = draft_facts.support(draft)
     weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
     index_like = [str(draft.table.columns[position]) for position in draft_facts.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
@@ -118,14 +122,18 @@ def verdict(draft: Draft) -> None:
     if weak.empty:
         smallest = support["kept"].min()
         share = "all" if smallest > 0.995 else f"at least {smallest:.0%} of"
-        st.success(f"Enough rows per level: in every column, the ordering score can use {share} the held-out rows.")
+        st.success(f"Enough rows per level: in every column, the search for the order can use {share} the rows.")
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
     st.warning(
-        f"In {len(weak)} of {len(support)} columns, more than a fifth of the held-out rows are at levels with too few "
-        f"rows for the ordering score ({folds} folds): {names}. "
-        + ("Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels would pool them.")
+        f"In {len(weak)} of {len(support)} columns, more than a fifth of the rows are at levels with too few rows for "
+        f"the search for the order: {names}. "
+        + ("Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels pool them.")
     )
+    if draft.settings.transform != "quantile":
+        help = "For the next fit. What was found with the present transform stays as it is."
+        use = partial(session.draft.change_settings, transform="quantile")
+        st.button("Use quantile levels", icon=":material/stacks:", key="use_quantile", on_click=use, help=help)
 
 
 def _config(n_min: int) -> dict[str, object]:

@@ -82,7 +82,7 @@ def test_overfitting_in_words():
     one = events()
     late = (one["fold"] == 3) & (one["stage"] == "projection") & (one["epoch"] > 25)
     one.loc[late, "validation"] += 5
-    assert "in fold 3:" in said_in_words(one, "projection") and "last epoch" in said_in_words(one, "projection")
+    assert "in fold 3:" in said_in_words(one, "projection") and "the last epoch" in said_in_words(one, "projection")
 
 
 def test_a_rise_of_both_losses_is_no_overfitting():

@@ -58,7 +58,7 @@ def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, key, required
     assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
     pd.testing.assert_frame_equal(other.table(), run.table())
     assert other.settings == run.settings and other.truth().equals(run.truth()) and other.source == run.source
-    assert other.name == "made up · 2, with rules, ranks, paper, 3 settings changed"
+    assert other.name == "made up · 2, with rules, preset paper, 3 settings changed"
 
 
 def test_two_nodes_without_an_edge_get_a_rule():
@@ -102,6 +102,6 @@ def test_a_run_whose_last_rule_is_removed_is_searched_without_any_and_with_the_s
     run = create_run(table, Settings(), name="r · 2, with rules", knowledge=Knowledge([["x1"]]), roles=roles)
     press(picked(refine_by_hand(run)), "drop_tiers", "search")
     next_run = started[0][0]
-    assert next_run.knowledge() is None and next_run.name == "r · 3, adjusted, ranks, tuned"
+    assert next_run.knowledge() is None and next_run.name == "r · 3, adjusted for site"
     assert next_run.roles == run.roles and next_run.nodes == ["x1", "x2"]
     pd.testing.assert_frame_equal(next_run.with_roles(), run.with_roles())

@@ -107,7 +107,7 @@ def test_start_makes_a_run_and_opens_it(started):
     at = press(on_train(), "Start the fit")
     (run,) = runs.list_runs()
     assert started == [(run, FIT)] and at.query_params["run"] == run.id
-    assert run.name == "t.csv, ranks, tuned" and run.settings == Settings.of("tuned")
+    assert run.name == "t.csv" and run.settings == Settings.of("tuned")
 
 
 def test_a_run_of_a_table_for_teaching_is_for_teaching(started):

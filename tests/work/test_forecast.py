@@ -49,10 +49,11 @@ def test_the_forests_of_pcm_are_counted(foretell):
     assert less.by_stage["selector"] == pytest.approx(500 * columns * 1250 * math.log2(1250) * 1e-8)
 
 
-def loaded(monkeypatch: pytest.MonkeyPatch, programs: float) -> None:
-    """Two processors, on which this many programs run."""
+def loaded(monkeypatch: pytest.MonkeyPatch, programs: float, running: int = 0) -> None:
+    """Two processors, on which this many programs ran in the last minute, and this many run now."""
     monkeypatch.setattr("psutil.cpu_count", lambda: 2)
     monkeypatch.setattr("psutil.getloadavg", lambda: (programs, 0.0, 0.0))
+    monkeypatch.setattr("disco.system.running", lambda: running)
 
 
 def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(foretell, monkeypatch):
@@ -65,6 +66,8 @@ def test_the_time_is_a_range_from_early_stopping_to_a_busy_machine(foretell, mon
     busy = foretell(1400, 17, Settings.of("paper"))
     assert busy.seconds == idle.seconds and busy.high == pytest.approx(1.5 * 3 * idle.seconds)  # 6 on 2 cores
     assert busy.low == pytest.approx(3 * idle.low)
+    loaded(monkeypatch, 1.0, running=5)  # they have just begun
+    assert foretell(1400, 17, Settings.of("paper")).high == busy.high
     assert crowding("cuda") == 1.0
 
 

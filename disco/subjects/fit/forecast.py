@@ -114,6 +114,7 @@ def estimate(rows: int, nodes: int, settings: Settings, device: str = "auto") ->
 def crowding(device: str, threads: int | None = None) -> float:
     """The factor by which the current load slows work; 1 on a CUDA device, which other programs do not use.
 
+    The load of the last minute lags behind programs that have just begun, so those running now count if there are more.
     `threads` are those of the work, by default as many as a fit has.
     """
     if device != "cpu":
@@ -121,7 +122,7 @@ def crowding(device: str, threads: int | None = None) -> float:
     import psutil
 
     cores = psutil.cpu_count() or 1
-    return max(1.0, (psutil.getloadavg()[0] + min(threads or system.threads(), cores)) / cores)
+    return max(1.0, (max(psutil.getloadavg()[0], system.running()) + min(threads or system.threads(), cores)) / cores)
 
 
 def span(low: float, high: float) -> str:

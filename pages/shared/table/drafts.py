@@ -29,12 +29,15 @@ from disco.table.edits import Edit, choice
 from disco.table.read import read_table
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
+from disco.words import listed, shortened
 
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
-_ADJUSTED, _RULES = ", adjusted", ", with rules"  # in the default name of a run
-_NUMBER = re.compile(r" · (\d{1,6})$")
-_MOST_TOLD = 2  # changed settings in a name; the list of runs cuts long names
+_MARKS = re.compile(  # at the end of the default name of a run, before its settings; the last part is of older runs
+    r"(?: · (\d{1,6}))?(?:, adjusted(?: for .*?)?)?(?:, experiment)?(?:, with rules)?"
+    r"(?:, (?:ranks|counts|\d+ levels), (?:tuned|paper).*)?$"
+)
+_MOST_TOLD, _LONGEST = 2, 16  # columns, or changed settings, in a name, and letters of each: the list cuts long names
 
 
 @dataclass(frozen=True)
@@ -157,8 +160,14 @@ def run_name(
 ) -> str:
     """The default name of a run of a table: its number, and what distinguishes it from other runs of the table."""
     marks = f" · {number}" if number > 1 else ""
-    marks += _ADJUSTED if roles is not None and roles.needed() else ""
-    return name + marks + (_RULES if knowledge is not None else "") + _suffix(settings)
+    roles = roles or Roles()
+    adjusted = [name for role in ("covariate", "exposure", "group", "context") for name in roles.named(role)]
+    adjusted += ["depth"] * (roles.exposure is not None) + ["row number"] * roles.row_number
+    adjusted += ["blocks of rows"] * (roles.blocks is not None)
+    if adjusted:
+        marks += f", adjusted for {listed([shortened(column, _LONGEST) for column in adjusted], _MOST_TOLD)}"
+    marks += ", experiment" if roles.named("intervention") else ""
+    return name + marks + (", with rules" if knowledge is not None else "") + _suffix(settings)
 
 
 def table_name(run_name: str, settings: Settings) -> str:
@@ -173,17 +182,18 @@ def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
 
 
 def _split_name(run_name: str, settings: Settings) -> tuple[str, int]:
-    text = run_name.removesuffix(_suffix(settings)).removesuffix(_RULES).removesuffix(_ADJUSTED)
-    match = _NUMBER.search(text)
-    return (text[: match.start()], int(match[1])) if match else (text or run_name, 1)
+    text = run_name.removesuffix(_suffix(settings))
+    marks = _MARKS.search(text)
+    return text[: marks.start()] or run_name, int(marks[1] or 1)
 
 
 def _suffix(settings: Settings) -> str:
-    levels = {"rank": "ranks", "none": "counts"}.get(settings.transform, f"{settings.levels} levels")
+    levels = {"rank": [], "none": ["counts as they are"]}.get(settings.transform, [f"{settings.levels} levels"])
+    preset = [] if settings.preset == Settings().preset else [f"preset {settings.preset}"]
     changed = {name: value for name, value in settings.changed().items() if name not in ("transform", "levels")}
     words = [f"{name.replace('_', ' ')} {value}" for name, value in changed.items()]
     words = words if len(words) <= _MOST_TOLD else [f"{len(words)} settings changed"]
-    return ", ".join(["", levels, settings.preset, *words, *([f"seed {settings.seed}"] if settings.seed else [])])
+    return ", ".join(["", *levels, *preset, *words, *([f"seed {settings.seed}"] if settings.seed else [])])
 
 
 def own_settings(settings: Settings) -> dict[str, Any]:

@@ -107,11 +107,12 @@ def bar(slot: Any, run: Run, kind: Monitored, status: Status) -> None:
         words = "Preparing the search (once on this computer)" if is_preparing else queue_words(run, kind.work)
         slot.caption(f":material/hourglass_top: {plain(words)}")
         return
-    remaining = (
-        ""
-        if status.eta is None or status.progress > _NEARLY
-        else f" · {span(_LESS * status.eta, _MORE * status.eta)} left"
-    )
+    remaining = ""
+    if status.eta is not None and status.progress <= _NEARLY:
+        most = _MORE * status.eta
+        # The joint network may stop early, which the pace cannot tell.
+        times = f"at most {span(most, most)}" if status.stage == "joint" else span(_LESS * status.eta, most)
+        remaining = f" · {times} left"
     words = f"{kind.step(status)} · {status.progress:.0%} in all{remaining}" if status.stage else "Starting"
     slot.progress(min(max(status.progress, 0.0), 1.0), text=plain(words))
 
@@ -217,7 +218,8 @@ def _fit_again(run: runs.Run, status: FitStatus) -> str:
 
 def _below_fit(run: runs.Run, status: FitStatus) -> None:
     if status.state == "done":
-        st.caption(_account(run, status))
+        help = "Preset: the settings of the networks. Seed: of all random draws; the same seed gives the same result."
+        st.caption(_account(run, status), help=help)
     elif status.state == "unfitted":
         st.caption(f"The fit would use preset {run.settings.preset}. Below are other presets, with an estimate.")
 
@@ -225,7 +227,7 @@ def _below_fit(run: runs.Run, status: FitStatus) -> None:
 def _account(run: runs.Run, status: FitStatus) -> str:
     changed = [fit_options.in_sentence(name, value) for name, value in run.settings.changed().items()]
     words = [f"Preset {run.settings.preset}" + (f" with {series(changed)}" if changed else "")]
-    words.append(f"seed {run.settings.seed}")
+    words.append(f"random seed {run.settings.seed}")
     if status.device and not status.cluster:
         words.append(f"on the {'CPU' if status.device == 'cpu' else 'GPU'}")
     if (roles := _readable(lambda: run.roles)) is not None:

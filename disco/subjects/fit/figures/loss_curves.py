@@ -147,14 +147,12 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
     span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
     which = f"fold {folds}" if len(rising) == 1 else f"folds {folds}"
     served = (
-        "As in the paper, the state with the lowest validation loss is used; a star marks it."
+        "The best network, marked with a star, is used: nothing needs to be done. If all folds do so within a few "
+        "epochs, the networks are too large for these rows: use more rows or a smaller width."
         if stage == "joint"
-        else "As in the paper, the projection network's last epoch is used; these losses are only monitored."
+        else "As in the paper, the last epoch is used nevertheless. If much is lost, use fewer epochs or more rows."
     )
-    return (
-        f"Overfitting in {which}: the validation loss was lowest at epoch {span} and has risen since, "
-        f"while the training loss kept falling. {served}"
-    )
+    return f"Overfitting from epoch {span} on in {which}: rows seen fit ever better, rows left out worse. {served}"
 
 
 def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:
