@@ -15,7 +15,7 @@ from disco.subjects.fit.figures import arcs, ranking
 from disco.subjects.fit.figures import ordering as figures
 from disco.subjects.fit.figures import row_curvature as by_rank
 from disco.subjects.fit.results import StoredFit
-from disco.words import how_many, listed, more, number, plural, share
+from disco.words import how_many, listed, number, plural, share
 from pages.ordering import step_player
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
@@ -44,7 +44,7 @@ def against_truth(result: Result, comparison: TruthComparison) -> None:
     """The true edges over the order, A_top against that of sorting, and a button to the first wrong removal."""
     if comparison.edges.empty:
         return
-    truth.order_numbers(comparison)
+    truth.controls_line(comparison)
     figure.show(arcs.order_arcs(result.order, comparison.edges), "order_arcs")
     wrong = comparison.wrong_removals
     if wrong.empty:
@@ -270,7 +270,10 @@ def ranked(result: Result, clarity: pd.DataFrame, comparison: TruthComparison | 
         drawn = ranking.ranking(result.order, clarity, wrong, stretch, marked)
         figure.show(drawn, "order_ranking", on_select=partial(_open_clicked, result))
     cross = " Cross: wrong according to the known graph." if wrong else ""
-    st.caption(f"{_MARKS[bool(clarity['has_parents'].all())]}{cross} Click a mark for its step.{_closest(clarity)}")
+    st.caption(
+        "Source first. Filled: the place is clear. Hollow: it is not. No mark: no parents, so the place affects no "
+        f"edge.{cross} Click a mark for its step."
+    )
     if result.variant != (own_variant := results.own_variant(result.run)):
         agreement = order_agreement(StoredFit(result.run).order, result.order)
         st.caption(
@@ -300,23 +303,6 @@ def _stretch(result: Result) -> range:
     help = f"The list shows {MOST_RANKED} nodes, from this position on."
     first = right.slider("From position", 1, last, key=key, help=help)
     return range(first - 1, min(first - 1 + MOST_RANKED, count))
-
-
-_MARKS = {
-    True: "Source first. Filled: the place is clear. Hollow: it is not. No mark: no parents, so the place affects no "
-    "edge.",
-    False: "Source first. Filled: the place is clear. Hollow: it is not.",
-}
-
-
-def _closest(clarity: pd.DataFrame) -> str:
-    """The least clear place in a sentence."""
-    won = clarity[clarity["lead"] >= 1]  # the others were decided by knowledge
-    if won.empty:
-        return ""
-    close = won.nsmallest(1, "lead").iloc[0]
-    names = f"{code(close['sink'])} was removed before {code(close['rival'])}"
-    return f" The closest decision: {names}, which scored {more(close['lead'])}."
 
 
 def _open_clicked(result: Result) -> None:

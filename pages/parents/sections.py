@@ -170,11 +170,6 @@ def candidates(result: Result, tau_z: float, pi_min: float, comparison: TruthCom
         st.caption(
             "A single candidate cannot be centred. Its OCS is divided by the median scale of the other children."
         )
-    elif figures.highest_z(here) <= tau_z:
-        st.warning(
-            f"{code(child)} has {here} candidates. With {here}, Z is at most {figures.highest_z(here):g}, so the rule "
-            f"cannot keep any of them at τ_Z = {tau_z:g}. Compare the scores by eye, or lower τ_Z."
-        )
 
 
 def _true_parents(result: Result, child: str, true_parents: set[str]) -> None:

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from disco.graph import dag as graphs
-from disco.paper import jackknife
 from disco.paper.ocs import MARKS, frequencies, reaches
 from disco.paper.removals import with_decided
 from disco.progress import Callback
@@ -86,8 +85,6 @@ def sliders(result: Result, where: str) -> tuple[float, float]:
                 format_func=lambda value: share(round(value * folds), folds),
                 help=f"{define('π_min')} The default is all.",
             )
-        elif where != "parents":  # whose verdict says it
-            _expected(result, tau_z)
     return tau_z, pi_min
 
 
@@ -115,17 +112,6 @@ def _rule_box(result: Result, where: str) -> None:
         help="Agreement of the folds: Z is an edge's mean curvature over its jackknife standard error. It works on "
         "small tables, where many candidates are parents. The paper's: Z is how far a candidate's OCS exceeds the "
         "median of the child's candidates, in interquartile ranges. Both use the same fitted networks.",
-    )
-
-
-def _expected(result: Result, tau_z: float) -> None:
-    noise, passing = jackknife.expected_false(result.groups, result.z, tau_z)
-    st.metric(
-        "Expected from noise alone",
-        f"{noise:.1f} of {passing}" if passing else "–",
-        width="content",
-        help="The Z of all candidates are modelled as two groups, without and with an edge. This many of the first "
-        "group are expected above τ_Z. Nominal: a wrong order makes more false edges.",
     )
 
 

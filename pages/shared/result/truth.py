@@ -221,19 +221,6 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 # Figures of accuracy, the controls beside them.
 
 
-def order_numbers(comparison: TruthComparison) -> None:
-    """A_top of the order and of sorting the columns, in a row."""
-    row, wide = figure.numbers(), figure.NUMBER
-    row.metric(f"A_top of {_whose(comparison)}", number(comparison.a_top), width=wide, help=define("A_top"))
-    for name, value in comparison.controls.items():
-        row.metric(
-            f"Sort by {name.replace('variance −', 'var −')}",
-            number(value),
-            width=wide,
-            help="A_top of sorting the columns by this, smallest first; nothing is fitted.",
-        )
-
-
 def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = comparison.met(graph)
@@ -255,15 +242,12 @@ def controls_line(comparison: TruthComparison) -> None:
     if comparison.a_top is None or not comparison.controls:
         return
     sorts = ", ".join(f"{100 * value:.3g}% by {name}" for name, value in comparison.controls.items())
+    whose = "the order of the likelihood search" if comparison.ocs.empty else "DISCO's order"
     limit = "" if comparison.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: {_whose(comparison)} has {100 * comparison.a_top:.3g}% of the true edges in the right direction"
+        f"A_top: {whose} has {100 * comparison.a_top:.3g}% of the true edges in the right direction"
         f"{limit}. Sorting the columns has {sorts}."
     )
-
-
-def _whose(comparison: TruthComparison) -> str:
-    return "the order of the likelihood search" if comparison.ocs.empty else "DISCO's order"
 
 
 _LINES, _MISSING, _CHOICE = "graph_lines", "graph_missing", "shared_graph_truth"
