@@ -161,9 +161,9 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
         (
-            "Share of median score",
+            "Relative score",
             f"{100 * of_median:.2g} %",
-            f"Its {name}, of the median of those left. {meaning}",
+            f"Its {name}, as a share of the median of those left. {meaning}",
         ),
         ("Runner-up's score", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),

@@ -155,13 +155,14 @@ def test_ended_runs_say_why_and_can_be_started_again(state):
 
 
 def test_a_fit_that_begins_has_a_sentence_instead_of_empty_figures():
-    run = written_run(poisson(), state="running", stage="joint", done=12, total=40)
+    run = written_run(poisson(), state="running", stage="joint", done=12, total=40, eta=40.0, progress=0.3)
     (run.path / EVENTS).unlink()
     lock = run.take()
     try:
         at = booted("train", run=run.id)
         assert "appear here once the first epochs are trained" in texts(at) and not at.get("plotly_chart")
-        assert any("epoch 12 of 40" in bar.proto.text for bar in at.get("progress"))
+        bars = [bar.proto.text for bar in at.get("progress")]
+        assert any("epoch 12 of 40" in words and "at most 60 s left" in words for words in bars)  # it may stop early
         line = {"epoch": 1, "stage": "joint", "fold": 1, "train": 1.0, "validation": 2.0}
         (run.path / EVENTS).write_text(json.dumps(line) + "\n")
         at.run()

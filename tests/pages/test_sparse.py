@@ -112,8 +112,5 @@ def test_a_page_offers_what_keeps_more_with_one_click():
     app = opened(run, page)
     app.button(key="sparse_jackknife").click().run()
     assert not app.exception and app.selectbox(key=f"parent_rule_parents_{run.id}").value == "jackknife"
-    app = opened(run, page)
-    app.button(key="sparse_evidence").click().run()
-    assert not app.exception and app.title[0].value == "Parents"
     run = finished_run(8, settings=Settings.of("paper", tau_z=0.0, pi_min=0.3))
     assert not keys(opened(run, page))  # of a graph with edges
