@@ -146,13 +146,14 @@ def of_graph(edges: pd.DataFrame, nodes: int) -> Verdict:
         return _few(len(edges), nodes)
     count, known = len(edges), int(edges["decided"].sum())
     level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
-    return Verdict(level, f"The direction is known for {which}: only they have arrows.", _GRAPH_ADVICE[level])
+    text = f"The direction is known for {which}, which alone have arrows: all folds, or a rule, put the parent first."
+    return Verdict(level, text, _GRAPH_ADVICE[level])
 
 
 _GRAPH_ADVICE = {
     "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
-    "guess": "Check the direction of an edge before you use it, on Graph.",
-    "poor": "Lines show related columns. Arrows are guesses: a search by likelihood weighs each direction.",
+    "guess": "Other lines show related columns.",
+    "poor": "Other lines show related columns. A search by likelihood weighs each direction.",
 }
 
 

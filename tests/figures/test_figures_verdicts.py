@@ -28,19 +28,14 @@ def of_order(steps: pd.DataFrame, edges: pd.DataFrame) -> verdicts.Verdict:
     return verdicts.of_order(verdicts.clarity(steps, edges))
 
 
-@pytest.mark.parametrize(
-    ("folds", "ratios", "level", "clear"),
-    [
-        ([3] * 5, [2.0] * 5, "sure", "all 5"),
+def test_an_order_with_almost_no_edges_is_as_sure_as_its_removals():
+    for folds, ratios, level, clear in (
         ([3] * 5, [2.0] * 4 + [1.05], "sure", "4 of 5"),
         ([3] * 3 + [2] * 2, [2.0] * 5, "guess", "3 of 5"),
         ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "2 of 5"),  # all folds agree, yet most removals were narrow
-        ([0] * 197 + [3], [1.01] * 152 + [1.5] * 46, "poor", "1 of 198"),
-    ],
-)
-def test_an_order_with_almost_no_edges_is_as_sure_as_its_removals(folds, ratios, level, clear):
-    found = of_order(steps(folds, ratios), arrows())
-    assert found.level == level and f"clear for {clear} nodes: all folds" in found.text
+    ):
+        found = of_order(steps(folds, ratios), arrows())
+        assert found.level == level and f"clear for {clear} nodes: all folds" in found.text
 
 
 def arrows(**known: list[bool]) -> pd.DataFrame:
@@ -65,7 +60,6 @@ def test_the_place_of_a_node_is_as_clear_as_the_edges_into_it():
     places = verdicts.clarity(narrow, one)
     assert places["sink"].tolist() == [f"x{number}" for number in range(19, 13, -1)]  # the rest have no parents
     assert places["is_clear"].tolist() == [False, *[True] * 5] and places["lead"].eq(1.0).all()
-    assert of_order(narrow, arrows(x19=[True] * 9, x18=[True], x17=[False])).level == "guess"
     assert of_order(narrow, arrows(x19=[True] * 9, x18=[False], x17=[False])).level == "poor"
 
 

@@ -21,8 +21,7 @@ def page(name: str) -> str:
 
 def test_the_order_is_held_against_the_truth_beside_the_controls():
     app = section(opened(finished_run(6, truth=EDGES)), "truth")
-    assert "DISCO's order has 66.7% of the true edges" in texts(app)
-    assert all(f"by {name}" in texts(app) for name in ("mean", "variance", "variance − mean"))
+    assert "DISCO's order has 66.7% of the true edges" in texts(app) and "% by variance − mean." in texts(app)
     app.button(key="first_wrong").click().run()
     assert not app.exception and app.slider[0].value == 2 and numbers(app)["Removed as sink"] == "x5"
     assert "its true child was still there, `x2`." in texts(app)
