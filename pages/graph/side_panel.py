@@ -188,8 +188,7 @@ def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> Non
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not directed.degree(node):
         kin = "none of its edges has a known direction"
-    order = "DISCO's order" if view.name == DISCO else "the order of the likelihood search"
-    st.caption(f"Position {graph.nodes[node]['position']:,} of {len(graph):,} in {order}; {kin}.")
+    st.caption(f"Position {graph.nodes[node]['position']:,} of {len(graph):,} in the causal order; {kin}.")
     drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
