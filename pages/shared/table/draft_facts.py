@@ -21,7 +21,7 @@ from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import tidied
-from disco.table.prepared import Prepared, is_continuous, prepare
+from disco.table.prepared import is_continuous, prepare
 from disco.words import how_many, plural
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
@@ -252,10 +252,8 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 @cached(lambda draft: (*_roles_key(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
-    settings, needed = draft.settings, draft.roles.needed()
-    columns = draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
-    checked = _counts(draft) if needed is None else None
-    prepared = prepare(columns, needed, settings.folds) if checked is None else Prepared(checked)
+    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
+    prepared = prepare(columns, draft.roles.needed(), settings.folds)
     sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
     group = None if sampled.adjustment is None else sampled.adjustment.group
     fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)
