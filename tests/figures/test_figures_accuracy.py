@@ -19,6 +19,7 @@ from disco.paper.ocs import frequencies, select
 from disco.subjects.fit.figures import accuracy, arcs, ranking
 from disco.subjects.fit.figures import ordering as order_figures
 from disco.subjects.fit.figures import parents as parent_figures
+from disco.verdicts import clarity
 
 ORDER = [f"x{k}" for k in range(8)]
 TRUTH = pd.DataFrame(
@@ -163,9 +164,11 @@ def test_the_steps_ring_true_sinks_and_cross_wrong_removals():
     fig = order_figures.scores(ccs, 1, ORDER, true_sinks=["x3", "x7"])
     assert [ORDER[int(row)] for row in trace(fig, "sink in the known graph").y] == ["x3", "x7"]
     wrong = metrics.wrong_removals(ORDER, TRUTH)["step"].tolist()
-    crossed = ranking.ranking(ORDER, removals.all_steps(ccs), wrong)
+    places = [clarity(removals.all_steps(ccs), TRUTH[:0]), clarity(removals.all_steps(ccs), TRUTH[:0]).iloc[:0]]
+    crossed, bare = (ranking.ranking(ORDER, some, wrong) for some in places)  # also a node that has no parents
+    assert list(trace(bare, "wrong according to the known graph").x) == [1.0]
     assert wrong == [2] and list(trace(crossed, "wrong according to the known graph").y) == [len(ORDER) - 2]
-    unmarked = ranking.ranking(ORDER, removals.all_steps(ccs))
+    unmarked = ranking.ranking(ORDER, places[0])
     assert not [t for t in unmarked.data if t.name == "wrong according to the known graph"]
 
 

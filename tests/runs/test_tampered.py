@@ -159,7 +159,7 @@ CASES = [
 ]
 ORDER = ("order.csv", "edges.csv", "table.parquet")  # edges.csv was written last: where it is, there is a result
 REFINED = ("refined.json", "table.parquet", *(f"{name}.csv" for name in CSV if name.startswith("refined")))
-CAM = ("ocs.csv", "parents_cam.csv")
+CAM, DIRECTED = ("ocs.csv", "parents_cam.csv"), (*ORDER, "ocs.csv", "ccs.csv")
 READERS = {  # the files that each reads, besides settings.json
     "order": (lambda run: StoredFit(run).order, ORDER), "ccs": (lambda run: StoredFit(run).ccs, (*ORDER, "ccs.csv")),
     "criteria": (lambda run: StoredFit(run).criteria, (*ORDER, "criteria.csv")),
@@ -167,7 +167,7 @@ READERS = {  # the files that each reads, besides settings.json
     "truth": (lambda run: run.truth(), ("truth.csv",)), "table": (lambda run: run.table(), ("table.parquet",)),
     "training": (lambda run: results.training(run), ("training.json",)),
     "events": (lambda run: read_events(run), ("events.jsonl",)),
-    "graph": (lambda run: (StoredFit(run).graph(0.0, 0.3).edges, results.variants(run)), (*ORDER, "ocs.csv")),
+    "graph": (lambda run: (StoredFit(run).graph(0.0, 0.3).edges, results.variants(run)), DIRECTED),
     "variant": (lambda run: StoredFit(run, OTHER).read_all(), (*VARIANT, "table.parquet")),
     "status": (lambda run: (run.status(FIT), run.alive, run.works_on(FIT)), ("status.json", "lock")),
     "refining": (lambda run: (run.status(REFINE), refining.history(run)), (REFINE.file, "refining.jsonl", "lock")),
@@ -177,9 +177,9 @@ READERS = {  # the files that each reads, besides settings.json
     "networks": (lambda run: network_cache.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
 }  # fmt: skip # a table
 COMMANDS = {  # the same of commands
-    "graph damaged": (*ORDER, "ocs.csv"),
+    "graph damaged": DIRECTED,
     "graph damaged --graph refined": REFINED,
-    "evaluate --run damaged --truth TRUTH": (*ORDER, "ocs.csv"),
+    "evaluate --run damaged --truth TRUTH": DIRECTED,
 }
 TYPED = ("half", "pipe", "words", "deep", "no rows", "huge", "link")  # damages for which the commands are tried
 NUMBERS = ("infinite", "huge", "negative")

@@ -36,9 +36,10 @@ def ranking(
     _stems(fig, drawn)
     _marks(fig, drawn[drawn["is_clear"]], "clear", colours.PICKED, "circle")
     _marks(fig, drawn[~drawn["is_clear"]], "not clear", colours.ACCENT, "circle-open")
-    if len(crossed := drawn[drawn["step"].isin(wrong)]):
+    if crossed := [step for step in wrong if len(order) - step in positions]:
         look = {"symbol": "x-thin", "size": 13, "color": colours.WRONG, "line": {"width": 3, "color": colours.WRONG}}
-        axes.marks(fig, crossed["shown"], crossed["row"], look, "wrong according to the known graph")
+        shown = drawn.set_index("step")["shown"].reindex(crossed, fill_value=1.0)
+        axes.marks(fig, shown, [len(order) - step for step in crossed], look, "wrong according to the known graph")
     top = max(2.0, float(removals["shown"].max()) * 1.2) if len(removals) else 2.0
     tickvals, words = log_ticks(1.0, top)
     fig.layout.xaxis = dict(
