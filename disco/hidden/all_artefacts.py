@@ -35,7 +35,8 @@ AT_ONCE = 20_000  # cells of a table in which a search takes a second or two
 LETTERS = "ABCDEFGH"  # the kinds in it
 _SHARED = {"repeated", "serial", "depth", "filter"}  # what joins many columns as a common cause does
 _NAMED = 6
-_WEIGHTS = {"columns": 0.5, COMMON: 0.4, READINGS: 0.1}  # of time, about
+WEIGHTS = {"columns": 0.5, COMMON: 0.4, READINGS: 0.1}  # of time, about
+STOPPED = "stopped while looking for what creates edges."
 _FROM_IT = "Edges among them may come from it, and their directions too. "
 
 Search: TypeAlias = Callable[[str], Finding | None]  # what one of `SEARCHES` finds
@@ -121,9 +122,11 @@ def artefacts(
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
     without = [which for which, kinds in SEARCHES.items() if kinds <= {*dismissed}]
-    aside = ignored(table, roles) if aside is None else aside
+    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    reporter = Reporter(callback, WEIGHTS, STOPPED)
+    plain = plain_artefacts(prepared, unused=aside, callback=reporter.part("columns", ""))
     reasons = dict.fromkeys(dismissed, "dismissed")
-    return _looked_for(prepare(table, roles, folds=None), aside, reasons, callback, without).standing
+    return finished(Artefacts(plain, dict.fromkeys(without), reasons), prepared, reporter).standing
 
 
 def looked_for(
@@ -136,31 +139,41 @@ def looked_for(
 ) -> Artefacts:
     """The artefacts of a table, why some are dismissed, and its doubts; a reason without its finding has no effect.
 
+    Arguments and errors are those of `begun`.
+    """
+    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    reporter = Reporter(callback, WEIGHTS, STOPPED)
+    result = begun(prepared, None, aside, reasons, reporter.part("columns", ""), left_out)
+    result = finished(result, prepared, reporter)
+    return replace(result, reasons=result.dismissed)
+
+
+def begun(
+    table: Table,
+    roles: Given | None = None,
+    aside: pd.DataFrame | None = None,
+    reasons: Mapping[str, str] | None = None,
+    callback: Callback | None = None,
+    left_out: Stretches = (),
+) -> Artefacts:
+    """The artefacts of a table before the searches for what is hidden, which may take minutes, and its doubts.
+
     `left_out` are rows left out of the loaded table; the others keep their numbers.
 
     InputError: the table or its roles cannot be used.
     """
     aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
-    result = _looked_for(prepared, aside, reasons or {}, callback)
-    return replace(result, reasons=result.dismissed, doubts=doubts(prepared, left_out))
+    plain = plain_artefacts(prepared, unused=aside, callback=callback)
+    return Artefacts(plain, reasons=reasons or {}, doubts=doubts(prepared, left_out))
 
 
-def _looked_for(
-    prepared: Prepared,
-    ignored_columns: pd.DataFrame,
-    reasons: Mapping[str, str],
-    callback: Callback | None,
-    without: Collection[str] = (),
-) -> Artefacts:
-    """All artefacts, those of the searches `without` missing."""
-    reporter = Reporter(callback, _WEIGHTS, "stopped while looking for what creates edges.")
-    plain = plain_artefacts(prepared, unused=ignored_columns, callback=reporter.part("columns", ""))
-    result = Artefacts(plain, dict.fromkeys(without), reasons)
-    return result.searched(lambda which: search(prepared, plain, which, reporter))
+def finished(artefacts: Artefacts, prepared: Prepared, reporter: Reporter = SILENT) -> Artefacts:
+    """The artefacts of a table after every search that is due; its stage has the same name."""
+    return artefacts.searched(lambda which: search(prepared, artefacts.plain, which, reporter))
 
 
 def search(prepared: Prepared, plain: Sequence[Finding], which: str, reporter: Reporter = SILENT) -> Finding | None:
-    """The finding of one of `SEARCHES`, given the other findings, dismissed or not; its stage has the same name."""
+    """The finding of one of `SEARCHES`, given the other findings, dismissed or not."""
     look = {COMMON: _of_common, READINGS: _of_readings}[which]
     return look(without_advised(prepared, plain), reporter)
 

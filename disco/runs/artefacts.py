@@ -6,7 +6,8 @@
      "dismissed": {"relation": "The sum is meant."},
      "doubts": [{"kind": "rows", "message": "Row 5 (Bay 5) lies far from the others: …", "advice": "Find out why, …"}]}
 
-Results are read with it: while an artefact stands, no direction is decided. `disco.subjects.refinement.refined.dismiss`
+Results are read with it: while an artefact stands, no direction is decided. What is hidden may be missing from the file
+of a new run: its first work adds it (`complete`). `disco.subjects.refinement.refined.dismiss`
 also writes the edges of a refinement anew.
 """
 
@@ -23,7 +24,8 @@ import pandas as pd
 from disco.errors import InputError, printable
 from disco.fields import shown
 from disco.files import read_record, unwritten, write_json
-from disco.hidden.all_artefacts import SEARCHES, Artefacts, looked_for, search
+from disco.hidden.all_artefacts import SEARCHES, Artefacts, finished, looked_for
+from disco.progress import SILENT, Callback, Reporter
 from disco.runs import digests, file_times
 from disco.runs.folder import Run
 from disco.schema import record
@@ -73,16 +75,33 @@ def write(folder: Path, artefacts: Artefacts) -> None:
 
 
 def of(run: Run) -> Artefacts:
-    """The artefacts of a run's table; those of an older version are computed once and stored."""
+    """The artefacts of a run's table, some of a new run `due`; those of an older version are computed and stored."""
     with contextlib.suppress(OSError, ValueError):
         artefacts, is_older = _read(run)
-        if not (is_older or artefacts.due):
+        if not is_older:
             return artefacts
-    completed = _completed(run, file_times.artefacts(run))
+    return _stored(run, _completed(run, file_times.artefacts(run)))
+
+
+def complete(run: Run, callback: Callback | None = None) -> Artefacts:
+    """The artefacts of a run's table after the searches that are due, which may take minutes; then they are stored.
+
+    `callback` receives the events, whose stages are the searches; False stops.
+    """
+    while (artefacts := of(run)).due:
+        reporter = Reporter(callback, dict.fromkeys(SEARCHES, 1.0))
+        searched = _finished(run, artefacts, reporter)
+        artefacts = _stored(run, replace(of(run), hidden=searched.hidden))  # some may have been dismissed meanwhile
+        if artefacts.due == searched.due or run.is_read_only:
+            return searched
+    return artefacts
+
+
+def _stored(run: Run, artefacts: Artefacts) -> Artefacts:
     if not run.is_read_only:
         with contextlib.suppress(OSError):
-            write(run.path, completed)
-    return completed
+            write(run.path, artefacts)
+    return artefacts
 
 
 def _read(run: Run) -> tuple[Artefacts, bool]:
@@ -129,13 +148,13 @@ def _completed(run: Run, stamp: int) -> Artefacts:
         edits = {item.kind: item.edits for item in computed}
         plain = tuple(replace(item, edits=edits.get(item.kind, ())) for item in artefacts.plain)
         artefacts = replace(artefacts, plain=plain)
-    return _searched(run, artefacts)
+    return _finished(run, artefacts)
 
 
-def _searched(run: Run, artefacts: Artefacts) -> Artefacts:
-    return artefacts.searched(
-        lambda which: search(prepare(run.table(), run.adjustment, folds=None), artefacts.plain, which)
-    )
+def _finished(run: Run, artefacts: Artefacts, reporter: Reporter = SILENT) -> Artefacts:
+    if not artefacts.due:
+        return artefacts
+    return finished(artefacts, prepare(run.table(), run.adjustment, folds=None), reporter)
 
 
 def sentences(run: Run) -> tuple[str, ...]:
@@ -160,7 +179,7 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
     previous = of(run)
     remaining = {kind: why for kind, why in {**previous.reasons, **changed}.items() if why}
-    artefacts = _searched(run, replace(previous, reasons=remaining))
+    artefacts = _finished(run, replace(previous, reasons=remaining))
     check_there([kind for kind in changed if kind not in previous.reasons], artefacts)
     try:
         write(run.path, artefacts)

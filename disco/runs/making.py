@@ -78,7 +78,7 @@ def create_run(
         roles: roles of the columns that are not counts.
         aside: columns of the loaded table that are neither counts nor adjusted for.
         dismissed: why kinds of artefacts (`disco.table.artefacts`) do not apply to this table.
-        spoilt: its artefacts with the reasons, if already computed.
+        spoilt: its artefacts with the reasons, if already computed; its first work completes them.
         origin: how the table came to be, if known; ignored columns are added to it.
         prepared: the table in its roles, if already checked for these folds.
 

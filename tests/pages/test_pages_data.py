@@ -1,11 +1,13 @@
 """Data: samples, uploads, the choice of columns, numbers that stand for counts, sheets of samples, a known truth."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, box, button, csv, draft_of, frame_with, poisson, press, texts, upload
+from job_world import wait
 from made_up import finished_run
 
 from disco import runs
@@ -15,6 +17,7 @@ from disco.runs.origin import FromLahman, Origin
 from disco.simulate import Design, simulate
 from disco.subjects.studies import lahman
 from disco.table.edits import AddColumns, BlankAsZero, Restore
+from pages.shared.table import draft_facts
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
@@ -141,6 +144,24 @@ def test_what_a_dismissal_uncovers_is_shown_with_its_cure_and_is_what_a_run_has(
     at.button(key="artefact_cure_kinds").click().run()
     now = draft_of(at)
     assert not at.exception and now.roles.role("kinds of rows 2") == "covariate"
+
+
+def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
+    begun = threading.Event()
+
+    def search(result, prepared, reporter):
+        begun.set()
+        while True:
+            reporter.step("common", 0, 1)
+
+    monkeypatch.setattr(draft_facts, "AT_ONCE", 0)
+    monkeypatch.setattr(draft_facts, "finished", search)
+    at = upload(booted(), "t.csv", csv(poisson()))
+    assert begun.wait(10)
+    computation = draft_facts.artefact_search(draft_of(at)).find()
+    run = fit_start.new_run(draft_of(at))
+    assert runs.artefacts.of(run).due
+    wait(lambda: computation.state == "stopped")
 
 
 def test_the_example_opens_on_graph_with_both_results_if_it_is_installed(drawn, monkeypatch):

@@ -11,8 +11,9 @@ from made_up import of_an_older_version
 
 from disco.__main__ import main
 from disco.errors import InputError
-from disco.hidden.all_artefacts import looked_for
+from disco.hidden.all_artefacts import begun, looked_for
 from disco.paper.settings import Settings
+from disco.progress import Sketch
 from disco.refine import Choice, refine
 from disco.refine.refinement_result import withheld
 from disco.reports import all_results as found
@@ -22,6 +23,7 @@ from disco.runs.folder import Run
 from disco.simulate import Design, simulate
 from disco.subjects import stamps
 from disco.subjects.graph.provenance import about
+from disco.subjects.refinement import refining
 from disco.subjects.refinement.refined import agree, dismiss, read_refined, save
 from disco.table.artefacts import ARTEFACTS
 from disco.table.edits import AddKinds
@@ -215,6 +217,20 @@ def test_what_an_older_version_did_not_look_for_is_looked_for(monkeypatch):
     now = artefacts.of(run)  # what was left aside is not in the run
     assert [one.kind for one in now.found] == ["relation", "repeated", "kinds", "covariate"]
     assert kinds_and_columns(now)[:3] == kinds_and_columns(told)[:3] and "hidden" in json.loads(path.read_text())
+
+
+def test_the_first_work_on_a_run_searches_for_what_is_due():
+    table = hidden_table()
+    reasons = {kind: "It is meant." for kind in ("relation", "repeated")}
+    run = create_run(table, Settings(), name="begun", spoilt=begun(table, reasons=reasons))
+    assert artefacts.of(run).due and not artefacts.of(run).standing
+    refining._tell(run, Sketch(run.nodes, [(*run.nodes[:2], 9.0)], [tuple(run.nodes[:2])]))
+    assert not refining.so_far(run).edges["decided"].any()
+    stages = []
+    result = refining.refine_run(run, QUICK, callback=lambda event: stages.append((event.progress, event.stage)))
+    assert stages == sorted(stages, key=lambda stage: stage[0]) and stages[-1][1] == "artefacts"
+    assert [one.kind for one in artefacts.of(run).standing] == ["kinds"] and not artefacts.of(run).due
+    assert len(result.found.artefacts) == 1 and not refining.read_refined(run).edges["decided"].any()
 
 
 def test_a_run_that_is_shown_to_read_is_looked_at_once(deep, monkeypatch):

@@ -105,6 +105,7 @@ WHOLE: Entries = {
     "disco.table.quality.doubts": quality.doubts,
     "disco.hidden.all_artefacts.artefacts": hidden.artefacts,
     "disco.hidden.all_artefacts.looked_for": hidden.looked_for,
+    "disco.hidden.all_artefacts.begun": hidden.begun,
     "disco.table.artefacts.plain_artefacts": artefacts.plain_artefacts,
     "disco.table.relations.relations": relations.relations,
     "disco.table.thinning.thinned": lambda table: thinning.thinned(table, 0.5),

@@ -20,6 +20,7 @@ from disco.knowledge import Knowledge
 from disco.methods import METHODS
 from disco.methods.isolated import OutOfTime, find_apart
 from disco.progress import Event, Reporter
+from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.subjects.comparison import COMPARE, ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
@@ -105,6 +106,7 @@ def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodR
         finally:
             results.close()
             compared.write_table(run)
+        artefacts.complete(run, lambda event: recorder(methods.last))
     recorder.finished(done=len(names), method="")
     return [result for result in compared.read_all(run) if result.method in request.methods]
 

@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections import deque
+from dataclasses import replace
 from importlib import metadata
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import psutil
 from disco import __version__
 from disco.errors import InputError, printable
 from disco.files import remove_leftovers
-from disco.runs import digests
+from disco.runs import artefacts, digests
 from disco.runs.folder import Run
 from disco.runs.locks import Lock
 from disco.runs.status import host
@@ -68,6 +69,7 @@ def execute(run: Run, lock: Lock | None = None, callback: "Callback | None" = No
         recorder = Recorder(run, FIT, losses, callback, seconds=previous.seconds, versions=versions())
         with recorder.watch():
             model = _fit(run, recorder, losses)
+            artefacts.complete(run, lambda event: recorder(replace(event, stage="artefacts", progress=1.0)))
             results.save_fit(run.path, model)
             order_so_far.forget(run)
         recorder.finished(**_measured(run, model, recorder.seconds, losses.peak_bytes))

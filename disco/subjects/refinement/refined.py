@@ -107,7 +107,7 @@ def read_refined(run: Run) -> Refined:
     )
     starts = read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS)
     result = Refined(graph, starts, printable(head.best, 100), head.score, head.candidates, head.fits, **frames)
-    return withheld(result, artefacts.of(run).standing)
+    return withheld(result, artefacts.complete(run).standing)
 
 
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 HISTORY = ["start", "sweep", "score"]
 _HISTORY_BYTES, _GRAPH_BYTES = 1 << 24, 1 << 26
+_SHARE = 0.5  # of the search in the time of a run whose artefacts are still due
 _GRAPH, _ENOUGH = "refining_graph.json", "refining.enough"
 
 
@@ -107,10 +108,14 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
 
     recorder, memory = recorder_of(run, choice, callback), run.path / "refining.json"
     _remove(run.path / _ENOUGH)
+    share = _SHARE if artefacts.of(run).due else 1.0
 
     def relay(event: "Event") -> bool | str | None:
-        answer = recorder(event)
+        answer = recorder(dataclasses.replace(event, progress=share * event.progress))
         return answer if answer is False else ending(run) or answer
+
+    def look(event: "Event") -> bool | str | None:
+        return recorder(dataclasses.replace(event, stage="artefacts", progress=share + (1 - share) * event.progress))
 
     with recorder.watch():
         fit = StoredFit(run) if (run.path / "edges.csv").exists() else None
@@ -125,7 +130,7 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
             memory=memory,
             dismissed=ARTEFACTS,  # those of the run count, which may be dismissed later
         )
-        result = withheld(result, artefacts.of(run).standing)
+        result = withheld(result, artefacts.complete(run, look).standing)
         save(run.path, result, choice)
         agree(run)  # what was dismissed meanwhile
     recorder.finished()
@@ -195,7 +200,8 @@ def so_far(run: Run) -> GraphResult | None:
             return None
     except (OSError, ValueError, TypeError, KeyError, IndexError):
         return None
-    sure = set() if artefacts.of(run).standing else {tuple(pair) for pair in decided}
+    judged = artefacts.of(run)
+    sure = set() if judged.standing or judged.due else {tuple(pair) for pair in decided}
     frame = frame.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     frame["decided"] = [pair in sure for pair in zip(frame["parent"], frame["child"], strict=True)]
     return GraphResult(order, frame, method=METHOD)

@@ -61,6 +61,8 @@ def adjustment(roles: Roles | None) -> None:
 def artefacts(run: Run) -> bool:
     """Draw what in a run's table creates edges, while it stands, what was dismissed, and doubts; whether any stands."""
     artefacts_of_run = runs.artefacts.of(run)
+    if artefacts_of_run.due:
+        st.caption(":material/hourglass_top: Common causes are looked for after the search. Directions wait for this.")
 
     def dismiss(kind: str, why: str) -> None:
         refined.dismiss(run, {kind: why})

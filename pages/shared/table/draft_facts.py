@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.all_artefacts import AT_ONCE, Artefacts, looked_for
+from disco.hidden.all_artefacts import AT_ONCE, STOPPED, WEIGHTS, Artefacts, begun, finished
 from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
-from disco.progress import Callback
+from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import columns_of, names_of
@@ -23,7 +23,7 @@ from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import tidied
 from disco.table.prepared import is_continuous, prepare
 from disco.words import how_many, plural
-from pages.shared.compute.background import Slow
+from pages.shared.compute.background import Computation, Slow
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft
 
@@ -273,21 +273,41 @@ def support(draft: Draft) -> pd.DataFrame:
     return level_support(counts_of, codes, fold, draft.settings.min_level_rows).assign(merged=merged)
 
 
+_FAILURE = "The table could not be checked for what creates edges"
 _ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
+
+
+def _begun(draft: Draft) -> Slow[Artefacts]:
+    """The same before the searches for what is hidden."""
+
+    def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
+        needed, reasons, rows_out = draft.roles.needed(), draft.dismissed, draft.rows_left_out
+        return begun(table, needed, columns_aside, reasons, callback, rows_out)
+
+    return Slow(
+        ("begun_artefacts", draft.key, *draft.columns, repr(draft.roles)),
+        work,
+        "Looking for what creates edges",
+        _FAILURE,
+        lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
+        at_once=True,
+    )
 
 
 def artefact_search(draft: Draft) -> Slow[Artefacts]:
     """The search for artefacts in a draft of counts; its result is cached whatever is dismissed."""
 
     def work(table: pd.DataFrame, columns_aside: pd.DataFrame, callback: Callback) -> Artefacts:
-        needed, reasons = draft.roles.needed(), draft.dismissed
-        return looked_for(table, needed, columns_aside, reasons, callback=callback, left_out=draft.rows_left_out)
+        reporter, first = Reporter(callback, WEIGHTS, STOPPED), _begun(draft)
+        result = first.work(table, columns_aside, reporter.part("columns", ""))
+        first.keep(Computation(result=result, state="done"))
+        return finished(result, prepare(table, draft.roles.needed(), folds=None), reporter)
 
     return Slow(
         ("artefacts", draft.key, *draft.columns, repr(draft.roles)),
         work,
         lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
-        "The table could not be checked for what creates edges",
+        _FAILURE,
         lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
         at_once=len(draft.table) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
         again="Look for what creates edges",
@@ -300,3 +320,13 @@ def current_artefacts(draft: Draft) -> Artefacts | None:
         return None
     artefacts = replace(result, reasons=draft.dismissed)
     return None if artefacts.due else replace(artefacts, reasons=artefacts.dismissed)
+
+
+def begun_artefacts(draft: Draft) -> Artefacts:
+    """Those for a run of the draft: a search that is not over ends, and the run's work makes it."""
+    if (artefacts := current_artefacts(draft)) is not None:
+        return artefacts
+    computation = artefact_search(draft).find() or Computation()
+    computation.cancel()
+    result = computation.result or _begun(draft).value()
+    return replace(result, reasons=draft.dismissed)

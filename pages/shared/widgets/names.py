@@ -72,6 +72,7 @@ STAGES = {
     "ordering": "Causal order",
     "parents": "Parents",
     "selector": "Parents by the selector",
+    "artefacts": "What creates edges",
 }
 
 

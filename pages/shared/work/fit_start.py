@@ -118,7 +118,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
-        spoilt=draft_facts.current_artefacts(draft),
+        spoilt=draft_facts.begun_artefacts(draft),
         origin=draft.origin_for({*draft.columns, *draft.adjusted, *unused}),
     )
 
