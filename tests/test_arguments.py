@@ -59,7 +59,10 @@ REFUSED = {
     "checkpoint in no folder": (lambda: DISCO().fit(TABLE, checkpoint="/no/c"), "checkpoint, '/no/c', .* not exist"),
     "callback": (lambda: refined(callback="x"), "argument callback must be a function; got a str"),
     "name of a reader": (lambda: read_table("t.csv", name=b"t.csv"), "argument name .* got a bytes"),
-    "kinds of artefacts": (lambda: refined(dismissed=[97]), "There is no artefact 97; the kinds are relation, code"),
+    "kinds of artefacts": (
+        lambda: refined(dismissed=[97]),
+        "There is no artefact 97; the kinds are relation, exclusive, code",
+    ),
     "kinds as a word": (lambda: refined(dismissed="depth"), r"must be a list of kinds, as \['depth'\]; got 'depth'"),
     "kinds of lists": (lambda: refined(dismissed=[["depth"]]), r"There is no artefact \['depth'\]; the kinds are"),
     "preset": (lambda: DISCO(preset=[]).fit(TABLE), "preset must be one of tuned, .*; got \\[\\]"),

@@ -1,6 +1,7 @@
 """Artefacts: what in a table creates edges that no cause explains, worst first, each with its cure.
 
 - *relation*: a column is calculated from others;
+- *exclusive*: 0/1 columns are codes of one question, since no two of them are ever 1 in one row;
 - *code*: a number such as 99 stands for a missing value (`disco/table/codes.py`);
 - *repeated*: rows are exact copies of others (`disco/table/unusual_rows.py`);
 - *serial*: rows resemble their neighbours (`disco/table/serial.py`);
@@ -37,7 +38,7 @@ from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.guesses import Guess, guesses, is_computed
 from disco.table.identifiers import computed_columns, identifiers
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import near_copies, relations
+from disco.table.relations import exclusive, near_copies, relations
 from disco.table.roles import Given, Roles
 from disco.table.rows import stretches
 from disco.table.unusual_rows import copies
@@ -45,7 +46,7 @@ from disco.words import how_many, listed, plural
 
 COMMON, KINDS, READINGS = "common", "kinds", "readings"  # looked for by `disco.hidden.all_artefacts`
 ARTEFACTS = (
-    *("relation", "code", "repeated", "serial", "depth", "closure", "filter"),
+    *("relation", "exclusive", "code", "repeated", "serial", "depth", "closure", "filter"),
     *(KINDS, COMMON, READINGS, "identifier", "covariate", "near"),
 )
 _LEVEL = 0.001  # of the tests of columns left aside, for all of them together
@@ -99,6 +100,12 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
     exact = relations(Prepared(counts.iloc[:, varied])) if len(varied) else []
     named = identifiers(counts)
     exposure, group = (None, None) if adjustment is None else (adjustment.exposure, adjustment.group)
+    twins = {names.index(relation.columns[0]) for relation in exact if len(relation.columns) == 2}
+    coded = exclusive(values, [at for at in varied.tolist() if at not in twins])
+    sums = [found for found in exact if not any({*map(names.index, found.columns)} <= {*codes} for codes in coded)]
+    questions = tuple(_of_exclusive(counts, coded))
+    answers = {name for finding in questions for name in finding.without}
+    single = [at for at, name in enumerate(names) if name not in answers]  # those of one question share a total
     measured = [at for at in varied.tolist() if at not in named]
     calculated = {names.index(relation.columns[0]) for relation in exact}
     rates = freed(values, adjustment)
@@ -127,12 +134,13 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
             yield from row_findings.of_depth(depth(rates, reporter, "depth"), counts, adjustment)
 
     return {
-        "relation": lambda: of_relations(names, exact),
+        "relation": lambda: of_relations(names, sums),
+        "exclusive": lambda: questions,
         "code": lambda: _of_codes(names, codes(values), coded_rows(values)),
         "repeated": repeated,
         "serial": serial,
         "depth": deep,
-        "closure": lambda: row_findings.of_closure(counts, rates, exposure),
+        "closure": lambda: row_findings.of_closure(counts.iloc[:, single], rates[:, single], exposure),
         "filter": lambda: row_findings.of_filter(values[once()]),
         "identifier": lambda: _of_identifiers(names, named),
         "covariate": covariates,
@@ -168,6 +176,31 @@ def of_relations(names: Sequence[str], exact: Sequence[Finding]) -> Iterator[Fin
         rest = f" {exact[1].message}" if len(exact) == 2 else rest
         remedy = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
         yield leaving_out_columns("relation", f"{exact[0].message}{rest}", out, remedy, option("--without", out))
+
+
+def _of_exclusive(counts: pd.DataFrame, sets: Sequence[Sequence[int]]) -> Iterator[Finding]:
+    """The finding of sets of answers to one question, if any; of each, the column nearest to half ones stays."""
+    if sets:
+        names = [[f'"{counts.columns[at]}"' for at in members] for members in sets]
+        times = counts.iloc[:, list(sets[0])].sum()
+        expected = times.iloc[0] * times.iloc[1] / len(counts)
+        one = "Exactly one" if times.sum() == len(counts) else "At most one"
+        rest = f" There are {len(sets) - 1:,} more such sets." if len(sets) > 1 else ""
+        balance = [(counts.iloc[:, list(members)].mean() - 0.5).abs().to_numpy() for members in sets]
+        out = [
+            str(counts.columns[at])
+            for members, far in zip(sets, balance, strict=True)
+            for at in np.delete(members, far.argmin())
+        ]
+        yield leaving_out_columns(
+            "exclusive",
+            f"{one} of {listed(names[0], _NAMED)} is 1 in any row. If independent, about {expected:,.0f} rows "
+            f"would have a 1 in both of {names[0][0]} and {names[0][1]}.{rest}",
+            out,
+            "So they look like answers to one question, and an edge between them reflects coding, not cause: keep one "
+            "of them, or make one column of their answers.",
+            option("--without", out),
+        )
 
 
 def _of_codes(names: Sequence[str], coded: Sequence[Code], rows: np.ndarray) -> Iterator[Finding]:

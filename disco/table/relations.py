@@ -1,4 +1,4 @@
-"""Find columns that others determine exactly (copies, complements, multiples, sums), and near copies.
+"""Find columns that others determine exactly (copies, complements, multiples, sums), near copies, and codes.
 
 An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are three steps:
 
@@ -6,6 +6,9 @@ An edge between such columns is arithmetic rather than causal, and its direction
 2. Among the others, a QR decomposition of some rows shows which column lies in the span of earlier ones. The
    coefficients are rounded to small whole numbers.
 3. The relation must then hold exactly in every row of the table.
+
+0/1 columns that exclude each other are codes of one question. Two independent columns with a and b ones in n rows are
+never 1 in one row with probability (n − a)! (n − b)! / (n! (n − a − b)!).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
+from scipy.special import gammaln
 
 from disco.progress import SILENT, Reporter
 from disco.table.cells import dense_ranks
@@ -159,3 +163,35 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
             for first, second in np.argwhere(np.abs(correlations) >= NEAR):
                 pairs.append((start + int(first), start + int(second), float(correlations[first, second])))
     return pd.DataFrame(pairs, columns=["one", "other", "correlation"])
+
+
+_CHANCE = 1e-6  # largest probability, of any pair of a table, that columns exclude each other by chance
+
+
+def exclusive(values: np.ndarray, candidates: Sequence[int]) -> list[list[int]]:
+    """The sets of 0/1 columns of counts, (rows, columns), no two of which are ever 1 in one row, far beyond chance.
+
+    The `candidates`, and the columns of a set, the most frequent first, are by position.
+    """
+    two_valued = [at for at in candidates if values[:, at].min() == 0 and values[:, at].max() == 1]
+    rows, binary = len(values), np.array(two_valued, dtype=int)
+    ones = values[:, binary].astype(np.float32)
+    times = ones.sum(axis=0, dtype=float)
+    bound, absent = np.log(_CHANCE / max(len(binary) * (len(binary) - 1) / 2, 1)), gammaln(rows - times + 1)
+    apart: dict[int, set[int]] = {}
+    for start in range(0, len(binary), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        neither = np.maximum(rows - times[block, None] - times, 0)
+        chance = absent[block, None] + absent - gammaln(rows + 1) - gammaln(neither + 1)
+        for first, second in np.argwhere((ones[:, block].T @ ones == 0) & (chance < bound)).tolist():
+            apart.setdefault(start + first, set()).add(second)
+    sets, rest = list[list[int]](), sorted(apart, key=lambda column: -times[column])
+    while rest:
+        members, taken = [rest[0]], ones[:, rest[0]].copy()
+        for column in rest[1:]:
+            if apart[column].intersection(members) and not taken @ ones[:, column]:
+                members.append(column)
+                taken += ones[:, column]
+        rest = [column for column in rest if column not in members]
+        sets.append(binary[members].tolist())
+    return [members for members in sets if len(members) > 1]

@@ -64,7 +64,7 @@ def test_columns_that_fabricate_edges_come_worst_first_with_their_names(rng):
 
 
 def test_an_unknown_kind_cannot_be_dismissed(rng):
-    with pytest.raises(InputError, match="no artefact 'deep'; the kinds are relation, code, repeated"):
+    with pytest.raises(InputError, match="no artefact 'deep'; the kinds are relation, exclusive, code, repeated"):
         plain_artefacts(rng.poisson(3, (50, 3)), dismissed=("deep",))
 
 

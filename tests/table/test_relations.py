@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disco.table.relations import relations
+from disco.table.artefacts import plain_artefacts
+from disco.table.relations import exclusive, relations
 
 
 @pytest.fixture
@@ -86,3 +87,23 @@ def test_a_long_sum_is_shortened():
     parts = {f"p{number}": random.poisson(2, 300) for number in range(12)}
     (found,) = relations(pd.DataFrame({**parts, "all": sum(parts.values())}))
     assert found.message == '"all" is the sum of "p0", "p1", "p2", "p3", "p4" and 7 more.' and len(found.columns) == 13
+
+
+def test_answers_to_one_question_are_found_and_other_0_1_columns_are_not():
+    random = np.random.default_rng(0)
+    answer = random.choice(5, 4000, p=[0.5, 0.36, 0.08, 0.015, 0.045])
+    dummies = pd.DataFrame({f"is{level}": (answer == level) * 1 for level in range(1, 4)})
+    table = dummies.assign(a=random.poisson(3, 4000), smokes=random.integers(2, size=4000))
+    (found,) = plain_artefacts(table)
+    assert (found.kind, found.without) == ("exclusive", ("is2", "is3")) and "about 109 rows" in found.message
+    (found,) = plain_artefacts(table.assign(is0=(answer == 0) * 1, is4=(answer == 4) * 1))  # no sum, no shared total
+    assert found.kind == "exclusive" and len(found.without) == 4 and found.message.startswith("Exactly one of ")
+    (found,) = plain_artefacts(table.assign(quits=1 - table["smokes"]).drop(columns=["is1", "is2"]))
+    assert found.kind == "relation"
+    for seed in range(100):  # independent, and rare in some columns
+        random = np.random.default_rng(seed)
+        values = (random.random((random.integers(30, 5000), 40)) < random.beta(0.5, 4, 40)) * 1
+        assert not exclusive(values, range(40))
+    once = dummies.to_numpy().copy()
+    once[np.flatnonzero(once[:, 0])[0], 1:] = 1  # a single row says that they are not answers to one question
+    assert not exclusive(once, range(3))
