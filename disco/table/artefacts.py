@@ -141,7 +141,7 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
         "serial": serial,
         "depth": deep,
         "closure": lambda: row_findings.of_closure(counts.iloc[:, single], rates[:, single], exposure),
-        "filter": lambda: row_findings.of_filter(values[once()]),
+        "filter": lambda: row_findings.of_filter(values[:, single][once()]),
         "identifier": lambda: _of_identifiers(names, named),
         "covariate": covariates,
         "near": lambda: of_near(names, near(counts, exact, reporter, "near")),
