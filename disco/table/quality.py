@@ -223,9 +223,10 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
             "are any.",
         )
     if len(lines := columns[columns["levels"].between(2, FEW_LEVELS)]):
+        at_most = "only" if (top := int(lines["levels"].max())) == 2 else "at most"
         yield Finding(
             "few levels",
-            f"{_subject(lines, 'has', 'have')} at most {FEW_LEVELS} values.",
+            f"{_subject(lines, 'has', 'have')} {at_most} {top} values.",
             "Use finer counts if there are any: a refinement leaves directions at such columns undecided.",
         )
     if len(lines := columns[(columns["levels"] > FEW_LEVELS) & (columns["ties"] * (rows - 1) < SHARED)]):

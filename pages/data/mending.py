@@ -3,6 +3,7 @@
 This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -18,7 +19,8 @@ from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors, findings
 from pages.shared.widgets.names import bullets, code, plain
 
-_ELSEWHERE = {"identifier", "names", "file"}  # notes shown beside the button that fixes them
+_ELSEWHERE = {"identifier", "names", "file", "few levels"}  # notes that the page shows elsewhere
+_OPTIONS = r" \([^()]*--[^()]*\)"  # of the command line, in a note
 _MOST_STEPS, _MOST_SAID = 6, 5  # in sight
 
 
@@ -89,7 +91,7 @@ def _way_out(draft: Draft) -> str:
 def _reading(draft: Draft) -> None:
     how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
     if notes := draft.table.attrs.get(NOTES, []):
-        details = bullets([plain(note) for note in notes])
+        details = bullets([plain(re.sub(_OPTIONS, "", note)) for note in notes])
         st.info(f"**How the file was read**\n\n{details}", icon=":material/info:")
         rereading.as_else_meant(draft)
     errors.show(rereading.PROBLEM, " The table is unchanged.")

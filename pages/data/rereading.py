@@ -6,7 +6,6 @@ from typing import Any
 import streamlit as st
 
 from disco.fields import options
-from disco.table.edits import ReadAgain
 from disco.table.formats.reading import DECIMALS, ENCODINGS, HIDDEN, SEPARATORS, STRANDS, THOUSANDS, Reading
 from disco.table.read import OTHER, READING, guessed
 from pages.data import columns
@@ -86,7 +85,7 @@ def again(choices: dict[str, Any]) -> None:
 def take(words: str, choices: dict[str, Any]) -> None:
     """Read the file of the draft with these choices, as a step in these words."""
     with errors.deferred(PROBLEM):
-        session.draft.edit(words, ReadAgain(choices))
+        session.draft.read_again(words, choices)
         columns.taken_anew()
     st.rerun()
 

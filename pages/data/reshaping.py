@@ -13,12 +13,12 @@ from disco.table.gene_rows import MOST_VARIED
 from pages.data import columns, rereading
 from pages.shared import session
 from pages.shared.table import draft_facts
-from pages.shared.table.drafts import Draft
+from pages.shared.table.drafts import LAYOUT, TURN, Draft
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import STOPS, WARNS, bullets, code, plain, shown
 
 _PROBLEM = "reshaping_problem"
-_TURN, _NAMES = "transposed", draft_facts.about(kinds.NAMES)  # the questions
+_NAMES = draft_facts.about(kinds.NAMES)  # the question
 
 
 def asks(draft: Draft) -> bool:
@@ -28,7 +28,7 @@ def asks(draft: Draft) -> bool:
 
 def asks_names(draft: Draft) -> bool:
     """Whether the first column looks like row names, and the reader has not said what it is."""
-    if {_NAMES, draft_facts.LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
+    if {_NAMES, LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
         return False
     return names_of(draft.table)[0] not in draft.roles.columns
 
@@ -44,7 +44,7 @@ def is_other(draft: Draft) -> bool:
 
 
 def _asks_turn(draft: Draft) -> bool:
-    return _TURN not in draft.denied and reshape.seems_transposed(draft.table)
+    return TURN not in draft.denied and reshape.seems_transposed(draft.table)
 
 
 def panel(draft: Draft) -> None:
@@ -82,7 +82,7 @@ def _suggestions(draft: Draft) -> None:
             arguments = (chosen, refused)
             label = "Change it so" if len(changes) == 1 else label
             st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
-            _no("No, read it as it is", draft_facts.LAYOUT)
+            _no("No, read it as it is", LAYOUT)
 
 
 def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
@@ -114,7 +114,7 @@ def _question(draft: Draft) -> str:
             f"column becomes a node of the graph. {turn}"
         )
         return text + (f" The first column, {first}, then holds the names." if is_named else "")
-    turn = "" if _TURN in draft.denied else turn
+    turn = "" if TURN in draft.denied else turn
     return f"**Does the first column, {first}, hold row names?** If so, it is not a node. {turn}"
 
 
@@ -130,11 +130,10 @@ def _buttons(draft: Draft) -> None:
         else:
             _button("Transpose", "transpose", icon, f"Transposed{with_names}.", Transpose())
         if _asks_turn(draft):
-            _no("No, rows are samples", _TURN)
-        refused = draft.table.shape[1] < 2 or not isinstance(draft.table.index, pd.RangeIndex)
-        words = f"Row names taken from {first}."
-        label = "The first column holds row names"
-        _button(label, "row_names", ":material/label:", words, RowNames(), refused)
+            _no("No, rows are samples", TURN)
+        if draft.table.shape[1] > 1 and isinstance(draft.table.index, pd.RangeIndex):
+            words, label = f"Row names taken from {first}.", "The first column holds row names"
+            _button(label, "row_names", ":material/label:", words, RowNames())
         if asks_names(draft) and not _asks_turn(draft):
             _no("No, it is a column like the others", _NAMES)
 
@@ -143,8 +142,8 @@ def _no(label: str, question: str) -> None:
     st.button(label, key=f"no_{question}", on_click=session.draft.deny, args=(question,))
 
 
-def _button(label: str, key: str, icon: str, words: str, change: Edit, refused: bool = False) -> None:
-    st.button(label, key=key, icon=icon, disabled=refused, on_click=_change, args=(words, change))
+def _button(label: str, key: str, icon: str, words: str, change: Edit) -> None:
+    st.button(label, key=key, icon=icon, on_click=_change, args=(words, change))
 
 
 def _change(words: str, change: Edit) -> None:

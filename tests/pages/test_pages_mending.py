@@ -8,7 +8,8 @@ import pandas as pd
 from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload
 from cells_by_genes import zipped
 
-from disco.runs import list_runs
+from disco.paper.settings import Settings
+from disco.runs import create_run, list_runs
 from pages.data import faults
 from pages.shared.work import fit_start
 
@@ -166,6 +167,29 @@ def test_a_file_with_other_marks_is_read_said_and_read_again():
     assert draft_of(at).table["Blätter"].tolist()[0] == "1.418" and len(draft_of(at).steps) == 1
     press(at, "Undo the last step")
     assert draft_of(at).table["Blätter"].tolist()[0] == 1418
+
+
+def test_a_file_that_is_read_again_keeps_what_was_changed_and_asks_nothing_twice():
+    lines = [f"2024-{row:04};{row % 7};{row % 4};{80 if row % 3 else f'1.09{row % 10}'};{row % 5}" for row in range(40)]
+    text = "\n".join(["Export by K. Müller, 12.03.2025;;;;", "id;a;b;points;late", *lines[:20], ";;;;", *lines[20:]])
+    at = upload(booted(), "school.csv", text.encode())
+    assert "Export by K. Müller, 12.03.2025." in texts(at).replace("\\", "") and "--read" not in texts(at)
+    at.button(key="tidy").click().run()
+    before = draft_of(at)
+    press(at, "Read with a point between thousands")
+    now = draft_of(at)
+    assert now.table["points"].tolist()[:2] == [1090, 80] and now.table.index.equals(before.table.index)
+    assert now.rows_left_out == before.rows_left_out and "tidy" not in {found.key for found in at.button}
+    assert [step.words for step in now.steps][:-1] == [step.words for step in before.steps]
+    press(at, "Undo the last step")
+    assert draft_of(at).table.equals(before.table)
+
+
+def test_the_table_of_a_run_raises_no_question_that_was_answered():
+    table = poisson(rows=30, names=tuple(f"x{number}" for number in range(40)))
+    assert "no_transposed" in {found.key for found in upload(booted(), "wide.csv", csv(table)).button}
+    run = create_run(table, Settings(), name="wide")
+    assert not {"no_transposed", "transpose"} & {found.key for found in booted(run=run.id).button}
 
 
 def test_the_strand_of_star_is_asked_with_the_totals():

@@ -193,7 +193,8 @@ def header_notes(lines: Lines, above: int, names: int, below: int, reading: Read
         )
     for index, number, where in ((0, above, "above"), (above + names, below, "below")):
         if cells := [cell for line in lines[index : index + number] for cell in _filled(line)]:
-            text = ", ".join(cell[:30] for cell in cells[:6]) + (" …" if len(cells) > 6 else "")
+            words = [cell[:60] + "…" * (len(cell) > 60) for cell in cells[:6]]
+            text = ", ".join(words) + " …" * (len(cells) > 6)
             count = "A line" if number == 1 else f"{number} lines"
             notes.append(f"{count} {where} the names {plural(number, 'was', 'were')} left out: {text}.")
     if names > 1:

@@ -18,7 +18,7 @@ from disco.paper.settings import Settings
 from disco.runs.origin import Origin, Source
 from disco.subjects import stamps
 from disco.table.cells import names_of
-from disco.table.edits import AddColumns, AddKinds, AsBinary, Edit, LeaveOut, applied, rows_left_out_by
+from disco.table.edits import AddColumns, AddKinds, AsBinary, Edit, LeaveOut, ReadAgain, applied, rows_left_out_by
 from disco.table.identifiers import identifiers
 from disco.table.roles import Roles
 from disco.table.rows import stretches
@@ -80,6 +80,7 @@ def _of_run(opened: runs.Run) -> Draft:
         knowledge=opened.knowledge(),
         roles=opened.roles or Roles(),
         dismissed=runs.artefacts.of(opened).dismissed,
+        denied=drafts.QUESTIONS,  # whoever started the run has answered them
         key=f"{opened.id}_{stamps.table(opened)}",  # what was computed of it serves every session
     )
 
@@ -182,11 +183,26 @@ def edit(words: str, *changes: Edit, is_of_rows: bool = False) -> None:
             table = applied(table, (change,), _reader(draft))
         roles = draft.roles if is_of_rows else draft.roles.among(names_of(table))
         named = {} if is_of_rows else {name for name in roles.columns if roles.role(name) != "count"}
+        if isinstance(changes[0], ReadAgain):
+            named = named | {*names_of(draft.table)} - {names_of(draft.table)[at] for at in draft.columns}
         columns = draft.columns if is_of_rows else tuple({*_usual_columns(table)} - {*with_names(table, named)})
         fields = {"key": drafts.new_token(), "rows_left_out": rows_left_out, **_step(draft, words, *changes)}
         return {"table": table, "columns": columns, "roles": roles, **fields}
 
     _change(edited)
+
+
+def read_again(words: str, choices: dict[str, Any]) -> None:
+    """Read the file with other choices, as one step, with the earlier changes if they can be made; errors as `edit`."""
+    draft = current()
+    steps = () if draft is None else draft.steps
+    earlier = [change for step in steps for change in step.edits if not isinstance(change, ReadAgain)]
+    try:
+        edit(words, ReadAgain(choices), *earlier)
+    except InputError:
+        if not earlier:
+            raise
+        edit(f"{words} Without the changes above.", ReadAgain(choices))
 
 
 def edit_with_roles(

@@ -25,11 +25,9 @@ from disco.table.prepared import is_continuous, prepare
 from disco.words import how_many, plural
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.compute.cache import cached
-from pages.shared.table.drafts import Draft
+from pages.shared.table.drafts import LAYOUT, Draft
 
 # The key of each fact; the draft's key stands for its table.
-
-LAYOUT = "layout"  # the question what a table holds
 
 
 def _table_key(draft: Draft) -> tuple:

@@ -31,6 +31,8 @@ from disco.table.roles import Roles
 from disco.table.rows import Stretches
 from disco.words import listed, shortened
 
+LAYOUT, TURN = "layout", "transposed"  # the questions what a table holds, and whether its rows are variables
+QUESTIONS = frozenset({LAYOUT, TURN})
 _MOST_DRAFTS = 32
 _MOST_BYTES = 1 << 30
 _MARKS = re.compile(  # at the end of the default name of a run, before its settings; the last part is of older runs

@@ -6,7 +6,7 @@ import streamlit as st
 
 from disco.runs.artefacts import LONGEST_REASON
 from disco.table.finding import Finding, in_lines
-from disco.words import how_many, plural
+from disco.words import how_many
 from pages.shared.widgets.names import WARNS, bullets, code, plain
 
 _MEANING = (
@@ -82,8 +82,7 @@ def problem_list(problems: Sequence[Finding], hint: str = "") -> None:
     if blocking:
         is_of_column = any(problem.blocking and problem.columns for problem in problems)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""
-        count = plural(len(blocking), "One problem", f"{len(blocking)} problems")
-        text = f"**{count} must be fixed first.**\n\n{bullets(blocking, _IN_SIGHT, 'more below.')}{way_out}"
+        text = f"**Fix this first.**\n\n{bullets(blocking, _IN_SIGHT, 'more below.')}{way_out}"
         st.error(text, icon=":material/error:")
         _all(f"All {len(blocking)} problems", blocking)
     if notes:
