@@ -3,6 +3,7 @@
 
 const FONT = 14, WANTED = 11, SMALLEST = 8.5; // pixels of a name in its box; on the screen, better and at least
 const MANY = 30; // nodes; on a phone more of them get a higher canvas
+const SHORTER = [15, 12, 9, 6]; // letters of a name that has no room
 const FEWEST = 6; // letters of a name that say something
 const NEAREST = 1.4, CLOSEST = 4, FARTHEST = 0.05; // zoom that fits a small graph, and the limits of zoom
 const SLACK = 4; // pixels that a pressed pointer may move and still click
@@ -63,7 +64,7 @@ function show(view, data) {
   view.find(".legend").replaceChildren(...data.legend.map(drawKey));
   const alone = view.find(".alone");
   alone.hidden = !data.alone.count;
-  const nodes = `${data.alone.count} ${data.alone.count === 1 ? "node" : "nodes"} without edges`;
+  const nodes = `${data.alone.count} ${data.alone.count === 1 ? "node" : "nodes"} without a line`;
   alone.textContent = `${data.alone.shown ? "Hide" : "Show"} ${nodes}`;
   view.find(".reset").hidden = !data.moved;
   mark(view);
@@ -180,16 +181,18 @@ function label(view) {
   for (const [node, place] of order) {
     node.textWidth ??= view.measure.measureText(node.label).width;
     const [name, fitting] = inside(node, scale, wanted), fits = fitting * scale >= SMALLEST, isTold = view.told.has(node.id);
+    const names = isTold ? [node.label] : [...new Set([node.label, ...SHORTER.map((kept) => shortened(node.label, kept))])];
     let size = isTold ? wanted : SMALLEST / scale, words = node.label, grows = false, spot = boxes[place];
     if (fits && name === node.label) size = fitting;
     else {
-      const wide = (node.textWidth * size) / FONT + 0.6 * size;
-      const spots = [0, -1, 1, -2, 2, -3, 3].map((row) => around(node.x, node.y + row * size * 1.2, wide, size * 1.15));
       const free = (one) => said.every((other) => !meet(one, other));
       const clear = (one) => boxes.every((box, other) => other === place || !meet(one, box));
-      spot = isTold ? spots.find(free) : spots.slice(0, 1).find((one) => free(one) && clear(one));
-      grows = spot === spots[0];
-      if (!spot && fits) [words, size, spot] = [name, fitting, boxes[place]];
+      const at = (wide, row) => around(node.x, node.y + row * size * 1.2, (wide * size) / FONT + 0.6 * size, size * 1.15);
+      const rows = isTold ? [0, -1, 1, -2, 2, -3, 3] : [0, -1, 1];
+      const tries = rows.flatMap((row) => names.map((text) => [text, row, at(view.measure.measureText(text).width, row)]));
+      const [text, row, one] = tries.find(([, , box]) => free(box) && (isTold || clear(box))) ?? [];
+      [words, spot, grows] = [text, one, row === 0];
+      if (fits && (!spot || text !== node.label)) [words, size, spot, grows] = [name, fitting, boxes[place], false];
     }
     resize(node, grows ? spot[2] - spot[0] : 0, grows ? size * 1.35 : 0);
     if (!spot) continue;
@@ -214,8 +217,13 @@ function inside(node, scale, wanted) {
   const room = (FONT * (node.width - 6)) / node.textWidth, high = Math.min(wanted, node.height - 6);
   const letters = [...node.label], kept = Math.floor((letters.length * room * scale) / SMALLEST) - 1; // letters differ in width
   if (kept >= letters.length || kept < FEWEST || (node.height - 4) * scale < SMALLEST) return [node.label, Math.min(high, room)];
-  const end = Math.floor(((kept - 1) * 7) / 17);
-  return [`${letters.slice(0, kept - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`, SMALLEST / scale];
+  return [shortened(node.label, kept), SMALLEST / scale];
+}
+
+// A name with so many letters: its beginning and its end.
+function shortened(name, kept) {
+  const letters = [...name], end = Math.floor(((kept - 1) * 7) / 17);
+  return kept < letters.length ? `${letters.slice(0, kept - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}` : name;
 }
 
 function around(x, y, width, height) {

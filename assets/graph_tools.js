@@ -47,7 +47,7 @@ function listenToTools(view) {
 // Hide, fold, undo ----------------------------------------------------------------------------------------------------
 
 function listenToArranging(view) {
-  press(view, ".undo", () => view.change("undo"));
+  for (const what of ["undo", "redo"]) press(view, `.${what}`, () => view.change(what));
   press(view, ".all", () => view.change("all"));
   press(view, ".hide", () => hide(view));
   press(view, ".fold", () => fold(view));
@@ -90,21 +90,23 @@ function fold(view) {
 }
 
 function takesBack(view, event) {
-  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return false;
-  if (view.data.undo) view.change("undo");
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || !"zy".includes(key)) return false;
+  const what = key === "y" || event.shiftKey ? "redo" : "undo";
+  if (view.data[what]) view.change(what);
   event.preventDefault();
   event.stopPropagation();
   return true;
 }
 
 const PAIRS = "Click a node, then Shift + click another to ask for the effect of the first on the second. ";
-const FOLDS = "Shift + click selects several nodes, to hide them or to fold them into one box. A click on a box unfolds it. Ctrl + Z takes back.";
-const HIDES = "Shift + click selects several nodes, to hide them. Ctrl + Z takes back.";
+const FOLDS = "Shift + click selects several nodes, to hide them or to fold them into one box. A click on a box unfolds it. Ctrl + Z takes back, Ctrl + Y makes it again.";
+const HIDES = "Shift + click selects several nodes, to hide them. Ctrl + Z takes back, Ctrl + Y makes it again.";
 
 // The buttons that have something to do, and a line of help.
 function arrange(view) {
   const { data, selected } = view, groups = view.find(".groups"), ids = chosen(view);
-  view.find(".undo").hidden = !data.undo;
+  for (const what of ["undo", "redo"]) view.find(`.${what}`).hidden = !data[what];
   view.find(".all").hidden = !data.away;
   view.find(".all").textContent = `Show all (${data.away} more)`;
   view.find(".hide").hidden = !ids.length;

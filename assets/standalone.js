@@ -7,7 +7,7 @@ const view = makeView(document.body);
 const height = () => Math.max(320, innerHeight - 190);
 
 let full = asWritten(), gone = []; // all nodes and lines as arranged, and the nodes that are hidden
-const states = [written()]; // after every step, the present one last
+const states = [written()], undone = []; // after every step, the present one last; those taken back
 
 // After a drag every line is drawn anew that ends at the node or runs behind it: straight, or with one or two turns.
 view.move = (id) => {
@@ -31,13 +31,15 @@ view.change = (words) => {
   const [what, ids] = words.split(":");
   if (what === "hide") gone = [...gone, ...ids.split(",")];
   if (what === "all") gone = [];
-  if (what !== "undo") return step();
-  states.pop();
+  if (what !== "undo" && what !== "redo") return step();
+  if (what === "undo") undone.push(states.pop());
+  else states.push(undone.pop());
   ({ full, gone } = JSON.parse(states.at(-1)));
   redraw();
 };
 
 function step() {
+  undone.length = 0;
   states.push(written());
   redraw();
 }
@@ -49,7 +51,7 @@ function written() {
 function redraw() {
   const nodes = full.nodes.filter((node) => !gone.includes(node.id));
   const edges = full.edges.filter((edge) => !gone.includes(edge.from) && !gone.includes(edge.to));
-  const { picked, pickedEdge } = view, more = { undo: states.length > 1, away: gone.length };
+  const { picked, pickedEdge } = view, more = { undo: states.length > 1, redo: undone.length > 0, away: gone.length };
   view.show({ ...full, height: height(), nodes, edges, picked: gone.includes(picked) ? null : picked, pickedEdge, ...more });
 }
 

@@ -14,7 +14,7 @@ from disco.graph.dag import BOTH, CONTEXT, DISCO
 from disco.graph.draw import picture as drawing
 from disco.runs import Run
 from disco.subjects import FIT, REFINE, stamps
-from disco.words import how_many, number, share
+from disco.words import how_many, number, series, share
 from pages.graph import edge_table
 from pages.graph.view import View, with_contexts
 from pages.shared import session
@@ -91,17 +91,20 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
             is_context = view.name != DISCO and contexts.details(view.refinement)
         if not is_context:
             st.caption("Click a node or an edge, or choose a node above.")
-            if summary := _summary(view.graph, with_contexts(view, view.graph)):
+            if summary := _summary(view.graph, with_contexts(view, view.graph), visible):
                 st.caption(summary)
     next_steps.next_rules(view.placed.run, view.placed.order, edge)
     drawn = canvas.with_heads(visible, "graph_heads")
     return listed, drawn if view.name == DISCO else questions.with_ties(view.refinement, drawn, "graph_ties")
 
 
-def _summary(graph: nx.DiGraph, every: nx.DiGraph) -> str:
-    """How many nodes have no edge and, if all directions are known, the sources and sinks; empty if neither."""
-    alone = sum(1 for node in graph if every.degree(node) == 0)
+def _summary(graph: nx.DiGraph, every: nx.DiGraph, visible: nx.DiGraph) -> str:
+    """How many nodes have no edge, or no line in the drawing, and, if all directions are known, the sources and sinks;
+    empty if neither.
+    """
+    alone, bare = (sum(1 for node in graph if node in of and of.degree(node) == 0) for of in (every, visible))
     facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
+    facts += [f"{how_many(bare, 'node')} without a line"] if bare > alone else []
     if (edges := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == edges:
         sources, sinks = (
             sum(1 for node in group if graph.degree(node)) for group in (graphs.sources(graph), graphs.sinks(graph))
@@ -188,7 +191,13 @@ def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> Non
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not directed.degree(node):
         kin = "none of its edges has a known direction"
-    st.caption(f"Position {graph.nodes[node]['position']:,} of {len(graph):,} in the causal order; {kin}.")
+    orders = {"the search": view.refinement, "the DISCO fit": view.result}
+    places = [
+        f"{found.order.index(node) + 1:,} of {len(graph):,} in the order of {name}"
+        for name, found in orders.items()
+        if found is not None
+    ]
+    st.caption(f"Position {series(places)}; {kin}.")
     drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")

@@ -69,7 +69,8 @@ def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
     seen = layout.drawn(result, graph)
     assert list(seen) == ["a", "c … (2)", "e"] and list(seen.edges) == [("c … (2)", "e")]
     assert layout.positions(result, graph)["c … (2)"] == (40.0, 50.0)
-    assert layout.for_buttons(result, list(graph)) == {"undo": True, "away": 3, "groups": [], "folds": True}
+    buttons = {"undo": True, "redo": False, "away": 3, "groups": [], "folds": True}
+    assert layout.for_buttons(result, list(graph)) == buttons
     assert list(layout.drawn(result, graph, ["b", "d"])) == list("abcde")  # a picked node is always drawn
     layout.act_on(result, "all")
     assert layout.drawn(result, graph) is graph
@@ -81,6 +82,12 @@ def test_what_is_hidden_folded_or_dragged_is_taken_back_step_by_step():
     for _ in range(4):
         layout.act_on(result, "undo")
     assert layout.drawn(result, graph) is graph and not layout.can_undo(result)
+    layout.act_on(result, "redo")
+    layout.act_on(result, "redo")
+    assert layout.for_buttons(result, list(graph)) == buttons | {"redo": True}
+    layout.act_on(result, "hide:0")  # another step: nothing is left to make again
+    layout.act_on(result, "redo")
+    assert layout.for_buttons(result, list(graph))["redo"] is False and layout.arrangement(result).hidden == {"a", "b"}
 
 
 def test_hiding_or_folding_a_box_takes_its_nodes():

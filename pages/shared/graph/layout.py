@@ -72,8 +72,16 @@ def can_undo(result: Placed) -> bool:
 
 
 def undo(result: Placed) -> None:
-    """Take the last step back."""
-    _keep(result, _steps(result)[:-1] or [Arrangement()])
+    """Take the last step back; `redo` makes it again."""
+    if can_undo(result):
+        *steps, last = _steps(result)
+        _keep(result, steps, (*_undone(result), last))
+
+
+def redo(result: Placed) -> None:
+    """Make the step again that was taken back last."""
+    if undone := _undone(result):
+        _keep(result, [*_steps(result), undone[-1]], undone[:-1])
 
 
 def names(result: Placed) -> list[str]:
@@ -178,7 +186,7 @@ def show_all(result: Placed) -> None:
 
 
 def alone(graph: nx.DiGraph) -> int:
-    """Number of nodes without edges, if there are enough nodes to hide them; else 0."""
+    """Number of nodes without a drawn edge, if there are enough nodes to hide them; else 0."""
     count = len(_bare(graph)) if len(graph) >= MANY_NODES else 0
     return 0 if count == len(graph) else count
 
@@ -225,7 +233,12 @@ def _nodes(result: Placed, chosen: Iterable[str]) -> list[str]:
 
 
 def _steps(result: Placed) -> list[Arrangement]:
-    return st.session_state.get(_ARRANGED, {}).get(_layout(result), [Arrangement()])
+    return st.session_state.get(_ARRANGED, {}).get(_layout(result), ([Arrangement()], ()))[0]
+
+
+def _undone(result: Placed) -> tuple[Arrangement, ...]:
+    """The steps taken back, the last one first to be made again."""
+    return st.session_state.get(_ARRANGED, {}).get(_layout(result), ([], ()))[1]
 
 
 def _step(result: Placed, arranged: Arrangement) -> None:
@@ -233,8 +246,8 @@ def _step(result: Placed, arranged: Arrangement) -> None:
         _keep(result, [*_steps(result), arranged][-_STEPS:])
 
 
-def _keep(result: Placed, steps: list[Arrangement]) -> None:
-    st.session_state.setdefault(_ARRANGED, {})[_layout(result)] = steps
+def _keep(result: Placed, steps: list[Arrangement], undone: tuple[Arrangement, ...] = ()) -> None:
+    st.session_state.setdefault(_ARRANGED, {})[_layout(result)] = steps, undone
 
 
 def _layout(result: Placed) -> int:
@@ -249,11 +262,11 @@ def act_on(result: Placed, answer: object) -> bool:
     """Do what the browser asks; anything else is ignored. Return whether nodes were hidden or folded.
 
     Args:
-        answer: "undo", "all", or an action with positions among the nodes and boxes: "hide:3", "fold:1,4,5",
+        answer: "undo", "redo", "all", or an action with positions among the nodes and boxes: "hide:3", "fold:1,4,5",
             "unfold:20"; or with a position among the groups offered: "group:0".
     """
-    if answer == "undo":
-        undo(result)
+    if answer in ("undo", "redo"):
+        {"undo": undo, "redo": redo}[answer](result)
     elif answer == "all":
         show_all(result)
     elif match := _ASKED.fullmatch(answer) if isinstance(answer, str) else None:
@@ -286,11 +299,12 @@ def offered(result: Placed) -> dict[str, list[str]]:
 
 
 def for_buttons(result: Placed, nodes: Sequence[str]) -> dict[str, object]:
-    """For the buttons: whether a step can be undone, how many nodes are hidden or folded, and the groups offered."""
+    """For the buttons: whether a step can be undone or redone, the nodes hidden or folded, and the groups offered."""
     arranged = arrangement(result)
     away = len(arranged.hidden & {*nodes}) + sum(len({*members} & {*nodes}) for members in arranged.groups.values())
     groups = [f"{start} … ({len(members)})" for start, members in offered(result).items()]
-    return {"undo": can_undo(result), "away": away, "groups": groups, "folds": True}
+    steps = {"undo": can_undo(result), "redo": bool(_undone(result))}
+    return {**steps, "away": away, "groups": groups, "folds": True}
 
 
 READABLE = 60  # edges; many more are a hairball
