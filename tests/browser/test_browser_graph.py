@@ -197,6 +197,19 @@ def test_names_of_many_nodes_are_whole_and_hide_no_outline(page, address, wide):
     assert page.locator(".canvas .node.missed").count() == 29
 
 
+@pytest.mark.parametrize("wide", [1400, 500])
+def test_long_names_without_room_are_shortened_and_none_is_missing(page, address, wide):
+    names = [f"Ruminococcus_species_{k:03}" for k in range(60)]
+    pairs = [(names[k], names[k + step]) for step in (7, 9) for k in range(60 - step)]
+    run = refine_by_hand(finished_run(names, truth=None), names, pairs)
+    page.set_viewport_size({"width": wide, "height": 1000})
+    page.goto(f"{address}/graph?run={run.id}&edges=likelihood")
+    node(page, 0).wait_for()
+    written = page.locator(".labels text")
+    until(page, lambda: written.count() == 60, "a name is missing")
+    assert all(text.startswith("Ru") and text[-2:].isdigit() for text in written.all_text_contents())
+
+
 def test_a_window_that_becomes_narrow_keeps_every_node_in_sight(page, address):
     names = [f"x{k}" for k in range(20)]
     run = refine_by_hand(finished_run(names, truth=None), names, [(names[k], names[k + 3]) for k in range(17)])
