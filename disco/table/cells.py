@@ -49,7 +49,8 @@ def _quiet(table: pd.DataFrame) -> pd.DataFrame:
 
 def names_of(table: pd.DataFrame) -> list[str]:
     """The columns' names as text; a missing name is empty."""
-    return ["" if name is None or name is pd.NA or name != name else str(name) for name in as_frame(table).columns]
+    frame = table if isinstance(table, pd.DataFrame) else as_frame(table)  # without a look at cells
+    return ["" if name is None or name is pd.NA or name != name else str(name) for name in frame.columns]
 
 
 def columns_of(table: pd.DataFrame | np.ndarray) -> Iterator[tuple[str, pd.Series]]:

@@ -126,16 +126,16 @@ def whys(column: pd.Series) -> list[str]:
     """Why cells of a column are not counts, one word or two for each that is not."""
     values = readable(column)
     bad = np.flatnonzero(~is_count(values))
-    return [_why(values[index], _text(column.iloc[index])) for index in bad]
+    return [*map(_why, values[bad], column.iloc[bad])]
 
 
 def _text(cell: object) -> str:
     return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell)[:40]
 
 
-def _why(value: float, cell: str) -> str:
+def _why(value: float, cell: object) -> str:
     if np.isnan(value):
-        return "blank" if cell.strip() in MISSING_WORDS else kind_of_text(cell)
+        return "blank" if (text := _text(cell)).strip() in MISSING_WORDS else kind_of_text(text)
     if value < 0:
         return "missing code" if is_code(value) else "negative"
     return "too large" if value >= TOO_LARGE else "not whole"

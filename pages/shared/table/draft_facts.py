@@ -25,7 +25,7 @@ from disco.table.prepared import is_continuous, prepare
 from disco.words import how_many, plural
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.compute.cache import cached
-from pages.shared.table.drafts import LAYOUT, Draft
+from pages.shared.table.drafts import LAYOUT, TURN, Draft
 
 # The key of each fact; the draft's key stands for its table.
 
@@ -96,7 +96,7 @@ def _why_not(draft: Draft) -> str | None:
         if _counts(draft) is None:  # their problems are reported elsewhere
             needed.split(columns)
         else:
-            prepare(columns, needed, draft.settings.folds)
+            prepare(columns, needed, draft.settings.folds, _of_counts(draft))
     except InputError as error:
         return str(error)
     return None
@@ -145,7 +145,7 @@ def possible_adjustments(draft: Draft) -> dict[int, Guess]:
 @cached(lambda draft: (*_columns_key(draft), draft.settings.folds))
 def _counts(draft: Draft) -> pd.DataFrame | None:
     try:
-        return prepare(draft.table.iloc[:, list(draft.columns)], folds=draft.settings.folds).counts
+        return prepare(draft.table.iloc[:, list(draft.columns)], None, draft.settings.folds, _of_counts(draft)).counts
     except InputError:
         return None
 
@@ -216,7 +216,9 @@ def about(kind: str) -> str:
     return f"{LAYOUT} {kind}"
 
 
-@cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied)), "Looking at the table …")
+@cached(
+    lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied - {TURN})), "Looking at the table …"
+)
 def _suggestions(draft: Draft) -> list[Finding]:
     suggested: list[Finding] = []
     with suppress(InputError):  # one that cannot be made is not offered
@@ -251,7 +253,7 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
     settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
-    prepared = prepare(columns, draft.roles.needed(), settings.folds)
+    prepared = prepare(columns, draft.roles.needed(), settings.folds, _of_counts(draft))
     sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
     group = None if sampled.adjustment is None else sampled.adjustment.group
     fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)

@@ -123,7 +123,7 @@ class Draft:
     dismissed: Mapping[str, str] = field(default_factory=dict)
     denied: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def adjusted(self) -> tuple[int, ...]:
         """Positions of the covariates, the exposure and the group."""
         needed = self.roles.needed()
