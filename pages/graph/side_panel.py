@@ -99,9 +99,7 @@ def panel(view: View, comparison: TruthComparison | None, slot: DeltaGenerator) 
 
 
 def _summary(graph: nx.DiGraph, every: nx.DiGraph, visible: nx.DiGraph) -> str:
-    """How many nodes have no edge, or no line in the drawing, and, if all directions are known, the sources and sinks;
-    empty if neither.
-    """
+    """How many nodes have no edge or no line, and, if all directions are known, the sources and sinks; or empty."""
     alone, bare = (sum(1 for node in graph if node in of and of.degree(node) == 0) for of in (every, visible))
     facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
     facts += [f"{how_many(bare, 'node')} without a line"] if bare > alone else []
@@ -191,13 +189,9 @@ def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> Non
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not directed.degree(node):
         kin = "none of its edges has a known direction"
-    orders = {"the search": view.refinement, "the DISCO fit": view.result}
-    places = [
-        f"{found.order.index(node) + 1:,} of {len(graph):,} in the order of {name}"
-        for name, found in orders.items()
-        if found is not None
-    ]
-    st.caption(f"Position {series(places)}; {kin}.")
+    orders = (("the search", view.refinement), ("the DISCO fit", view.result))
+    places = [f"{found.order.index(node) + 1:,} in the order of {name}" for name, found in orders if found is not None]
+    st.caption(f"Position {series(places)}, of {len(graph):,}; {kin}.")
     drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")

@@ -53,7 +53,7 @@ def _ticked(view: list[Summary]) -> list[int]:
     alt = "Runs with their table, settings, state, time, edges and size"
     choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
-    answer = tables.show(frame, alt, _config(max(map(len, frame["name"]))), max_height=480, **choice)
+    answer = tables.show(frame, alt, _config(frame), max_height=480, **choice)
     return list(answer["selection"]["rows"])
 
 
@@ -77,7 +77,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
             "columns": pd.array([summary.shape and summary.shape[1] for summary in view], dtype="Int64"),
             "fit": pd.array([fit for fit, _ in edges], dtype="Int64"),
             "refined": pd.array([refined for _, refined in edges], dtype="Int64"),
-            "megabytes": [summary.bytes / 1e6 for summary in view],
+            "kilobytes": [round(summary.bytes / 1e3) for summary in view],
             "preset": [summary.run.settings.preset for summary in view],
             "seed": [summary.run.settings.seed for summary in view],
         }
@@ -89,19 +89,23 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 
 
-def _config(longest: int) -> dict[str, object]:
-    """The columns; that of the names is as wide as the longest name (in characters), up to a limit."""
+def _config(frame: pd.DataFrame) -> dict[str, object]:
+    """The columns; those of text are as wide as the longest one, up to a limit."""
     hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "name": text("Name", width=min(max(7 * longest + 24, 120), 300), help="▸ marks the open run."),
-        "state": text("State"),
+        "name": text("Name", width=_width(frame["name"]), help="▸ marks the open run."),
+        "state": text("State", width=_width(frame["state"])),
         "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
         "rows": number("Rows", format="localized"),
         "columns": number("Columns", format="localized"),
         "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
         "refined": number("Edges, refined", format="localized"),
-        "megabytes": number("MB", format="%.1f", help="All files of the run, on disk."),
+        "kilobytes": number("kB", format="localized", help="All files of the run, on disk."),
         "preset": text("Preset") | hidden,
         "seed": number("Seed", format="%d", width=60) | hidden,
     }
+
+
+def _width(texts: pd.Series) -> int:
+    return min(max(7 * max(map(len, texts)) + 24, 120), 300)  # pixels

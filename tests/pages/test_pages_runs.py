@@ -1,6 +1,7 @@
 """Runs: the list, what one, two and several ticked runs offer, a ZIP, a truth given later."""
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from app_world import booted, button, poisson, texts, written_run, written_when_
 from made_up import HOSTILE, finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
-from disco import runs
+from disco import __version__, runs
 from disco.errors import InputError
 from disco.files import HOMES
 from disco.paper.settings import Settings
@@ -83,7 +84,7 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert (one["rows"], one["columns"], one["preset"], one["seed"]) == (60, 5, "tuned", 3)
     assert one["state"] == "Fitted, refined" and one["fit"] == len(StoredFit(fitted).edges())
     assert one["refined"] == len(read_refined(fitted).edges) == 4
-    assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["megabytes"] > 0.001
+    assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["kilobytes"] >= 1
 
 
 def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on():
@@ -354,3 +355,15 @@ def test_damaged_results_and_none_cannot_be_compared(tick):
     assert "order.csv is damaged" in error(booted("runs"))
     tick(first, runs.create_run(poisson(), Settings(), name="never fitted"))
     assert "`never fitted` has no finished fit or refinement" in texts(booted("runs"))
+
+
+def test_about_tells_the_version_the_paper_and_every_document():
+    at = booted("runs")
+    root = Path(sidebar.__file__).resolve().parents[3]
+    cited = (root / "CITATION.cff").read_text().partition("preferred-citation:")[2]
+    facts = re.findall(r"(?:title|given-names|family-names|name|year): \"?([^\"\n]+)", cited)
+    assert len(facts) == 9 and all(fact in sidebar.CITATION for fact in facts)
+    documents = at.sidebar.selectbox(key="about_document")
+    assert len(documents.options) == len([*root.glob("docs/*.md")]) and f"DISCO {__version__}" in texts(at)
+    at.sidebar.button(key="about_read").click().run()
+    assert not at.exception and documents.options[0] in texts(at)

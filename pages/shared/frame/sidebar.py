@@ -1,10 +1,11 @@
 """The sidebar below the menu: the list of runs, the device and its cached networks, where work runs."""
 
+import re
 from functools import partial
 
 import streamlit as st
 
-from disco import runs, space
+from disco import __version__, runs, space
 from disco.errors import InputError
 from disco.subjects import FIT
 from disco.subjects.fit import network_cache
@@ -16,7 +17,7 @@ from pages.shared.frame import gate
 from pages.shared.graph import downloads
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import agreeing, is_left
-from pages.shared.widgets.names import WORKS, code, distinct, plain, shown, state_of
+from pages.shared.widgets.names import GLOSSARY, WORKS, code, distinct, plain, shown, state_of
 
 _MOST_LOOKS = 600  # short waits; half a minute in total
 
@@ -33,6 +34,27 @@ def draw() -> None:
             st.fragment(_cluster)()
         if is_shared:
             gate.user()
+        st.fragment(_about)()
+
+
+CITATION = (
+    "Euijong Song, Hyewon Park and Gunwoong Park (2026). Discrete Score Matching Enables Causal Discovery from Count "
+    "Data. Seoul National University."
+)
+_LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\((?!https?:)[^)]*\)")  # a picture or a file beside a document
+
+
+def _about() -> None:
+    """The version, the paper to cite, and the documents."""
+    with st.popover("About", icon=":material/info:"):
+        st.markdown(f"**DISCO {__version__}** finds causes in tables of counts. Apache License 2.0.")
+        st.caption("Please cite:")
+        st.code(CITATION, language=None, wrap_lines=True)
+        texts = [path.read_text(encoding="utf-8") for path in sorted(GLOSSARY.parent.glob("*.md"))]
+        documents = {text.partition("\n")[0].strip("# "): text for text in texts}
+        title = st.selectbox("Documents", list(documents), key="about_document")
+        if st.button("Read it", key="about_read"):
+            st.dialog(title, width="large")(lambda: st.markdown(_LINK.sub(r"\1", documents[title])))()
 
 
 def _device() -> None:

@@ -274,15 +274,8 @@ def shown_data(
 
 _UNTOUCHED = {  # what the reader did to a graph without a session: nothing
     **{"picked": None, "pickedEdge": None, "picksEdges": True, "focus": None, "hidden": [], "moved": False},
-    **{
-        "alone": {"count": 0, "shown": True},
-        "scope": "all",
-        "undo": False,
-        "redo": False,
-        "away": 0,
-        "groups": [],
-        "folds": False,
-    },
+    **{"alone": {"count": 0, "shown": True}, "scope": "all", "away": 0, "groups": [], "folds": False},
+    **{"undo": False, "redo": False},
 }
 
 
