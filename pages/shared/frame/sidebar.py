@@ -34,7 +34,8 @@ def draw() -> None:
             st.fragment(_cluster)()
         if is_shared:
             gate.user()
-        st.fragment(_about)()
+        if st.button("About", icon=":material/info:", type="tertiary", key="about"):
+            _about()
 
 
 CITATION = (
@@ -44,17 +45,16 @@ CITATION = (
 _LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\((?!https?:)[^)]*\)")  # a picture or a file beside a document
 
 
+@st.dialog("About DISCO", width="large")
 def _about() -> None:
     """The version, the paper to cite, and the documents."""
-    with st.popover("About", icon=":material/info:"):
-        st.markdown(f"**DISCO {__version__}** finds causes in tables of counts. Apache License 2.0.")
-        st.caption("Please cite:")
-        st.code(CITATION, language=None, wrap_lines=True)
-        texts = [path.read_text(encoding="utf-8") for path in sorted(GLOSSARY.parent.glob("*.md"))]
-        documents = {text.partition("\n")[0].strip("# "): text for text in texts}
-        title = st.selectbox("Documents", list(documents), key="about_document")
-        if st.button("Read it", key="about_read"):
-            st.dialog(title, width="large")(lambda: st.markdown(_LINK.sub(r"\1", documents[title])))()
+    st.markdown(f"**DISCO {__version__}** finds causes in tables of counts. Apache License 2.0. Please cite:")
+    st.code(CITATION, language=None, wrap_lines=True)
+    texts = [path.read_text(encoding="utf-8").partition("\n") for path in sorted(GLOSSARY.parent.glob("*.md"))]
+    documents = {first.strip("# "): text for first, _, text in texts}
+    title = st.selectbox("Document", list(documents), index=None, key="about_document", placeholder="Choose one")
+    if title is not None:
+        st.markdown(_LINK.sub(r"\1", documents[title]))
 
 
 def _device() -> None:
