@@ -88,12 +88,10 @@ def complete(run: Run, callback: Callback | None = None) -> Artefacts:
 
     `callback` receives the events, whose stages are the searches; False stops.
     """
-    while (artefacts := of(run)).due:
-        reporter = Reporter(callback, dict.fromkeys(SEARCHES, 1.0))
-        searched = _finished(run, artefacts, reporter)
-        artefacts = _stored(run, replace(of(run), hidden=searched.hidden))  # some may have been dismissed meanwhile
-        if artefacts.due == searched.due or run.is_read_only:
-            return searched
+    artefacts, reporter = of(run), Reporter(callback, dict.fromkeys(SEARCHES, 1.0))
+    while artefacts.due:
+        hidden = _finished(run, artefacts, reporter).hidden
+        artefacts = _stored(run, replace(of(run), hidden=hidden))  # some may have been dismissed meanwhile
     return artefacts
 
 
@@ -179,7 +177,8 @@ def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     changed = {kind: printable(" ".join(why.split()), LONGEST_REASON) for kind, why in reasons.items()}
     previous = of(run)
     remaining = {kind: why for kind, why in {**previous.reasons, **changed}.items() if why}
-    artefacts = _finished(run, replace(previous, reasons=remaining))
+    artefacts = replace(previous, reasons=remaining)
+    artefacts = artefacts if previous.due else _finished(run, artefacts)  # what is due is left to the run's work
     check_there([kind for kind in changed if kind not in previous.reasons], artefacts)
     try:
         write(run.path, artefacts)

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -221,8 +222,10 @@ def test_what_an_older_version_did_not_look_for_is_looked_for(monkeypatch):
 
 def test_the_first_work_on_a_run_searches_for_what_is_due():
     table = hidden_table()
-    reasons = {kind: "It is meant." for kind in ("relation", "repeated")}
-    run = create_run(table, Settings(), name="begun", spoilt=begun(table, reasons=reasons))
+    run = create_run(table, Settings(), name="begun", spoilt=begun(table, reasons={"relation": "It is meant."}))
+    assert not artefacts.of(run).due  # copies stand
+    artefacts._stored(run, replace(artefacts.of(run), reasons={"repeated": "They are twins."}))
+    artefacts.dismiss(run, {"relation": "It is meant."})  # at once: the work searches
     assert artefacts.of(run).due and not artefacts.of(run).standing
     refining._tell(run, Sketch(run.nodes, [(*run.nodes[:2], 9.0)], [tuple(run.nodes[:2])]))
     assert not refining.so_far(run).edges["decided"].any()
