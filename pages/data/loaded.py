@@ -19,7 +19,7 @@ from pages.shared.result import truth
 from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, errors, findings
-from pages.shared.widgets.names import plain
+from pages.shared.widgets.names import plain, shown
 from pages.shared.work import find_graph
 
 
@@ -44,7 +44,7 @@ def _heading(draft: Draft) -> None:
     st.subheader(plain(draft.name), anchor=False)
     st.caption(
         f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
-        f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(draft.source)}"
+        f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(shown(draft.source, 160))}"
     )
     intro.adjustment(draft.roles.needed())
     truth.draft_curtain(draft)
