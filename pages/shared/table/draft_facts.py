@@ -216,9 +216,7 @@ def about(kind: str) -> str:
     return f"{LAYOUT} {kind}"
 
 
-@cached(
-    lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied - {TURN})), "Looking at the table …"
-)
+@cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied - {TURN})), "Looking …")
 def _suggestions(draft: Draft) -> list[Finding]:
     suggested: list[Finding] = []
     with suppress(InputError):  # one that cannot be made is not offered
@@ -273,7 +271,6 @@ def support(draft: Draft) -> pd.DataFrame:
     return level_support(counts_of, codes, fold, draft.settings.min_level_rows).assign(merged=merged)
 
 
-_FAILURE = "The table could not be checked for what creates edges"
 _ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}
 
 
@@ -284,14 +281,8 @@ def _begun(draft: Draft) -> Slow[Artefacts]:
         needed, reasons, rows_out = draft.roles.needed(), draft.dismissed, draft.rows_left_out
         return begun(table, needed, columns_aside, reasons, callback, rows_out)
 
-    return Slow(
-        ("begun_artefacts", draft.key, *draft.columns, repr(draft.roles)),
-        work,
-        "Looking for what creates edges",
-        _FAILURE,
-        lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
-        at_once=True,
-    )
+    search = artefact_search(draft)
+    return replace(search, key=("begun", *search.key), work=work, at_once=True)
 
 
 def artefact_search(draft: Draft) -> Slow[Artefacts]:
@@ -307,7 +298,7 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
         ("artefacts", draft.key, *draft.columns, repr(draft.roles)),
         work,
         lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
-        _FAILURE,
+        "The table could not be checked for what creates edges",
         lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
         at_once=len(draft.table) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
         again="Look for what creates edges",
