@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 _SAME = 1e-9  # shares that differ by less are equal
-# From which share on, in the glossary under "graphs left".
+# From which share on, in the glossary under "compatible graphs".
 _OF_GRAPHS = (
     (1 - _SAME, "all"),
     (0.95, "nearly all"),

@@ -21,7 +21,7 @@ _MOST_ROWS = 2000  # averaged over in each draw
 _AT_FITS = 0.3  # rows averaged over for the estimates at the fits of all graphs, in those of all draws
 _FEWEST_ROWS = 1000  # of them in one graph
 _REACHED = 0.6, 0.9  # of the draws, bounds of those of graphs with a path to the outcome
-_ONE = "One graph is taken for granted: what is unsure of it is not in the intervals."
+_ONE = "One graph is taken as true: the intervals do not include uncertainty about it."
 
 
 class Sampled(NamedTuple):

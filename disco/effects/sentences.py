@@ -1,5 +1,6 @@
 """Effects in words, as JSON, and as rows of a table."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from disco.words import number, of_graphs, series
 
 _SAME = 1e-9  # shares of the graphs that differ by less are equal
 _EDGES = 2  # of a case that are named
+_DRAWN = 0.02  # relative; numbers that differ by less differ by their draws
 
 
 def in_words(effect: Effect) -> str:
@@ -27,7 +29,7 @@ def in_parts(effect: Effect) -> tuple[str, list[str], str]:
         tell = f"An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
         return f"{_if(effect)}, the answer depends on directions that are not decided:", case_sentences, tell
     if effect.total.graphs.none > 1 - _SAME:
-        return f"{_if(effect)}, {effect.on} would not change: in all graphs left, {_no_path(effect)}.", [], ""
+        return f"{_if(effect)}, {effect.on} would not change: in all compatible graphs, {_no_path(effect)}.", [], ""
     return f"{_if(effect)}, {_change(effect.on, effect.total)}.", [], _sure(effect)
 
 
@@ -42,6 +44,25 @@ def disagreement(total: Answer, by_adjustment: Answer | None) -> tuple[str, ...]
         f"By adjustment alone the difference is {_interval(adjusted)}, not {_interval(model)}: the model of what lies "
         "between does not fit, so trust neither.",
     )
+
+
+def three_ways(effect: Effect) -> list[tuple[str, Answer]]:
+    """The answer along all paths, directly and by adjustment, each with its name; those that agree are one."""
+    different: dict[Answer, list[str]] = {}
+    ways = ("all paths", effect.total), ("direct", effect.direct), ("adjusted", effect.by_adjustment)
+    for name, answer in ways:
+        if answer is not None:
+            different.setdefault(next((first for first in different if _agree(first, answer)), answer), []).append(name)
+    return [
+        ("All three ways" if len(names) == len(ways) else " = ".join(names).capitalize(), answer)
+        for answer, names in different.items()
+    ]
+
+
+def _agree(first: Answer, second: Answer) -> bool:
+    """Whether two answers differ by no more than their draws."""
+    pairs = zip((*first.rate_ratio, *first.difference), (*second.rate_ratio, *second.difference), strict=True)
+    return all(math.isclose(a, b, rel_tol=_DRAWN) for a, b in pairs)
 
 
 def _if(effect: Effect) -> str:
@@ -76,7 +97,7 @@ def _sure(effect: Effect) -> str:
     if shares.none > _SAME:
         clauses.append(f"none {_graphs(shares.none)}, where {_no_path(effect)}")
     words = f"{'; '.join(clauses)}."
-    return words if ratio.low > 1 or ratio.high < 1 else f"{words} That there is no effect cannot be excluded."
+    return words if ratio.low > 1 or ratio.high < 1 else f"{words} There may be no effect."
 
 
 def _no_path(effect: Effect) -> str:

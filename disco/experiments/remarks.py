@@ -35,7 +35,7 @@ def _units(contrast_rows: pd.DataFrame, adjustment: Adjustment) -> Iterator[str]
     yield (
         f"Every group is in one arm as a whole, so groups are the units: {how_many(int(fewest['units']), 'group')} in "
         f'"{fewest["arm"]}", with {how_many(int(fewest["rows"]), "row")}. '
-        f"More groups make ratios surer, more rows hardly do.{alone}"
+        f"More groups narrow the intervals; more rows barely do.{alone}"
     )
 
 

@@ -14,7 +14,7 @@ from disco.table.roles import Given
 
 _FEWEST, _FEWEST_NEAR = 8, 3  # graphs of a class of a bootstrap table, and of one near the best, if they are drawn
 _WORK = {"reversed": 1.0, "classes": 2.0, "graphs": 3.0}  # about the seconds of each
-_NO_TABLES = "There are no bootstrap tables, so what is unsure of the presence of edges is not in the intervals."
+_NO_TABLES = "There are no bootstrap tables: the intervals do not include uncertainty about which edges exist."
 
 
 def fitted_graphs(

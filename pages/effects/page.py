@@ -1,4 +1,4 @@
-"""Effects: what happens to a node if another one is set, over all graphs that the rows leave."""
+"""Effects: what happens to a node if another one is set, over all graphs compatible with the data."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from pages.shared.work import find_graph
 
 intro.page_intro(
     "Effects",
-    "What happens to a node if another one is set? The answer covers every graph that your rows leave.",
+    "What happens to a node if another one is set? The answer covers every graph compatible with your data.",
 )
 run = session.run.current()
 if run is None:

@@ -11,7 +11,8 @@ import streamlit as st
 
 from disco.columns import EXPERIMENT
 from disco.effects.effect_records import Effect, Interval
-from disco.effects.sentences import as_json, in_parts, short
+from disco.effects.sentences import as_json, in_parts, short, three_ways
+from disco.effects.shape import over_range
 from disco.files import plain as as_plain
 from disco.runs import Run
 from disco.subjects import stamps
@@ -44,6 +45,8 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
     effect = answer.effect
     with st.container(key="effects_answer", border=True):
         head, cases, tail = in_parts(effect)  # what would tell cases apart stands below them
+        if answer.curve is not None:
+            tail = f"{tail} {over_range(answer.curve, effect.on, *effect.do)}".strip()
         lines = [plain(head), *(f"- {plain(case)}" for case in cases)] if cases else [plain(f"{head} {tail}")]
         st.markdown("\n".join(lines).replace(" %", "\u00a0%"))
     verdict = refinement.verdict()
@@ -64,7 +67,7 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         _numbers(effect)
         shares = zip(("a larger mean", "a smaller mean", "no change"), effect.total.graphs, strict=True)
         lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
-        st.markdown(f"Graphs that the rows leave: {series(lines)}.", help=define("graphs left"))
+        st.markdown(f"Graphs compatible with your data: {series(lines)}.", help=define("compatible graphs"))
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(refinement.refined, cause, effect.on) or {}
@@ -79,25 +82,23 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
 
 
 def _numbers(effect: Effect) -> None:
-    answers = [
-        ("Along all paths", effect.total),
-        ("Direct only", effect.direct),
-        ("By adjustment", effect.by_adjustment),
-    ]
-    answers += [(short(case.edges, case.is_none).replace("if", "If", 1), case.answer) for case in effect.cases]
-    rows = [
-        (name, _with_interval(answer.rate_ratio), _with_interval(answer.difference))
-        for name, answer in answers
-        if answer is not None
-    ]
+    answers = [(short(case.edges, case.is_none).replace("if", "If", 1), case.answer) for case in effect.cases]
+    answers += [("Average", effect.total)] if effect.cases else three_ways(effect)
+    rows = [(name, _with_interval(answer.rate_ratio), _with_interval(answer.difference)) for name, answer in answers]
     text = st.column_config.TextColumn
+    help = _AVERAGE if effect.cases else f"{define('direct effect')} {define('by adjustment')}"
     columns = {
-        "effect": text("Effect", help=f"{define('direct effect')} {define('by adjustment')}", width=146),
+        "effect": text("Effect", help=help, width=146),
         "ratio": text("Ratio of means", help=define("effect interval"), width=130),
         "difference": text("Difference", help="Of the means, with its 90 % interval.", width=130),
     }
     frame = pd.DataFrame(rows, columns=list(columns))
-    tables.show(frame, "The effect along all paths, directly, and by adjustment", columns, key="effects_numbers")
+    tables.show(
+        frame, "The effect by case, along all paths, directly, and by adjustment", columns, key="effects_numbers"
+    )
+
+
+_AVERAGE = "Average: over all compatible graphs, of every case. No single graph has this effect."
 
 
 def _with_interval(interval: Interval) -> str:
@@ -115,10 +116,10 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
     )
     columns = {
         "path": st.column_config.TextColumn("Path", width=260),
-        "graphs": st.column_config.TextColumn("Graphs", width=90, help="How many of the graphs left have it."),
+        "graphs": st.column_config.TextColumn("Graphs", width=90, help="How many of the compatible graphs have it."),
     }
     names = f"{series(list(map(plain, effect.do)))} to {plain(effect.on)}"
-    none = f"No path leads from {names} in any graph left."
+    none = f"No path leads from {names} in any compatible graph."
     tables.show(frame, "Paths from the cause to the outcome", columns, empty=none, key="effects_paths")
     if len(routes) > _MOST_PATHS:
         st.caption(f"And {how_many(len(routes) - _MOST_PATHS, 'more path')}, each in fewer graphs or longer.")
@@ -176,7 +177,7 @@ def drivers(refinement: Refinement, outcome: str, where: str) -> None:
 
 def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     if rows.empty:
-        st.caption(f"No path leads to {plain(outcome)} in any graph left.")
+        st.caption(f"No path leads to {plain(outcome)} in any compatible graph.")
         return
 
     def chosen() -> None:
@@ -187,16 +188,18 @@ def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     note = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
     st.caption(
         f"{note}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
-        "median of the others. Intervals: 90 %. Where a direction is open, they hold the effects of both ways. Click a "
-        "mark to ask about its node."
+        "median of the others; if the mean turns in between, between the two values where it differs most. Intervals: "
+        "90 %. Where a direction is not decided, a mark is the average over all compatible graphs, and its interval "
+        "covers both directions. Click a mark to ask about its node."
     )
     with st.expander("All of them, in numbers", icon=":material/table_rows:"):
         column = st.column_config
         columns = {"node": column.TextColumn("Node", pinned=True)}
         columns |= {name: column.NumberColumn(label, format="%.3g") for name, label in _DRIVER_NUMBERS.items()}
         columns |= {
-            name: column.TextColumn(label, help=define("graphs left")) for name, label in _DRIVER_GRAPHS.items()
+            name: column.TextColumn(label, help=define("compatible graphs")) for name, label in _DRIVER_GRAPHS.items()
         }
+        columns["shape"] = column.TextColumn("The mean", help="What it does from the 10 % to the 90 % quantile.")
         name = f"{downloads.file_name(refinement.run)}_drivers.csv"
         facts = partial(about, refinement.run, "effects", outcome=outcome)
         csv = tables.Csv(
@@ -221,5 +224,5 @@ _DRIVER_NUMBERS = {
     "low": "5 %",
     "high": "95 %",
 }
-_ROWS = "One row per node. Columns graphs_… are shares of the graphs left. They count graphs and are no probabilities."
+_ROWS = "One row per node. Columns graphs_… are shares of the compatible graphs, not probabilities."
 _DRIVER_GRAPHS = {"graphs_more": "Graphs: more", "graphs_less": "Graphs: less", "graphs_none": "Graphs: no change"}

@@ -104,7 +104,7 @@ def test_the_answer_has_the_engines_numbers_and_a_bad_value_is_a_sentence(monkey
     assert in_words(found).replace(" %", "\u00a0%").split(" (ratio")[0] in texts(at).replace("\\", "")
     rows = frame_with(at, "ratio").set_index("effect")
     low, high = map(number, found.total.rate_ratio[1:])
-    assert rows.loc["Along all paths", "ratio"] == f"{number(found.total.rate_ratio[0])} ({low} to {high})"
+    assert rows.loc["All three ways", "ratio"] == f"{number(found.total.rate_ratio[0])} ({low} to {high})"
     assert frame_with(at, "path").to_numpy().tolist() == [["b → c", "all"]]
     assert len(at.get("plotly_chart")) == 3
     assert "cause" not in at.query_params  # what was not chosen is not written, so that Back leaves the page
@@ -153,7 +153,7 @@ def test_an_open_direction_is_two_cases_and_an_experiment_that_tells():
     at = asked(made(edges=[("a", "b"), ("a", "c"), ("b", "c")]), cause="b", outcome="c")
     assert "the answer depends on directions" in texts(at) and "set **b or c** in an experiment" in texts(at)
     rows = frame_with(at, "ratio").set_index("effect")
-    assert "If b → c" in rows.index and "no change" in [*rows["ratio"]]
+    assert rows.index.tolist() == ["If b → c", "If c → b", "Average"] and "no change" in [*rows["ratio"]]
     assert "if b → c (in some graphs)" in texts(at).replace("\\", "")
     assert "The next experiment" in [one.label for one in at.expander]
 

@@ -113,7 +113,7 @@ def _print_drivers(ranking: pd.DataFrame, on: str, form: str) -> None:
         for row in ranking.head(_MOST).itertuples()
     ]
     if ranking.empty:
-        lines.append(f'No path leads to "{short(on)}" in any graph left.')
+        lines.append(f'No path leads to "{short(on)}" in any compatible graph.')
     if len(ranking) > _MOST:
         lines.append(f"  {len(ranking) - _MOST:,} more nodes: --format json lists them all.")
     _print_rows(ranking, {"on": on}, "drivers", form, lines)

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.effects.effect_records import Effect
+from disco.effects.shape import PLAIN, shape
 from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
@@ -41,6 +42,7 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
     figure.layout.yaxis = dict(title=f"mean of {theme.label(effect.on, 24)}")
     figure.layout.yaxis.range = [0, 1.05 * min(curve["high"].max(), top)]
     title = f"Mean of {theme.label(effect.on)} at every value of {theme.label(cause)}"
+    title = title if several else f"{title}: {shape(curve).words}"
     return theme.titled(figure, title, height=360, legend=several)
 
 
@@ -131,8 +133,9 @@ def _title(plotted: pd.DataFrame, on: str) -> str:
         return f"No ratio can be drawn for {theme.label(on)}"
     first = plotted.iloc[0]
     verb = "drives" if first["low"] > 1 or first["high"] < 1 else "may drive"
-    change = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
+    turns = f"its mean {first['shape']}; " if first["shape"] not in PLAIN else ""
+    average = ", averaged over all compatible graphs" if first["graphs_none"] > 0 else ""
     return (
-        f"{theme.label(first['node'])} {verb} {theme.label(on)} most: where it goes {change}, the mean is "
-        f"{number(first['rate_ratio'])} times as high"
+        f"{theme.label(first['node'])} {verb} {theme.label(on)} most: {turns}from {first['low_value']:.3g} to "
+        f"{first['high_value']:.3g}, the mean is {number(first['rate_ratio'])} times as high{average}"
     )

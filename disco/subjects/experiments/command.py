@@ -60,8 +60,8 @@ def _print(result: Next) -> None:
     if not result.open:
         say(NOTHING_OPEN)
         return
-    graphs = f"{how_many(result.graphs, 'graph')}{'' if result.is_exact else ', drawn from more'}"
-    say(f"{how_many(result.open, 'open direction')}. The rows leave {graphs}.")
+    graphs = f"{how_many(result.graphs, 'compatible graph')}{'' if result.is_exact else ' drawn'}"
+    say(f"{how_many(result.open, 'open direction')}, {graphs}.")
     by_node = dict(list(result.pairs.groupby("node")))
     for row in result.nodes.head(_MOST_NODES).itertuples():
         numbers = f"settles {row.settled:.1f} ({row.settled_if_hidden:.1f} whatever is hidden)"

@@ -48,7 +48,7 @@ def _draw(run: Run, with_rows: bool) -> None:
     Slow(
         ("graph_next", *questions.key(run, with_rows)),
         lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
-        "Comparing the graphs that the rows leave",
+        "Comparing the graphs compatible with your data",
         "The experiments could not be compared",
         at_once=len(run.nodes) <= questions.MOST_AT_ONCE,
         patience=questions.PATIENCE,

@@ -1,4 +1,4 @@
-"""Questions to the graphs that the rows of a run leave, each answered once: hidden causes of pairs and edges.
+"""Questions to the graphs compatible with the rows of a run, each answered once: hidden causes of pairs and edges.
 
 Asking never changes a run. The slow imports are left to the first question. Owns the keys `shared_ties` and `…_ties`.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Graphs = tuple[FittedGraphs, threading.Lock]  # with the fits made so far, and the lock for whoever fits
     from disco.effects.hidden import Signs
 
-PATIENCE = 1.5  # seconds that a page waits before it shows the progress
+PATIENCE = 0.4  # seconds that a page waits before it shows the progress
 MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
 
@@ -60,14 +60,14 @@ def question(name: str, run: Run, words: str, work: Work, *arguments: object, is
 
 
 def graphs(run: Run) -> "Slow[Graphs]":
-    """The graphs that the rows of a run leave; read at once where that takes a moment."""
+    """The graphs compatible with the rows of a run; read at once where that takes a moment."""
 
     def work(callback: Callback) -> "Graphs":
         from disco.subjects.effects import run_graphs
 
         return run_graphs.fitted(run, callback), threading.Lock()
 
-    words, failure = "Reading the graphs that the rows leave", "The answer could not be computed"
+    words, failure = "Reading the graphs compatible with your data", "The answer could not be computed"
     return Slow(("effects_graphs", *key(run)), work, words, failure, at_once=len(run.nodes) <= MOST_AT_ONCE)
 
 
