@@ -207,4 +207,4 @@ def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -
         )
     if back is not None and back.alone:
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as it must; a hidden cause of both would too.'
-    return CANNOT_SAY, "The change is too unsure to tell. More rows per arm would make it surer."
+    return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."

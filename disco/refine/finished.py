@@ -13,7 +13,7 @@ from disco.refine.bounds import KINDS, MOST_MISFIT, MOST_PARENTS
 from disco.refine.choice import Choice
 from disco.refine.edge_evidence import Judged
 from disco.refine.reasons import but_known
-from disco.refine.refinement_result import EDGE_COLUMNS, METHOD, POOR, Refined
+from disco.refine.refinement_result import EDGE_COLUMNS, METHOD, POOR, SIMILAR, Refined
 from disco.refine.resume import Drawn
 from disco.refine.searches import SearchResults
 from disco.refine.task import Task
@@ -87,7 +87,8 @@ def _similar_rows(left_out: int) -> list[str]:
     if not left_out:
         return []
     edges = how_many(left_out, "edge was", "edges were")
-    return [f"{edges} removed: rows within groups are similar, so the evidence is weaker than it seems."]
+    words = f"{edges} removed: rows within groups are similar, so the evidence is weaker than it seems."
+    return [Note(words, SIMILAR)]
 
 
 def _of_draws(names: Sequence[str], constant: dict[str, list[int]], choice: Choice) -> list[str]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 METHOD = "likelihood refinement"
 WITH_FIT = f"{METHOD} and DISCO"  # the union with the graph of a fit
-EARLY, POOR = "early", "poor fit"  # kinds of notes: the search was ended early; nodes are poorly fitted
+# Kinds of notes: the search was ended early; nodes are poorly fitted; rows of a group that are alike cost edges.
+EARLY, POOR, SIMILAR = "early", "poor fit", "similar rows"
 _SAME = 0.05  # nats by which scores of the same graph may differ, since each fit stops slightly before its optimum
 EDGE_COLUMNS = tuple(column.name for column in REFINED_EDGES.columns if column is not RULE)  # of every new result
 

@@ -127,6 +127,8 @@ def _paths(routes: list[tuple[tuple[str, ...], float]], effect: Effect) -> None:
 
 def assumed(refinement: Refinement) -> None:
     """The assumptions of an effect, and signs against them."""
+    if note := evidence_words.removed(refinement.refined.notes):
+        st.caption(f":material/info: {plain(note)}")
     st.caption(
         ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
         "Means are over rows of this table."

@@ -5,9 +5,9 @@ import streamlit as st
 from disco.experiments import named
 from pages.experiments import sections
 from pages.shared import session
-from pages.shared.evidence import evidence_words, next_steps
+from pages.shared.evidence import next_steps
 from pages.shared.frame import intro
-from pages.shared.result import refinement
+from pages.shared.result import contrasted, refinement
 from pages.shared.work import find_graph
 
 intro.page_intro(
@@ -24,10 +24,12 @@ if not sections.has_experiment(run):
 graph = refinement.readable(run)
 top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes
-raw = evidence_words.contrasted(run, margin)
+raw = contrasted.contrasts(run, margin)
 contrasts = raw.assign(arm=named(raw))
 with top:
     sections.verdict(contrasts, margin)
+    intro.artefacts(run)
+    intro.adjustment(run.roles)
     sections.forest(contrasts, sections.of_arm(contrasts), margin)
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
@@ -36,6 +38,6 @@ if graph is None and not find_graph.progress(run):
     st.caption("No graph yet: search for one on Graph, and each of its arrows is held against the experiment.")
 elif graph is not None:
     sections.arrows(graph.edges, raw)
-    sections.contexts(graph.refined.contexts)
+    sections.contexts(graph)
 sections.every(contrasts)
 next_steps.section(run, graph)

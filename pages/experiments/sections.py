@@ -13,11 +13,12 @@ from disco.refine import QUICK, Choice
 from disco.runs import Run
 from disco.subjects.experiments import figures
 from disco.subjects.studies import portal
-from disco.words import how_many, series
+from disco.words import how_many, plural, series
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
 from pages.shared.frame import intro
+from pages.shared.result import contrasted
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.names import code, plain, shown
@@ -47,16 +48,17 @@ def margin(run: Run, refinement: Refinement | None) -> float:
 @cached(lambda run, _contrasts: str(run.path))
 def remarks(run: Run, contrasts: pd.DataFrame) -> tuple[str, ...]:
     """What the ratios must be read with."""
-    return experiments.remarks(evidence_words.prepared_rows(run), contrasts)
+    return experiments.remarks(contrasted.prepared_rows(run), contrasts)
 
 
 def verdict(contrasts: pd.DataFrame, margin: float) -> None:
-    """How many contrasts changed, how many stayed the same, and the surest change in words."""
-    arms = contrasts.drop_duplicates(["of", "arm"])
-    changed, same = int(contrasts["changed"].sum()), int((contrasts["unchanged"] & ~contrasts["changed"]).sum())
+    """How many contrasts changed, seem to, or stayed the same, and the surest change in words."""
+    arms, kinds = contrasts.drop_duplicates(["of", "arm"]), figures.kinds(contrasts).value_counts()
+    changed, seem, same, unsure = (int(kinds.get(kind, 0)) for kind in figures.KINDS)
+    seeming = f" {seem:,} {plural(seem, 'seems', 'seem')} to have changed," if seem else ""
     st.markdown(
-        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} changed**, {same:,} "
-        f"stayed within {margin:.0%}, {len(contrasts) - changed - same:,} are too unsure to tell. {_surest(contrasts)}"
+        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} changed**,{seeming} "
+        f"{same:,} stayed within {margin:.0%}, {unsure:,} are too unsure to tell. {_surest(contrasts)}"
     )
 
 
@@ -87,7 +89,8 @@ def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
     if len(rows) > figures.MOST:
         st.caption(f"The surest {figures.MOST} of {len(rows):,} comparisons; all are in the table below.")
     st.caption(
-        f"95 % intervals. *Changed*: false discovery rate at most 5 %. Band: ± {margin:.0%}, which counts as the same."
+        "95 % intervals. *Changed*: false discovery rate at most 5 %. *Seems changed*: the interval excludes 1, but "
+        f"with so many comparisons or so few units that is not sure. Band: ± {margin:.0%}, which counts as the same."
     )
 
 
@@ -116,14 +119,19 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
     )
 
 
-def contexts(effects: pd.DataFrame | None) -> None:
-    """What contexts act on in the graph; nothing without a context."""
-    if effects is None:
+def contexts(graph: Refinement) -> None:
+    """What contexts act on in the graph, and what it lacks; nothing without a context."""
+    if note := evidence_words.removed(graph.refined.notes):
+        st.caption(f":material/info: {plain(note)}")
+    if (effects := graph.refined.contexts) is None:
         return
+    lacking = contrasted.lacking(graph)
     if effects.empty:
-        st.markdown("**No context acts on a node of the graph.**")
+        st.markdown(f"**No context acts on a node of the graph.** {lacking}")
         return
-    st.markdown(f"**{how_many(len(effects), 'effect')} of contexts in the graph**")
+    drawn = how_many(len(effects.drop_duplicates(["context", "node"])), "edge")
+    levels = f", {how_many(len(effects), 'effect')} of their levels" if effects["level"].any() else ""
+    st.markdown(f"**{drawn} from contexts in the graph{levels}.** {lacking}")
     rows = pd.DataFrame(
         {
             "context": [

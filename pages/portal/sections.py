@@ -22,6 +22,7 @@ from disco.table.prepared import prepare
 from disco.table.roles import Roles
 from disco.words import how_many, listed, series
 from pages.shared.compute.cache import cached
+from pages.shared.evidence import evidence_words
 from pages.shared.graph import paired
 from pages.shared.result import refinement
 from pages.shared.widgets import answers, errors, figure, tables
@@ -176,6 +177,9 @@ def both_graphs(runs: Mapping[str, Run], titles: Sequence[str]) -> None:
     full = [f"**{plain(name)}**: {plain(portal.NAMES[name])}" for name in pair.results.nodes if name in portal.NAMES]
     caption = {"caption": " · ".join(full)} if full else {}
     paired.graphs(pair, "portal", captions, height=360, names=portal.NAMES, **caption)
+    for label, graph in read.items():
+        if note := evidence_words.removed(graph.notes):
+            st.caption(f":material/info: {label.capitalize()}: {plain(note)}")
     with st.expander("Every edge, with its numbers", icon=":material/table_rows:"):
         paired.edges(pair, "portal", "portal_edges.csv")
         for label, graph in read.items():

@@ -12,10 +12,13 @@ from made_up import HOSTILE, finished_run, refine_by_hand
 from test_pages_ordering import opened
 
 from disco.columns import CLASS, NO_SOURCE
+from disco.graph.result import Note
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined, refine
+from disco.refine.refinement_result import SIMILAR
 from disco.runs import Run, create_run, list_runs
 from disco.subjects import REFINE
+from disco.subjects.experiments import figures
 from disco.subjects.refinement import refined
 from disco.subjects.refinement.refined import save
 from disco.table.roles import Roles
@@ -80,7 +83,9 @@ def test_without_a_run_only_runs_with_an_experiment_are_offered_and_compared_bef
 
 def test_arrows_are_held_against_the_experiment(searched):
     app = opened(searched, PAGE)
-    assert "**1** supported" in texts(app) and "1 effect of contexts" in texts(app)
+    assert "**1** supported" in texts(
+        app
+    ) and "**1 edge from contexts in the graph, 1 effect of their levels.**" in texts(app)
     arrows = frame_with(app, "verdict")
     assert ("b → c", "supported") in set(zip(arrows["edge"], arrows["verdict"], strict=True))
     assert frame_with(app, "context")[["context", "node"]].to_numpy().tolist() == [["given = drug", "d"]]
@@ -180,3 +185,29 @@ def test_nothing_is_asked_where_all_directions_have_a_source_or_there_is_no_refi
     assert "no experiment is needed" in texts(at)
     at = unfold(booted("graph", run=finished_run(4).id), "graph_next")
     assert "start one on Graph." in texts(at)
+
+
+def test_what_changed_without_an_edge_is_said_on_both_pages_and_its_artefacts_with_the_contrasts(searched):
+    lacking = "Changed, without an edge in the graph: `d` with `given` (1 arm)."
+    assert lacking not in texts(opened(searched, PAGE))
+    noted = result().having(notes=(Note("9 edges were removed.", SIMILAR),))
+    found = replace(noted, contexts=noted.contexts.iloc[:0])
+    save(searched.path, found, FAST)
+    app = opened(searched, PAGE)
+    assert lacking in texts(app) and "9 edges were removed" in texts(app)
+    app = opened(searched, "pages/graph/page.py")
+    for picked in ("given", "d"):
+        app.session_state["shared_picked"] = {searched.id: picked}
+        assert lacking in texts(app.run()) and not app.exception
+    summed = create_run(
+        trial().assign(total=lambda table: table["a"] + table["c"]), Settings(), roles=ROLES, name="summed"
+    )
+    assert "Change the table on Data" in [button.label for button in opened(summed, PAGE).button]
+
+
+def test_an_interval_that_excludes_one_seems_a_change():
+    low, high = [1.2, 1.2, 0.8, 0.95, 1.02, np.nan], [2.0, 2.0, 2.0, 1.05, 1.08, np.nan]
+    frame = pd.DataFrame({"low": low, "high": high, "changed": [True, *[False] * 5]})
+    kinds = figures.kinds(frame.assign(unchanged=frame["high"] < 1.1))
+    same, unsure = "the same, within the margin", "cannot say"
+    assert kinds.tolist() == ["changed", "seems changed", unsure, same, same, unsure]

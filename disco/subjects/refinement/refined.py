@@ -23,7 +23,7 @@ from disco.files import frame_bytes, read_json, read_record, unwritten, write_by
 from disco.graph import result as graph_result
 from disco.refine import Choice, Refined
 from disco.refine.bounds import MISFIT, MOST_PARENTS
-from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, METHOD, POOR, withheld
+from disco.refine.refinement_result import EARLY, EDGE_COLUMNS, METHOD, POOR, SIMILAR, withheld
 from disco.runs import artefacts, digests, file_times
 from disco.runs.folder import Run
 from disco.schema import check_order, damaged, fits, read, record, shown
@@ -38,7 +38,11 @@ CHECK = "refined_check.json"  # of the model
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
 _MOST_EFFECTS = 10_000  # of contexts on a node
 _MOST_NOTES, _LONGEST_NOTE = 1000, 1000
-_OLDER_WORDS = {EARLY: "The search was ended early", POOR: "poorly fitted"}  # of notes without kinds
+_OLDER_WORDS = {
+    EARLY: "The search was ended early",
+    POOR: "poorly fitted",
+    SIMILAR: "rows within groups",
+}  # of notes without kinds
 _CHECK_BYTES = 1 << 24
 
 

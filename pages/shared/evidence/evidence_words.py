@@ -1,6 +1,7 @@
 """The evidence on an edge in words: whether it is there, its direction, and what an experiment shows of it."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -10,14 +11,13 @@ from disco.paper.ocs import passes
 from disco.refine import Choice, Refined
 from disco.refine.bounds import AGAINST, AGAINST_SHARE, FEW, MOST_MISFIT, SURER, least_lead
 from disco.refine.reasons import Reason, asked, but_known, is_of_kind, missed, reason
+from disco.refine.refinement_result import SIMILAR
 from disco.runs import Run
 from disco.subjects import stamps
 from disco.subjects.fit import results
 from disco.subjects.refinement.refined import choice_of
-from disco.table.prepared import Prepared
 from disco.words import number, plural
-from pages.shared.compute.cache import cached
-from pages.shared.result import fit
+from pages.shared.result import contrasted, fit
 from pages.shared.widgets.names import code, define
 
 # Numbers that may be missing, as named in a sentence.
@@ -185,23 +185,9 @@ def in_disco(run: Run, parent: str, child: str) -> str:
     return ""
 
 
-@cached(lambda run, margin: (str(run.path), margin), "Comparing the arms with the controls …")
-def contrasted(run: Run, margin: float) -> pd.DataFrame:
-    """The run's contrasts, the surest first."""
-    from disco.experiments import contrasts  # imports scipy.stats
-
-    frame = contrasts(prepared_rows(run), margin)
-    return frame.sort_values(["q_value", "p_value"], ignore_index=True)
-
-
-def prepared_rows(run: Run) -> Prepared:
-    """The run's table with its roles."""
-    return Prepared(run.table(), run.adjustment)
-
-
 def sentence(run: Run, margin: float, parent: str, child: str) -> str:
     """That the parent comes first, and what setting it changed in the child."""
-    first, frame = f"**{code(parent)} comes first", contrasted(run, margin)
+    first, frame = f"**{code(parent)} comes first", contrasted.contrasts(run, margin)
     rows = frame[(frame["targets"].map(tuple) == (parent,)) & (frame["node"] == child)]
     if rows.empty or math.isnan(rows.iloc[0]["low"]):
         return f"{first},** as experiments show together with other rules."
@@ -210,3 +196,8 @@ def sentence(run: Run, margin: float, parent: str, child: str) -> str:
         f"{first}:** where it was set ({code(row['arm'])}), {code(child)} is {row['ratio']:.2f} times as high as among "
         f"the controls, {row['low']:.2f} to {row['high']:.2f}."
     )
+
+
+def removed(notes: Iterable[str]) -> str:
+    """Of a result's notes, that on edges removed because rows within groups are similar; empty without it."""
+    return next((note for note in notes if getattr(note, "kind", "") == SIMILAR), "")

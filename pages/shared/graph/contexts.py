@@ -10,6 +10,7 @@ from disco.table.adjustment import RANDOMISED
 from disco.words import how_many, number, plural, series
 from pages.shared.graph import canvas
 from pages.shared.graph.layout import Placed, Places
+from pages.shared.result import contrasted
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets.names import bullets, code
 
@@ -54,14 +55,18 @@ def details(refinement: Refinement) -> bool:
     effects = acts[name]
     st.markdown(f"**Acts on** ({how_many(len({child for child, _ in effects}), 'node')})" if effects else _NONE)
     st.markdown(bullets([words for _, words in effects]))
+    if lacking := contrasted.lacking(refinement, context=name):
+        st.caption(lacking)
     return True
 
 
 def on_node(refinement: Refinement, node: str) -> None:
-    """The contexts that act on a node, in a line; nothing without any."""
+    """The contexts that act on a node, and those that changed it without an edge; nothing without any."""
     acting = [code(name) for name, acts in _acts(refinement).items() if node in dict(acts)]
     if acting:
         st.caption(f"{series(acting)} {plural(len(acting), 'is a context that acts', 'are contexts that act')} on it.")
+    if lacking := contrasted.lacking(refinement, node=node):
+        st.caption(lacking)
 
 
 def _acts(refinement: Refinement) -> dict[str, list[tuple[str, str]]]:
