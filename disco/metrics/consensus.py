@@ -22,6 +22,8 @@ from disco.metrics.orders import order_agreement
 
 FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
+CHANCE = 0.5  # order agreement of two random orders
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

@@ -15,7 +15,7 @@ from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method, options_of
 from disco.methods.option_text import EXAMPLE, asked_for, in_words
 from disco.runs import Run
-from disco.subjects import COMPARE
+from disco.subjects import COMPARE, stamps
 from disco.subjects.comparison import comparing
 from disco.subjects.comparison.compared import MethodsRequest, asked
 from disco.subjects.fit.forecast import about, crowding
@@ -31,7 +31,8 @@ from pages.shared.work import fit_start
 
 Options = dict[str, dict[str, Any]]
 
-_USUAL = ("refined", "boss", "ods-poisson", "sort-mean", "sort-excess")
+_USUAL = ("refined", "boss", "ods-poisson")
+_BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
     "ours": "DISCO, its variants and its refinement, run like the others.",
@@ -109,7 +110,8 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
 
 def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
-    is_usual = method.installed and name in _USUAL and name not in comparison.done and not comparison.repeats(name)
+    usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
+    is_usual = method.installed and name in usual and name not in comparison.done and not comparison.repeats(name)
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",
         disabled=not method.installed,

@@ -141,21 +141,21 @@ def choose(every: Compared) -> Compared | None:
         key=f"compare_shown_{every.run.id}_{len(names)}",
     )
     chosen = [name for name in names if name in chosen]
-    _left_out([name for name in names if name not in chosen and name not in usual], every)
+    _above_only([name for name in names if name not in chosen and name not in usual], every)
     if not chosen:
         st.caption("Choose at least one method.")
         return None
     return _among(every, tuple(chosen))
 
 
-def _left_out(names: Sequence[str], every: Compared) -> None:
+def _above_only(names: Sequence[str], every: Compared) -> None:
     reasons = []
     if controls := [label(name) for name in names if group(name) == "controls"]:
         reasons.append(f"{series(controls)}, a baseline that says nothing about causes")
     if any(every.repeats(name) for name in names):
         reasons.append(f"{label(_SEARCH)}, the same search as this run's refinement")
     if reasons:
-        st.caption(f"Left out: {'; '.join(reasons)}.")
+        st.caption(f"In the table above only: {'; '.join(reasons)}.")
 
 
 @cached(lambda every, names: (_key(every.run), names))

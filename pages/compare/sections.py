@@ -10,11 +10,12 @@ import streamlit as st
 
 from disco.columns import ENDS, METHODS
 from disco.errors import InputError
+from disco.metrics.consensus import CHANCE
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, plural
-from pages.compare.comparison import Compared, group, heading, label
+from pages.compare.comparison import OWN, Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import canvas, downloads, paired
 from pages.shared.result import truth
@@ -29,6 +30,7 @@ def agreement(comparison: Compared) -> None:
         st.caption("Choose at least two methods above.")
         return
     st.caption(define("agreement"))
+    _own_orders(comparison)
     has_orders = len(comparison.results.orders) > 1  # one alone has nothing to agree with
     if silent := len(comparison.done) - len(comparison.results.orders):
         few = "" if has_orders else " Two are needed to compare orders."
@@ -42,6 +44,17 @@ def agreement(comparison: Compared) -> None:
                 figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
             else:  # a matrix would have this one number
                 st.metric(f"{what[:-1]} agreement", number(values.iloc[0, 1]), help=" and ".join(values.columns))
+
+
+def _own_orders(comparison: Compared) -> None:
+    """A warning if the two orders of the run itself agree no more than random ones."""
+    own, orders = [*OWN.values()], comparison.results.order_agreements
+    if orders.index.isin(own).sum() == len(own) and (share := orders.loc[own[0], own[1]]) <= CHANCE:
+        st.warning(
+            f"**The orders of {own[0]} and {own[1]} agree by {number(share)}, no more than two random orders (0.5).** "
+            "The table hardly determines an order: trust edges rather than positions.",
+            icon=":material/help:",
+        )
 
 
 def consensus(comparison: Compared) -> None:

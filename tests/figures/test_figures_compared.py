@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pytest
 from colours import contrast
 
 from disco.figures import theme
@@ -17,9 +18,25 @@ def test_the_matrix_names_the_two_that_agree_most():
     figure = compared.agreement(values, "Orders")
     assert theme.title_of(figure) == "Orders of 3 methods: a and <c> agree most (0.90)"
     np.testing.assert_array_equal(figure.data[0].z, values)
+    assert not figure.data[0].showscale  # the icons stand there, and every cell has its number
     assert figure.data[0].zmin == 0 and figure.data[0].zmax == 1
     ink = figure.data[0].textfont.color
     assert all(contrast(ink, colour) >= 4.5 for _, colour in figure.data[0].colorscale)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([[1, 0.625], [0.625, 1]], "Orders of 2 methods: a and b agree most (0.62)"),
+        ([[1, 0.7, 0.7], [0.7, 1, 0.1], [0.7, 0.1, 1]], "Orders of 3 methods: 2 of 3 pairs agree most (0.70)"),
+        ([[1, 0.4], [0.4, 1]], "Orders of 2 methods: a and b agree most (0.40), no more than random orders"),
+        ([[1, 1.0], [1.0, 1]], "Orders of 2 methods: a and b agree fully"),
+    ],
+)
+def test_the_title_has_the_number_of_the_cell_and_praises_no_tie(rows, words):
+    figure = compared.agreement(pd.DataFrame(rows, columns=list("abc")[: len(rows)]), "Orders")
+    assert theme.title_of(figure) == words
+    assert figure.data[0].text[0][1] in words or "fully" in words
 
 
 def test_a_matrix_of_nothing_says_so():

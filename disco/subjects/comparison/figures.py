@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 from disco.figures import axes, theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.graph.draw import colours
+from disco.metrics.consensus import CHANCE
 from disco.subjects.fit.figures.parents import different
 from disco.words import duration, how_many
 
@@ -18,14 +19,13 @@ _BLUES, _INK = [[0.0, "#E8F1F7"], [1.0, "#5BA3CF"]], "#14202B"
 _FIRST = 1e-3  # seconds; a logarithmic axis has no 0
 _ON_AXIS = 25  # characters of a name beside its row, so that it leaves room for both panels on a phone
 _ROW = 26  # pixels
-_FULLY = 0.995  # agreement that is shown as 1.00
 
 
 def agreement(values: pd.DataFrame, what: str) -> go.Figure:
     """The agreement of every pair of methods, from 0 to 1, (methods, methods), as a matrix; NaN if not comparable.
     `what` is compared, for the title: "Orders", "Edges"."""
     names = different([theme.label(name, _LONGEST) for name in values.columns])
-    cells = values.to_numpy()
+    cells, is_written = values.to_numpy(), len(values) <= _MOST_WRITTEN
     fig = go.Figure(
         go.Heatmap(
             z=cells,
@@ -34,11 +34,13 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
             zmin=0.0,
             zmax=1.0,
             colorscale=_BLUES,
+            showscale=not is_written,
             colorbar={"thickness": 12},
             xgap=1,
             ygap=1,
             hoverongaps=False,
-            texttemplate="%{z:.2f}" if len(names) <= _MOST_WRITTEN else None,
+            text=[[_two_digits(cell) for cell in row] for row in cells],  # rounded as in the title
+            texttemplate="%{text}" if is_written else None,
             textfont={"color": _INK},
             hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
         )
@@ -53,11 +55,17 @@ def _title(values: pd.DataFrame, what: str) -> str:
     pairs[np.tril_indices(len(pairs))] = np.nan
     if np.isnan(pairs).all():
         return f"{what}: fewer than two methods to compare"
-    first, second = np.unravel_index(np.nanargmax(pairs), pairs.shape)
-    names = [theme.label(values.columns[position], _LONGEST) for position in (first, second)]
-    highest = pairs[first, second]
-    agree = "agree fully" if highest >= _FULLY else f"agree most ({highest:.2f})"
-    return f"{what} of {how_many(len(pairs), 'method')}: {names[0]} and {names[1]} {agree}"
+    written, highest = np.vectorize(_two_digits)(pairs), _two_digits(np.nanmax(pairs))
+    best = np.argwhere(written == highest)
+    names = [theme.label(values.columns[position], _LONGEST) for position in best[0]]
+    pair = f"{names[0]} and {names[1]}" if len(best) == 1 else f"{len(best)} of {np.isfinite(pairs).sum()} pairs"
+    agree = "agree fully" if highest == "1.00" else f"agree most ({highest})"
+    by_chance = ", no more than random orders" if what == "Orders" and float(highest) <= CHANCE else ""
+    return f"{what} of {how_many(len(pairs), 'method')}: {pair} {agree}{by_chance}"
+
+
+def _two_digits(share: float) -> str:
+    return "" if np.isnan(share) else f"{share:.2f}"
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:

@@ -13,7 +13,7 @@ import streamlit as st
 from disco.columns import ENDS, OF_EDGES
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
-from disco.metrics.consensus import Comparison
+from disco.metrics.consensus import CHANCE, Comparison
 from disco.words import how_many, number
 from pages.shared.graph import canvas
 from pages.shared.widgets import figure, tables
@@ -51,7 +51,7 @@ class Pair:
         first, second = self.words
         return {
             **{"kept": "In both", "dropped": f"Only {first}", "new": f"Only {second}", "reversed": "Reversed"},
-            "opened": "One open",
+            "opened": "Open in one",
         }
 
 
@@ -64,20 +64,21 @@ def numbers(pair: Pair) -> None:
     """How many edges both have, only one has, or are reversed or open; how far the orders agree."""
     changes, row = pair.changes["change"], figure.numbers()
     helps = {
-        "kept": "In both graphs, in the same direction.",
+        "kept": "In both graphs, in the same direction or open in both.",
         "reversed": "In both graphs, in opposite directions.",
-        "opened": "In both graphs; one of them leaves the direction open.",
+        "opened": "In both graphs; only one of them leaves the direction open.",
         **(pair.helps or {}),
     }
-    may_be_open = any(pair.results.found[name].undirected for name in (pair.first, pair.second))
     for change, label in pair.labels.items():
-        if change != "opened" or may_be_open:
+        if change != "opened" or (changes == change).any():
             row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))
     orders = pair.results.orders
     if pair.first in orders and pair.second in orders:
         agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
         row.metric("Order agreement", number(agreement), width=170, help=help)
+        if agreement <= CHANCE:
+            st.caption("The orders agree no more than two random orders.")
 
 
 def graphs(

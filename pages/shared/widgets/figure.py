@@ -10,6 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from disco.figures import theme
 from pages.shared.widgets.names import plain
 
+_ICONS = 34  # pixels of Plotly's icons across
+
 
 class Ready(NamedTuple):
     """A figure ready to be shown, which can be cached: its title as text, and the figure without it."""
@@ -22,10 +24,20 @@ def ready(figure: go.Figure) -> Ready:
     """Separate the title from a figure, which is changed in place."""
     figure.layout.font.color = None  # the page's own colour, which contrasts more than one grey for both themes
     title = theme.title_of(figure)
+    _make_room_for_icons(figure)
     if title:
         above = 34 if figure.layout.showlegend else 14
         figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))
     return Ready(title, figure)
+
+
+def _make_room_for_icons(figure: go.Figure) -> None:
+    """Keep the icons beside marks and intervals: right of them, or where a colour scale stands there, above."""
+    if any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data):
+        figure.layout.modebar.orientation = "h"
+        figure.layout.margin.t = max(figure.layout.margin.t or 0, _ICONS)
+    else:
+        figure.layout.margin.r = max(figure.layout.margin.r or 0, _ICONS)
 
 
 def show(figure: go.Figure | Ready, key: str, *, on_select: Callable[[], None] | None = None) -> Any:
