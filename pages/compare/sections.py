@@ -44,6 +44,7 @@ def agreement(comparison: Compared) -> None:
                 figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
             else:  # a matrix would have this one number
                 st.metric(f"{what[:-1]} agreement", number(values.iloc[0, 1]), help=" and ".join(values.columns))
+                paired.chance(what, values.iloc[0, 1])
 
 
 def _own_orders(comparison: Compared) -> None:

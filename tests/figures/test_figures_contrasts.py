@@ -10,6 +10,7 @@ from disco.subjects.experiments import figures
 FOUND = pd.DataFrame(
     {"arm": "kept out", "node": ["mice", "<b>rats</b>", "owls", "bats"], "ratio": [2.0, 1.0, 0.7, 0.0]}
 ).assign(
+    of="",
     low=[1.2, 0.95, 0.3, np.nan],
     high=[3.5, 1.05, 1.4, np.nan],
     changed=[True, False, False, False],
@@ -35,6 +36,8 @@ def test_every_contrast_with_an_interval_is_where_it_is():
         "kept out → owls",
     ]
     assert theme.title_of(fig) == "What each arm changed"
+    levels = figures.forest(FOUND.assign(of="site", arm="site = north"), 0.1)
+    assert levels.layout.yaxis.ticktext[0] == "north → mice"  # a long name of the context would hide the level
 
 
 def test_nodes_can_have_full_names_and_the_figure_a_title():

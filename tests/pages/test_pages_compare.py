@@ -246,6 +246,15 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others_and_are_not_cou
     assert app.multiselect[0].value == ["refined"]
 
 
+def test_own_orders_that_agree_by_chance_are_said_to():
+    names = ["a", "b", "c", "d"]
+    run = refine_by_hand(finished_run(names), names[::-1])
+    app = opened(give(run, "good", [], order=names), PAGE)
+    assert "no more than two random orders" in app.warning[0].value
+    run = refine_by_hand(finished_run(names))
+    assert not opened(give(run, "good", [], order=names), PAGE).warning
+
+
 def test_one_method_alone_none_and_only_failures_are_shown_in_words():
     run = give(bare(), "undirected", [])
     app = opened(run, PAGE)

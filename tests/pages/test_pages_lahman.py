@@ -77,6 +77,8 @@ def test_finished_fits_are_found_and_scored(batting, started):
     assert table["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 and table["run"].tolist() == ["seed 0", "mean"]
     expected = a_top(ORDER, lahman.R7)
     assert table["R7"].tolist() == pytest.approx([expected] * 2)
+    said = [caption.value for caption in app.caption]
+    assert any("**q4, q6, q8:**" in words and "**Clipped:**" in words for words in said)  # as in the figure's rows
     assert table["R7 open"].tolist() == ["0 of 0", "–"] and any("not ground truth" in info.value for info in app.info)
     assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
     assert not app.dataframe[1:]

@@ -100,6 +100,7 @@ def test_both_graphs_of_the_same_table_and_the_verdict_on_every_arrow(by_hand):
     assert pairs.loc["pocket mice"].tolist() == ["direction open", "direction open", "× 1.90 (1.42 to 2.53)"]
     assert pairs.loc["R. megalotis (RM)", ["alone", "adjusted"]].tolist() == ["no edge"] * 2
     assert "The experiment supports 0, contradicts 0" in texts(at) and r"A note with \*stars\*\." in texts(at)
+    assert "**No graph from observations shows any of the 3 effects" in texts(at)
     (alone, *_), (adjusted, work, choice) = by_hand
     assert (work, choice) == (REFINE, QUICK) and "CC0" in adjusted.source
     assert adjusted.name == "Portal, Control, adjusted for plot_id, year, month"

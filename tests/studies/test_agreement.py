@@ -5,7 +5,7 @@ import pytest
 
 from disco.graph.result import GraphResult
 from disco.metrics import a_top
-from disco.subjects.studies import agreement, lahman
+from disco.subjects.studies import agreement, figures, lahman
 
 ORDER = list(lahman.COLUMNS)
 TURNED = ORDER[::-1]
@@ -52,3 +52,11 @@ def test_undecided_counts_joined_pairs_either_way_round():
     assert agreement.undecided(edges, lahman.R7) == (2, 1)
     assert agreement.undecided(edges.assign(decided=True), lahman.R7) == (2, 0)
     assert agreement.undecided(edges.iloc[2:], lahman.R17) == (0, 0)
+
+
+@pytest.mark.parametrize(("control", "is_said"), [((1.0, 0.5), True), ((0.9, 1.0), False)])
+def test_a_sorting_that_agrees_no_less_is_in_the_title(control, is_said):
+    ours = pd.DataFrame([("q4", "seed 0", 1.0, 0.4)], columns=["label", "run", "R7", "R17"])
+    title = figures.agreement(ours, {}, {"by rising mean": (0.0, 0.1), "by falling mean": control}).layout.title.text
+    words = "sorting by falling mean alone agrees no less: 1.000 and 0.500"
+    assert (words in title.replace("<br>", " ")) == is_said

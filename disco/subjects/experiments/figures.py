@@ -61,5 +61,8 @@ def forest(
         axes.marks(fig, expected["expected"].clip(*WIDEST), expected.index, look, "predicted from the controls", hover)
     low, high = around([*drawn["low"], *drawn["high"], *expected["expected"], 0.5, 2.0], 1.15)
     fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
-    fig.layout.yaxis = named_rows(f"{row.arm} → {row.node}" if several else row.node for row in drawn.itertuples())
+    shared = f"{drawn['of'].iloc[0]} = " if several and drawn["of"].nunique() == 1 else ""  # it would hide the levels
+    fig.layout.yaxis = named_rows(
+        f"{row.arm.removeprefix(shared)} → {row.node}" if several else row.node for row in drawn.itertuples()
+    )
     return theme.titled(fig, title, height=170 + 26 * len(drawn))

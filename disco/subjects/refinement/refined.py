@@ -156,9 +156,9 @@ def _rewrite(path: Path, head: Path, edges: pd.DataFrame) -> None:
 
 def _kinds(head: _RefinedHead) -> list[str]:
     """The kind of every note; older refinements have only their words."""
-    if len(head.kinds) == len(head.notes):
-        return head.kinds
-    return [next((kind for kind, words in _OLDER_WORDS.items() if words in note), "") for note in head.notes]
+    kinds = head.kinds if len(head.kinds) == len(head.notes) else [""] * len(head.notes)
+    guesses = [next((kind for kind, words in _OLDER_WORDS.items() if words in note), "") for note in head.notes]
+    return [kind or guess for kind, guess in zip(kinds, guesses, strict=True)]
 
 
 def _edges(edges: pd.DataFrame) -> pd.DataFrame:

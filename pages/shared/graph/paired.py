@@ -77,8 +77,13 @@ def numbers(pair: Pair) -> None:
         agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
         row.metric("Order agreement", number(agreement), width=170, help=help)
-        if agreement <= CHANCE:
-            st.caption("The orders agree no more than two random orders.")
+        chance("Orders", agreement)
+
+
+def chance(what: str, agreement: float) -> None:
+    """A line if two orders, not sets of edges, agree no more than random ones."""
+    if what == "Orders" and agreement <= CHANCE:
+        st.caption("The orders agree no more than two random orders.")
 
 
 def graphs(

@@ -88,7 +88,8 @@ def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     forecast = estimate(rows, nodes, settings)
     each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"
     st.caption(
-        f"A fit takes about {about(forecast.low, forecast.high)} here{each}, and {size(forecast.bytes)} of memory."
+        f"A fit takes about {about(forecast.low, forecast.high)} here{each}, and {size(forecast.bytes)} of memory. "
+        "Each starts a program, which takes some seconds more, and longer while this machine is busy."
     )
 
 
