@@ -53,7 +53,7 @@ def send_on(result: Simulated, teaching: bool) -> None:
         type="primary",
         icon=":material/arrow_forward:",
         key="sim_use",
-        help="Loads the table with its truth and opens Preprocess, or Data if its values are not counts.",
+        help="Loads the table with its truth and opens Data, where *Find the graph* starts.",
     ):
         _use(result, teaching)
 
@@ -70,8 +70,7 @@ def _use(result: Simulated, teaching: bool) -> None:
     session.draft.load(
         result.whole, name, source, result.truth, settings, teaching=teaching, roles=roles, origin=origin
     )
-    is_continuous = any(FAMILIES[key].law.continuous for key in design.keys())
-    session.address.go("data" if is_continuous else "preprocess")
+    session.address.go("data")
 
 
 def graph(result: Simulated | None) -> None:
@@ -147,8 +146,8 @@ def sorting(result: Simulated) -> None:
     """A_top of sorting the columns, the baseline for every method."""
     st.subheader("Baseline: sorting the columns", anchor=False)
     st.caption(
-        "Share of the true edges that agree with the order of the sorted columns (A_top). A method must beat this "
-        "baseline. About 50 % is chance."
+        "Share of the true edges that agree with the columns sorted from low to high (A_top). Sorted from high to low, "
+        "it is the rest to 100 %."
     )
     try:
         scores = metrics.controls(result.table, result.truth)
@@ -156,10 +155,21 @@ def sorting(result: Simulated) -> None:
         st.caption("The graph has no edges to agree with.")
         return
     figure.metrics(*((words, f"{scores[name]:.0%}", None) for name, words in _SORTS.items()))
+    sides = {(words, side): share for name, words in _SORTS.items() for side, share in _sides(scores[name]).items()}
+    (words, side), share = max(sides.items(), key=lambda item: item[1])
+    st.markdown(
+        f"**A method must beat {share:.0%}:** {words.lower()}, {side}. Chance is 50 % in the long run, but with "
+        f"{how_many(len(result.truth), 'edge')} one table may differ much."
+    )
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
     if box.open:
         with box:
             figure.show(figures.sortable(result), "sim_sortable")
+
+
+def _sides(share: float) -> dict[str, float]:
+    """The A_top of an order, and of the same reversed."""
+    return {"from low to high": share, "from high to low": 1 - share}
 
 
 def columns(result: Simulated, teaching: bool) -> None:

@@ -78,7 +78,7 @@ def test_a_graph_is_drawn_by_mouse_and_goes_on_with_its_truth(canvas, tmp_path):
         ("x1", HOSTILE), ("x1", "x3"), (HOSTILE, "x4"), ("x3", "x4"), ("x5", "x1"),
     }  # fmt: skip # a table
     press(canvas, "Use this table")
-    expect(canvas.get_by_role("heading", name="Preprocess")).to_be_visible()
+    expect(canvas.get_by_role("heading", name="Data", exact=True)).to_be_visible()
     turn_to(canvas, "Simulate")
     count(canvas, 5, 5)
 

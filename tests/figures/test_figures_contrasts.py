@@ -24,8 +24,8 @@ FOUND = pd.DataFrame(
 
 def test_every_contrast_with_an_interval_is_where_it_is():
     fig = figures.forest(FOUND, 0.1)
-    changed, same, unsure, expected = fig.data
-    assert [list(part.y) for part in fig.data] == [[0], [1], [2], [0, 2]]
+    changed, seems, same, unsure, expected = fig.data
+    assert [list(part.y) for part in fig.data] == [[0], [], [1], [2], [0, 2]]
     assert list(changed.x) == [2.0] and list(same.x) == [1.0] and list(unsure.x) == [0.7]
     assert (changed.error_x.array[0], changed.error_x.arrayminus[0]) == pytest.approx((1.5, 0.8))
     assert list(expected.x) == [1.1, 0.9]

@@ -7,6 +7,7 @@ import pytest
 from app_world import APP, HOSTILE, button, frame_with, texts
 from streamlit.testing.v1 import AppTest
 
+from disco import metrics
 from disco.simulate import Design, simulate
 from disco.simulate.example_designs import EXAMPLES
 from pages.simulate import graph_kind, outcome, sketch
@@ -55,6 +56,8 @@ def test_the_table_is_that_of_the_design():
         numbers = [column.mean(), column.var(), (column == 0).mean(), sum(expected.truth["child"] == name)]
         assert shown.loc[name, ["mean", "variance", "zeros", "parents"]].tolist() == pytest.approx(numbers)
     assert f"60 rows × 6 columns, {len(expected.truth)} true edges" in texts(at) and len(at.metric) == 3
+    highest = max(max(share, 1 - share) for share in metrics.controls(expected.table, expected.truth).values())
+    assert f"**A method must beat {highest:.0%}:** by " in texts(at).replace("\\", "")
     keys = [key for one in at.main if (key := getattr(one, "key", None))]
     assert keys.index("sim_use") < keys.index("sim_rows")
     button(at, "New seed").click().run()
@@ -221,7 +224,8 @@ def test_the_table_goes_on_with_its_truth_unless_teaching_hides_it():
     assert disabled == [False, True, True, True] and not any("parent" in frame.value for frame in at.dataframe)
     button(at, "Use this table").click().run()
     draft, made = at.session_state["shared_draft"], at.session_state["simulate_last"]
-    assert at.title[0].value == "Preprocess" and draft.teaching and "seed" not in draft.source
+    assert at.title[0].value == "Data" and button(at, "Find the graph")
+    assert draft.teaching and "seed" not in draft.source
     pd.testing.assert_frame_equal(draft.table, made.table)
     pd.testing.assert_frame_equal(draft.truth, made.truth)
     button(set_to(at_simulate(at), teaching=False), "Use this table").click().run()
