@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from colours import contrast
 
@@ -11,6 +12,7 @@ from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
 from disco.metrics.consensus import Comparison
 from disco.subjects.comparison import figures as compared
+from pages.shared.widgets import figure
 
 
 def test_the_matrix_names_the_two_that_agree_most():
@@ -84,3 +86,10 @@ def test_an_edge_is_as_wide_as_many_have_it_and_an_open_one_has_no_head():
         "no arrow head: direction not known",
         "thicker line = more methods",
     }
+
+
+def test_icons_have_room_beside_the_marks_or_above_a_colour_scale():
+    marks = figure.ready(theme.titled(go.Figure(go.Scatter(x=[1], y=[1])), "Marks", height=200)).figure
+    assert marks.layout.margin.r >= 34 and marks.layout.modebar.orientation == "v"
+    scale = figure.ready(theme.titled(go.Figure(go.Heatmap(z=[[1]])), "Scale", height=200, legend=False)).figure
+    assert scale.layout.margin.t >= 34 and scale.layout.modebar.orientation == "h"

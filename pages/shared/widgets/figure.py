@@ -24,10 +24,10 @@ def ready(figure: go.Figure) -> Ready:
     """Separate the title from a figure, which is changed in place."""
     figure.layout.font.color = None  # the page's own colour, which contrasts more than one grey for both themes
     title = theme.title_of(figure)
-    _make_room_for_icons(figure)
     if title:
         above = 34 if figure.layout.showlegend else 14
         figure.layout.title, figure.layout.margin.t = None, max(above, _room(figure))
+    _make_room_for_icons(figure)
     return Ready(title, figure)
 
 
