@@ -334,7 +334,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
     assert ["Seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)
     at.button_group(key=f"compare_Second_{third.id}").set_value("refinement").run()
-    assert {"One open", "Only second"} <= set(changes()["change"]) and "gain_nats_second" in changes()
+    assert {"Open in one", "Only second"} <= set(changes()["change"]) and "gain_nats_second" in changes()
     refine_by_hand(first)
     (first.path / "edges.csv").unlink()
     (third.path / "edges.csv").unlink()

@@ -177,9 +177,9 @@ READERS = {  # the files that each reads, besides settings.json
     "networks": (lambda run: network_cache.fitted(run).tensors(), ("networks.safetensors", "table.parquet")),
 }  # fmt: skip # a table
 COMMANDS = {  # the same of commands
-    "graph damaged": DIRECTED,
-    "graph damaged --graph refined": REFINED,
-    "evaluate --run damaged --truth TRUTH": DIRECTED,
+    "graph damaged --graph disco": DIRECTED,
+    "graph damaged": REFINED,
+    "evaluate --run damaged --truth TRUTH --graph disco": DIRECTED,
 }
 TYPED = ("half", "pipe", "words", "deep", "no rows", "huge", "link")  # damages for which the commands are tried
 NUMBERS = ("infinite", "huge", "negative")
