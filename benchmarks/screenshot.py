@@ -1,4 +1,4 @@
-"""The picture of the README: the bundled 20-node table refined, its graph and its edges as the app shows them.
+"""The picture of the README: the bundled 20-node table refined, its graph and a node of it as the app shows them.
 
     python -m benchmarks.screenshot        writes docs/graph.png; about a minute
 
@@ -43,7 +43,7 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
             page = browser.new_page(viewport=WINDOW)
             page.set_default_timeout(1000 * PATIENCE)
-            page.goto(f"{address}/refine?run={run.name}")
+            page.goto(f"{address}/graph?run={run.name}")
             take(page, pd.read_csv(run / "refined_order.csv")["node"].tolist().index(PICKED))
             browser.close()
     print(f"{PICTURE.relative_to(HOME)}: {PICTURE.stat().st_size / 1000:.0f} kB")
@@ -79,7 +79,7 @@ def browser_path() -> str:
 
 def take(page: Page, number: int) -> None:
     """Pick a node of the graph, by its place in the order, and save the part of the page with graph and table."""
-    canvas, section = page.locator(".canvas").first, page.locator(".st-key-beside_refined")
+    canvas, section = page.locator(".canvas").first, page.locator(".st-key-beside_graph")
     canvas.wait_for()
     page.wait_for_timeout(SETTLES)
     canvas.locator(f"[data-node='{number}'] rect").click()

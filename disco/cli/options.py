@@ -249,7 +249,7 @@ def which(command: argparse.ArgumentParser) -> None:
     add(command, Settings, "tau_z", "pi_min", default=default)
     rules, selectors = CHOICES["parent_rule"], CHOICES["selector"]
     command.add_argument("--rule", choices=rules, help=f"rule of the ocs: the paper's iqr, or jackknife ({default})")
-    command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (refined, if it is)")
+    command.add_argument("--graph", choices=("disco", "refined"), help="which graph of the run (refined if it has one)")
     command.add_argument(
         "--parents", choices=selectors, help=f"the edges of this selector ({default}); computed if missing"
     )

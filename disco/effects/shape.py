@@ -13,8 +13,6 @@ from disco.words import number
 _TURN = 0.1  # of the range of the means: a smaller return is not a turn
 _LEVEL = 0.05  # of the range: as near to the last mean, a curve is level
 _LEVEL_FROM = 0.7  # of the range of values, at the latest
-
-
 PLAIN = "rises", "falls", "changes little"  # words of shapes that two values describe
 
 
@@ -36,7 +34,7 @@ class Shape(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The shape as a verb, such as "rises up to 12, then falls"."""
+        """The shape as a verb, such as "rises until about 12, then falls"."""
         if not self.moves:
             return PLAIN[2]
         if len(self.moves) > 2:

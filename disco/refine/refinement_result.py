@@ -117,13 +117,14 @@ class Refined:
         return effect(among(fitted, where), on, do, against)
 
 
-def withheld(result: Refined, artefacts: Sequence[Finding]) -> Refined:
+def withheld(result: Refined, artefacts: Sequence[Finding], is_due: bool = False) -> Refined:
     """The result as it counts on a table: the model class decides directions only if there are no artefacts.
 
-    Other sources remain. Nothing is lost: without artefacts, the same result has its directions again.
+    Nor does it while a search for them is due. Other sources remain. Nothing is lost: without artefacts, the same
+    result has its directions again.
     """
     edges = result.edges
-    by_class = edges["class_decides"].astype(bool) & (not artefacts)
+    by_class = edges["class_decides"].astype(bool) & (not artefacts) & (not is_due)
     source = edges["source"].where(edges["source"].isin([KNOWLEDGE, EXPERIMENT]), NO_SOURCE)
     source = source.mask(by_class & (source == NO_SOURCE), CLASS)
     edges = edges.assign(decided=source != NO_SOURCE, source=source)

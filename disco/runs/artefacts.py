@@ -7,8 +7,8 @@
      "doubts": [{"kind": "rows", "message": "Row 5 (Bay 5) lies far from the others: …", "advice": "Find out why, …"}]}
 
 Results are read with it: while an artefact stands, no direction is decided. What is hidden may be missing from the file
-of a new run: its first work adds it (`complete`). `disco.subjects.refinement.refined.dismiss`
-also writes the edges of a refinement anew.
+of a new run: its first work adds it (`complete`). `disco.subjects.refinement.refined.dismiss` also writes the edges of
+a refinement anew.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ def write(folder: Path, artefacts: Artefacts) -> None:
 
 
 def of(run: Run) -> Artefacts:
-    """The artefacts of a run's table, some of a new run `due`; those of an older version are computed and stored."""
+    """The artefacts of a run's table; some of a new run may be `due`. What an older version lacks is added once."""
     with contextlib.suppress(OSError, ValueError):
         artefacts, is_older = _read(run)
         if not is_older:

@@ -108,16 +108,12 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
     single = [at for at, name in enumerate(names) if name not in answers]  # those of one question share a total
     measured = [at for at in varied.tolist() if at not in named]
     calculated = {names.index(relation.columns[0]) for relation in exact}
-    rates = freed(values, adjustment)
+    rates, covariates = freed(values, adjustment), cache(lambda: tuple(_of_covariates(counts, unused)))
 
     @cache
     def repeated() -> tuple[Finding, ...]:
         free = [at for at in measured if at not in calculated]
         return tuple(row_findings.of_repeated(counts, free, group))
-
-    @cache
-    def covariates() -> tuple[Finding, ...]:
-        return tuple(_of_covariates(counts, unused))
 
     @cache
     def once() -> np.ndarray:  # what copies of rows would make of an order or a total is not said again

@@ -12,6 +12,7 @@ from made_up import of_an_older_version
 
 from disco.__main__ import main
 from disco.errors import InputError
+from disco.files import read_frame
 from disco.hidden.all_artefacts import begun, looked_for
 from disco.paper.settings import Settings
 from disco.progress import Sketch
@@ -230,7 +231,14 @@ def test_the_first_work_on_a_run_searches_for_what_is_due():
     refining._tell(run, Sketch(run.nodes, [(*run.nodes[:2], 9.0)], [tuple(run.nodes[:2])]))
     assert not refining.so_far(run).edges["decided"].any()
     stages = []
-    result = refining.refine_run(run, QUICK, callback=lambda event: stages.append((event.progress, event.stage)))
+
+    def watch(event):
+        stages.append((event.progress, event.stage))
+        if event.stage == "artefacts":  # the result is there, without the directions of the class
+            written = read_frame(run.path / "refined_edges.csv", ("parent",))
+            assert len(written) and not written["decided"].any()
+
+    result = refining.refine_run(run, QUICK, callback=watch)
     assert stages == sorted(stages, key=lambda stage: stage[0]) and stages[-1][1] == "artefacts"
     assert [one.kind for one in artefacts.of(run).standing] == ["kinds"] and not artefacts.of(run).due
     assert len(result.found.artefacts) == 1 and not refining.read_refined(run).edges["decided"].any()

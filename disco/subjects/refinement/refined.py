@@ -111,7 +111,8 @@ def read_refined(run: Run) -> Refined:
     )
     starts = read(folder / "refined_starts.csv", columns.REFINED_STARTS, nodes, _MOST_SWEEPS)
     result = Refined(graph, starts, printable(head.best, 100), head.score, head.candidates, head.fits, **frames)
-    return withheld(result, artefacts.complete(run).standing)
+    judged = artefacts.of(run) if run.alive else artefacts.complete(run)  # the work on a run makes what is due
+    return withheld(result, judged.standing, bool(judged.due))
 
 
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:

@@ -130,9 +130,10 @@ def refine_run(run: Run, choice: "Choice", *, callback: "Callback | None" = None
             memory=memory,
             dismissed=ARTEFACTS,  # those of the run count, which may be dismissed later
         )
-        result = withheld(result, artefacts.complete(run, look).standing)
-        save(run.path, result, choice)
-        agree(run)  # what was dismissed meanwhile
+        judged = artefacts.of(run)  # whoever ended the search need not wait for what is due
+        save(run.path, withheld(result, judged.standing, bool(judged.due)), choice)
+        artefacts.complete(run, look)
+        agree(run)  # what was found or dismissed meanwhile
     recorder.finished()
     discard_history(run)
     with contextlib.suppress(OSError):

@@ -9,7 +9,7 @@ import streamlit as st
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
 from disco.runs import Run
-from disco.subjects import REFINE
+from disco.subjects import REFINE, stamps
 from disco.subjects.refinement import refining
 from disco.subjects.refinement.figures import search_scores as figures
 from disco.words import how_many
@@ -43,6 +43,8 @@ def section(run: Run, height: int) -> None:
 
 def _live(run: Run, height: int) -> None:
     result, status = refining.so_far(run), run.status(REFINE)
+    if status.stage == "artefacts" and stamps.refinement(run):
+        st.rerun()  # the result is there
     if result is None:
         st.info("The first graph appears here within seconds of the start of the search.", icon=":material/hub:")
         return
@@ -53,7 +55,7 @@ def _live(run: Run, height: int) -> None:
     if row.button(label, icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.caught():
             refining.stop_here(run, status)
-    state = ", a first graph by linear models." if words is None else words[refining.is_ending(run, status)]
+    state = ", the best graph so far." if words is None else words[refining.is_ending(run, status)]
     there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"
     text.markdown(f":material/progress_activity: {there}{state.format(done=status.done, total=status.total)}")
     _draw(run, result, height)
