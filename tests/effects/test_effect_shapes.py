@@ -9,6 +9,7 @@ from disco.effects.drivers import drivers
 from disco.effects.graph_fits import FittedGraphs
 from disco.effects.shape import over_range, shape
 from disco.subjects.effects import figures
+from disco.subjects.refinement.figures import fitted_model
 
 VALUES = np.arange(0.0, 24.0, 2.0)
 
@@ -65,3 +66,14 @@ def test_a_line_is_told_by_two_values_and_a_turn_by_a_sentence():
     humped = curve(30 - (VALUES - 12) ** 2 / 6).assign(case=1, when="if a → c")
     sentence = "If a → c, over all values of a, the mean of c rises until about 12, then falls."
     assert over_range(pd.concat([line, humped]), "c", "a") == sentence
+
+
+def test_an_edge_is_told_by_its_peak_too():
+    rows = np.full(len(VALUES), 10)
+    humped = curve(30 - (VALUES - 12) ** 2 / 6).rename(columns={"value": "count"}).assign(rows=rows)
+    words = fitted_model.response_words(humped, "a", "c", str)
+    assert words.endswith("rises until about 12, then falls (6.00, 30.0, 13.3).")
+    assert "higher where" not in fitted_model.joint_words(humped, "a", "c", "a", str)
+    line = curve(3 + VALUES).rename(columns={"value": "count"}).assign(rows=rows)
+    assert fitted_model.response_words(line, "a", "c", str).endswith("goes from 3.00 to 25.0.")
+    assert fitted_model.joint_words(line, "a", "c", "a", str) == "a: higher where c is higher."

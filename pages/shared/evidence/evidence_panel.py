@@ -312,7 +312,4 @@ def _words(run: Run, refined: Refined, node: str, is_: str, neighbour: str) -> s
     curve, _ = modelled.curve(run, refined, parent, child)
     if is_ != _JOINED:
         return fitted_model.response_words(curve, parent, child, code)
-    rises = fitted_model.middle(curve)["mean"].diff().iloc[-1]
-    if rises == 0:
-        return f"{code(neighbour)}: neither higher nor lower where {code(node)} is higher."
-    return f"{code(neighbour)}: {'higher' if rises > 0 else 'lower'} where {code(node)} is higher."
+    return fitted_model.joint_words(curve, parent, child, neighbour, code)

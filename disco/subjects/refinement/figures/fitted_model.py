@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from disco.effects.shape import shape as shape_of
 from disco.figures import theme
 from disco.figures.axes import evenly
 from disco.graph.draw import colours
@@ -96,19 +97,32 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
 
 
 def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
-    """How the child's mean changes over the middle 90 % of the rows of a `Model.curve`; `say` escapes a name."""
-    endpoints = middle(curve)
-    (first, last), (low, high) = endpoints["count"], endpoints["mean"]
-    return (
-        f"Where {say(parent)} goes from {first:.3g} to {last:.3g}, the mean of {say(child)} goes from {number(low)} "
-        f"to {number(high)}."
-    )
+    """What the child's mean does over the middle 90 % of the rows of a `Model.curve`; `say` escapes a name."""
+    middle = _middle(curve)
+    form, values, means = shape_of(middle), middle["value"].to_numpy(), middle["mean"].to_numpy()
+    start = f"Where {say(parent)} goes from {values[0]:.3g} to {values[-1]:.3g}, the mean of {say(child)}"
+    if not form.turns:
+        return f"{start} goes from {number(means[0])} to {number(means[-1])}."
+    turn = [means[int(np.searchsorted(values, form.at))]] if np.isfinite(form.at) else []
+    return f"{start} {form.words} ({', '.join(number(mean) for mean in (means[0], *turn, means[-1]))})."
 
 
-def middle(curve: pd.DataFrame) -> pd.DataFrame:
-    """The two points of a response curve between which the middle 90 % of the rows lie."""
+def joint_words(curve: pd.DataFrame, parent: str, child: str, neighbour: str, say: Callable[[str], str]) -> str:
+    """Whether two columns rise together, for an edge of unknown direction; `neighbour` is the one spoken of."""
+    middle = _middle(curve)
+    form, node = shape_of(middle), child if neighbour == parent else parent
+    if form.turns:
+        return f"{say(neighbour)}: where {say(parent)} is higher, the mean of {say(child)} {form.words}."
+    rises = middle["mean"].iloc[-1] - middle["mean"].iloc[0]
+    word = "higher" if rises > 0 else "lower" if rises < 0 else "neither higher nor lower"
+    return f"{say(neighbour)}: {word} where {say(node)} is higher."
+
+
+def _middle(curve: pd.DataFrame) -> pd.DataFrame:
+    """The points of a response curve between which the middle 90 % of the rows lie."""
     share = curve["rows"].cumsum() / curve["rows"].sum()
-    return curve.iloc[[int(np.searchsorted(share, cut)) for cut in (0.05, 0.95)]]
+    first, last = (int(np.searchsorted(share, cut)) for cut in (0.05, 0.95))
+    return curve.iloc[first : last + 1].rename(columns={"count": "value"})
 
 
 def kind(kind: "Kind") -> go.Figure:
