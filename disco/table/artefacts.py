@@ -194,7 +194,7 @@ def _of_exclusive(counts: pd.DataFrame, sets: Sequence[Sequence[int]]) -> Iterat
             f"would have a 1 in both of {names[0][0]} and {names[0][1]}.{rest}",
             out,
             "So they look like answers to one question, and an edge between them reflects coding, not cause: keep one "
-            "of them, or make one column of their answers.",
+            "of them.",
             option("--without", out),
         )
 
