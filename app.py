@@ -58,9 +58,10 @@ def main() -> None:
     # The first page has the root as its only address; a hidden page makes /data lead there too.
     answer += [_hidden(address, name) for address, name in MOVED.items()]
     page = st.navigation(sections, expanded=True)
+    name = "data" if page.url_path in ("", "start") else page.url_path
+    session.address.arrive(name)
     sidebar.draw()
     try:
-        name = "data" if page.url_path in ("", "start") else page.url_path
         intro.steps(name)
         gate.shown_run()
         page.run()

@@ -154,6 +154,7 @@ def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_
         (server,) = [one for one in children if "serve" in one.cmdline()]
         for process in [*server.children(recursive=True), server]:
             os.kill(process.pid, signal.SIGKILL)
+    assert not server.is_running()  # what failed before the stop is no stop
     work_for(user, monkeypatch)
     with served(root, "serve", "--invite", port=int(address.rpartition(":")[2]), **refusing) as again:
         assert again == address

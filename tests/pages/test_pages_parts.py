@@ -198,3 +198,10 @@ def test_runs_of_one_name_and_minute_are_told_apart():
         at = booted("train", run=run.id)
         at.run()
         assert at.query_params["run"] == run.id and box(at, "run_picker").value == run.id
+
+
+def test_a_page_that_a_timer_kept_from_opening_opens_at_the_next_run():
+    at = booted()
+    at.session_state["shared_going"] = "runs"
+    at.run()
+    assert at.title[0].value == "Runs" and "shared_going" not in at.session_state

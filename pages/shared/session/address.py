@@ -7,6 +7,7 @@ run and draft. Graph adds what it shows (`pages.shared.session.shown`).
 import streamlit as st
 
 _KEYS = {"run": "shared_run", "draft": "shared_token"}
+_GOING = "shared_going"
 
 
 def parameter(name: str) -> str | None:
@@ -53,4 +54,14 @@ def parameters() -> dict[str, str]:
 
 def go(page: str) -> None:
     """Switch to a page of the app by its name; the open run and the draft stay in the address."""
+    st.session_state[_GOING] = page
     st.switch_page(f"pages/{page}/page.py", query_params=parameters())
+
+
+def arrive(page: str) -> None:
+    """Switch again if this is not the page that `go` switched to.
+
+    Streamlit merges the switch with a timer's request that comes in between, and then draws the former page anew.
+    """
+    if (target := st.session_state.pop(_GOING, page)) != page:
+        go(target)
