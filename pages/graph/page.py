@@ -57,10 +57,8 @@ if comparison:
     truth.verdict_numbers(view.graph, comparison)
     if view.result is not None:
         downloads.verdicts(view.result, comparison, view.graph)
-if view.result is not None:
-    selector = "ocs" if view.selection is None else view.selection.selector
-    selectors.advise_if_sparse(view.result, view.graph.number_of_edges(), selector)
 if view.name == DISCO:
+    selectors.advise_if_sparse(view.result, view.graph.number_of_edges(), view.selection.selector)
     evidence_panel.note(refined)
 else:
     evidence_panel.worst(refined.refined)

@@ -148,7 +148,7 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
         on_change=lambda: session.shown.view.keep(st.session_state[key]),
         help="Likelihood: the search for the order and graph of highest likelihood, with evidence on every edge. "
         "DISCO: the order and the scores of the fitted networks. Either: the edges found by one method or by both; the "
-        "colour and the dash of a line say which. There an edge of DISCO alone has no head: one method decides nothing.",
+        "colour and the dash of a line say which. There an edge of DISCO alone has no head.",
     )
     return name or LIKELIHOOD
 

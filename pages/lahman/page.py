@@ -12,7 +12,8 @@ from pages.shared.work import group
 _INTRO = (
     "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
     "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures: **R7**, seven that batting definitions suggest, and **R17**, these and ten of an earlier analysis."
+    "figures: **R7**, seven that batting definitions suggest, and **R17**, these and ten that Park and Park (2019) "
+    "discuss."
 )
 
 group.follow()

@@ -141,9 +141,9 @@ def refine(cohort: Group, finished: dict[str, Run], refined: dict[str, Refined])
 
 
 _CAUTION = (
-    "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an earlier "
-    "analysis (the ten more of R17) suggest. Several follow from accounting, such as hits being at most at-bats, "
-    "which the method's model rules out. Agreement describes an order; it does not show that it is "
+    "**R7 and R17 are not ground truth.** They are directions that batting definitions (R7) and an analysis "
+    "by Park and Park (2019; the ten more of R17) suggest. Several follow from accounting, such as hits being "
+    "at most at-bats, which the method's model rules out. Agreement describes an order; it does not show that it is "
     "causally right."
 )
 _OPEN = (

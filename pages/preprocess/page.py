@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from disco.subjects import stamps
 from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.table import draft_facts
 from pages.shared.widgets import findings
+from pages.shared.work import fit_options
 
 intro.page_intro(
     "Preprocess",
@@ -25,6 +27,9 @@ if draft_facts.chosen_counts(draft) is None:
 intro.run_caption(draft.name, len(draft.table), len(draft.columns))
 intro.adjustment(draft.roles.needed())
 transform.choose(draft)
+if (run := session.run.current()) is not None and stamps.fit(run):
+    was = fit_options.in_sentence("transform", run.settings.transform)
+    st.caption(f"The open run was fitted with the {was}. What you change here is for the next fit.")
 transform.verdict(draft)
 transform.before_after(draft)
 transform.all_columns(draft)

@@ -1,5 +1,6 @@
 """Preprocess: the choice of the transform, what it means, and its effect on the columns."""
 
+import math
 from functools import partial
 
 import pandas as pd
@@ -121,7 +122,7 @@ def verdict(draft: Draft) -> None:
         return
     if weak.empty:
         smallest = support["kept"].min()
-        share = "all" if smallest > 0.995 else f"at least {smallest:.0%} of"
+        share = "all" if smallest == 1 else f"at least {math.floor(100 * smallest)}% of"
         st.success(f"Enough rows per level: in every column, the search for the order can use {share} the rows.")
         return
     names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")

@@ -71,7 +71,7 @@ def test_the_commands_said_keep_as_many_edges_as_they_say(capsys):
     assert main(["graph", run.id]) == 0
     printed = capsys.readouterr()
     assert lines(printed.out) == ["parent,child"]
-    assert "Almost no edges: 0 among 8 nodes. Try " in printed.err and len(printed.err.splitlines()) == 1
+    assert "Few edges: 0 among 8 nodes. Try " in printed.err and len(printed.err.splitlines()) == 1
     rules = [command for command in offered(printed.err) if "--rule" in command]
     expected = counts_of(run)
     for name, command in zip(("lower", "jackknife"), rules, strict=True):

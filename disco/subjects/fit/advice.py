@@ -32,4 +32,4 @@ def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:
     if selector != "evidence":
         commands.append(f"`disco graph {path} --parents evidence`")
     commands.append(f"`disco refine {path}`")
-    return f"Almost no edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(commands)}."
+    return f"Few edges: {edges:,} among {how_many(nodes, 'node')}. Try {' or '.join(commands)}."

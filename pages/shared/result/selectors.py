@@ -120,10 +120,12 @@ def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
     nodes = len(result.order)
     if not is_sparse(edges, nodes):
         return
+    is_paper = selector == "ocs" and result.rule == "iqr"
+    why = "The paper's rule keeps few if a node has few candidates or many parents. " if is_paper else ""
     with st.container(border=True):
         st.markdown(
-            f":material/lightbulb: **Almost no edges among {how_many(nodes, 'node')}.** The paper's rule keeps few if "
-            "a node has few candidates or many parents. Choose another before you look at its edges, and report it."
+            f":material/lightbulb: **Few edges: {edges:,} among {how_many(nodes, 'node')}.** {why}Choose another rule "
+            "before you look at its edges, and report it."
         )
         with st.container(horizontal=True):
             if selector == "ocs":

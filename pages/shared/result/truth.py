@@ -15,6 +15,7 @@ import streamlit as st
 
 from disco import metrics
 from disco.errors import InputError
+from disco.graph.dag import has_direction
 from disco.graph.draw import picture as drawing
 from disco.paper.ocs import frequencies, means
 from disco.runs import Run
@@ -234,6 +235,8 @@ def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     )
     row.metric("F1", number(met.f1), width=wide, help=define("F1"))
     row.metric("SHD", met.shd, width=wide, help=define("SHD"))
+    if undecided := sum(not has_direction(numbers) for *_, numbers in graph.edges(data=True)):
+        st.caption(f"These count {how_many(undecided, 'open direction')} as the best graph has them.")
     controls_line(comparison)
 
 

@@ -123,7 +123,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int) -> go.Figure:
         y=tickvals,
         mode="text",
         hoverinfo="skip",
-        text=[f"{share:.0%}" for share in columns["kept"]],
+        text=["100%" if share == 1 else f"{min(share, 0.994):.0%}" for share in columns["kept"]],
         textposition="middle right",
         showlegend=False,
         cliponaxis=False,
