@@ -242,8 +242,9 @@ function fit(view) {
   const parts = [view.layers.nodes, view.layers.edges].map((layer) => layer.getBBox()).filter((box) => box.width || box.height);
   const left = Math.min(...parts.map((box) => box.x)), right = Math.max(...parts.map((box) => box.x + box.width));
   const top = Math.min(...parts.map((box) => box.y)), bottom = Math.max(...parts.map((box) => box.y + box.height));
-  const scale = Math.min(NEAREST, (wide - 24) / (right - left), (high - 84) / (bottom - top));
-  look(view, wide / 2 - (scale * (left + right)) / 2, (high + 44) / 2 - (scale * (top + bottom)) / 2, scale);
+  const tools = view.find(".tools").offsetHeight + 12; // they lie over the drawing, in one line or two
+  const scale = Math.min(NEAREST, (wide - 24) / (right - left), (high - 40 - tools) / (bottom - top));
+  look(view, wide / 2 - (scale * (left + right)) / 2, (high + tools) / 2 - (scale * (top + bottom)) / 2, scale);
 }
 
 function look(view, x, y, scale) {

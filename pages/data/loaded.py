@@ -4,6 +4,7 @@ Owns the keys `samples_…`, `truth_upload` and `truth_problem`.
 """
 
 import io
+from textwrap import shorten
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from pages.shared.result import truth
 from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, errors, findings
-from pages.shared.widgets.names import plain, shown
+from pages.shared.widgets.names import plain
 from pages.shared.work import find_graph
 
 
@@ -44,7 +45,7 @@ def _heading(draft: Draft) -> None:
     st.subheader(plain(draft.name), anchor=False)
     st.caption(
         f"{how_many(len(draft.table), 'row')} × {how_many(draft.table.shape[1], 'column')}, "
-        f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(shown(draft.source, 160))}"
+        f"{len(draft.columns):,} chosen{truth.words_of(draft)}. {plain(shorten(draft.source, 160, placeholder=' …'))}"
     )
     intro.adjustment(draft.roles.needed())
     truth.draft_curtain(draft)
