@@ -23,7 +23,8 @@ from disco.words import listed, place, series
 
 UNIQUE = "--unique-rows"  # the option that keeps every distinct row once
 _BLOCKS, _LEAST_LENGTH = (60, 30), 5  # numbers of blocks of consecutive rows that are tried, and fewest rows of each
-_LEAST_LEFT = 0.2  # p-value of what a cure leaves
+_LEAST_LEFT = 0.2  # p-value of what a full cure leaves
+_SORTED = 0.8  # share of a column that blocks explain, from which the file may be sorted by it
 _INDUCED = {TOTAL: 1.0, RATIOS: 0.3}  # rows times squared correlation through an exposure, from which it creates edges
 _LESS = 0.6  # share of the first component that an exposure may leave
 _SAME = 1e-6  # spread of the ratio of two exposures that are one, against the largest
@@ -69,13 +70,15 @@ def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.Da
             "covariate or group.",
         )
         return
-    cure = _of_order(values, complete)
+    cure, strongest = _of_order(values, complete), int(np.argmax(result.strength))
     can = f"{cure.words}, or declare" if cure.roles else "Neither the row number nor blocks of rows cure it: declare"
+    is_sorted = result.kind == BLOCK and result.strength[strongest] >= _SORTED
+    sorting = f' If the file is merely sorted by "{counts.columns[strongest]}", no edge comes from that.'
     yield Finding(
         "serial",
         _resemblance(list(counts.columns), result),
         "What the rows are ordered by, such as a time, a place or a sorting, may be a common cause, and columns that "
-        f"change slowly agree by chance. {can} what orders the rows.",
+        f"change slowly agree by chance. {can} what orders the rows.{sorting if is_sorted else ''}",
         roles=cure.roles,
         flag=cure.flag,
     )
@@ -111,25 +114,31 @@ def _resemblance(names: Sequence[str], result: Serial) -> str:
 
 
 def _of_order(values: np.ndarray, adjustment: Adjustment) -> Cure:
-    """The first cure that leaves no dependence of neighbouring rows: the row number, or blocks with their effects."""
-    rows = len(values)
+    """The first cure that leaves no dependence of neighbouring rows, the row number or blocks with their effects; or
+    else the one that leaves least, if that no longer stands out."""
+    rows, partial = len(values), dict[float, Cure]()
+    for cure, adjusted in _orders(rows, adjustment):
+        remaining = _serial(values, adjusted)
+        if remaining.p_value >= _LEAST_LEFT:
+            return cure
+        if not remaining.stands_out:
+            partial[remaining.p_value] = cure._replace(words=f"{cure.words}, which takes out most of it")
+    return partial[max(partial)] if partial else Cure()
+
+
+def _orders(rows: int, adjustment: Adjustment) -> Iterator[tuple[Cure, Adjustment]]:
+    """What may be declared for an order, and the adjustment with it."""
     if all(covariate.name != ROW_NUMBER for covariate in adjustment.covariates):
         number = row_number((), rows, ROW_NUMBER)
-        if _is_cured(values, replace(adjustment, covariates=(*adjustment.covariates, number))):
-            return Cure(Roles(row_number=True), "Adjust for the row number", "--row-number")
+        cure = Cure(Roles(row_number=True), "Adjust for the row number", "--row-number")
+        yield cure, replace(adjustment, covariates=(*adjustment.covariates, number))
     for count in _BLOCKS if adjustment.group is None else ():
-        if rows < count * _LEAST_LENGTH:
-            continue
-        group, levels = blocks(rows, count)
-        effects = levels_as_covariate("blocks", group, levels)
-        if _is_cured(values, replace(adjustment, covariates=(*adjustment.covariates, effects), group=group)):
+        if rows >= count * _LEAST_LENGTH:
+            group, levels = blocks(rows, count)
+            effects = levels_as_covariate("blocks", group, levels)
             words = f"Adjust for {count} blocks of consecutive rows, as groups"
-            return Cure(Roles(blocks=count, group_effects=True), words, f"--blocks {count} --group-effects")
-    return Cure()
-
-
-def _is_cured(values: np.ndarray, adjustment: Adjustment) -> bool:
-    return _serial(values, adjustment).p_value >= _LEAST_LEFT
+            cure = Cure(Roles(blocks=count, group_effects=True), words, f"--blocks {count} --group-effects")
+            yield cure, replace(adjustment, covariates=(*adjustment.covariates, effects), group=group)
 
 
 def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = None) -> Iterator[Finding]:

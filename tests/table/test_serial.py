@@ -1,10 +1,12 @@
 """Serial dependence: found in series of a few hundred rows, not in rows in random order or sorted by their columns."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from disco.simulate import Design, simulate
-from disco.table.serial import BLOCK, LAG, LEAST_ROWS, PERIOD, TREND, serial, sort_keys
+from disco.table import row_findings
+from disco.table.serial import BLOCK, LAG, LEAST_ROWS, PERIOD, TREND, Serial, serial, sort_keys
 
 ROWS, COLUMNS = 300, 6
 
@@ -138,3 +140,13 @@ def test_plots_visited_in_turns_return_every_twelve_rows_whatever_the_graph():
     assert not serial(random.permutation(values)).stands_out
     alone = np.column_stack([values[:, 0], random.poisson(4, (1200, 5))])
     assert not serial(alone).stands_out  # one column alone makes no edge
+
+
+def test_a_partial_cure_is_offered_where_none_is_full_and_says_so(monkeypatch):
+    counts = pd.DataFrame(np.random.default_rng(5).poisson(4, (600, 3)), columns=list("abc"))
+    remaining = iter([1e-30, 1e-9, 0.01, 0.05])  # of the table; after the row number, 60 and 30 blocks
+    strength = np.array([0.9, 0.1, 0.2])
+    monkeypatch.setattr(row_findings, "_serial", lambda *_: Serial(next(remaining), BLOCK, 20, strength, True))
+    (finding,) = row_findings.of_serial(counts, None, pd.DataFrame())
+    assert finding.roles.blocks == 30 and "--blocks 30" in finding.flag and "most of it" in finding.remedy
+    assert 'sorted by "a"' in finding.remedy
