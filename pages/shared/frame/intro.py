@@ -69,7 +69,8 @@ def artefacts(run: Run) -> bool:
 
     if artefacts_of_run.standing:
         with st.container(border=True, key="artefacts"):
-            lines(artefacts_of_run.standing, "run_artefact", lambda _: None, dismiss)
+            lines(artefacts_of_run.standing, "run_artefact", None, dismiss)
+            st.caption("No direction is decided until this is cured or dismissed.")
             if st.button("Change the table on Data", icon=":material/arrow_back:", key="artefacts_to_data"):
                 session.address.go("data")
     dismissed(artefacts_of_run.found, artefacts_of_run.dismissed, "run_artefact", dismiss)

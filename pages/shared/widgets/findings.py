@@ -17,19 +17,23 @@ _MOST_DOUBTS = 2
 
 
 def lines(
-    findings: Iterable[Finding], key: str, cure: Callable[[Finding], None], dismiss: Callable[[str, str], None]
+    findings: Iterable[Finding], key: str, cure: Callable[[Finding], None] | None, dismiss: Callable[[str, str], None]
 ) -> None:
     """A line for each, worst first, with its cure and *Dismiss*.
 
     Args:
         key: begins the keys of the widgets.
-        cure: draws the button that cures it.
+        cure: draws the button that cures it; None where that is done elsewhere, and what to do is help.
         dismiss: called with a kind and the reason why it does not apply.
     """
     for finding in findings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{finding.kind}"):
-            st.markdown(f"{WARNS} **{plain(finding.message)}** {plain(finding.remedy)}", width="stretch")
-            cure(finding)
+            what, to_do = f"{WARNS} **{plain(finding.message)}**", plain(finding.remedy)
+            if cure is None:
+                st.markdown(what, width="stretch", help=to_do)
+            else:
+                st.markdown(f"{what} {to_do}", width="stretch")
+                cure(finding)
             with st.popover("Dismiss", key=f"{key}_dismiss_{finding.kind}", help=_MEANING):
                 _reason(finding.kind, key, dismiss)
 
