@@ -15,6 +15,7 @@ from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
 
 _MOST_BARS = 120
 MOST_COLUMNS = 60  # most columns drawn in one figure
+_EVERY = 12  # values at most, that each have a tick
 ENOUGH = 0.8
 """A column with a smaller share of held-out rows at usable levels is too thin; our rule of thumb, not the paper's."""
 
@@ -42,8 +43,8 @@ def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Fi
 
 def distribution(column: pd.Series) -> go.Figure:
     """Number of rows at each value of one column of whole numbers; values are binned if there are many."""
-    figure = go.Figure(_bars(column, BLUE))
-    return layout(figure, height=300, x=label(column.name), y="Rows", legend=False)
+    figure = layout(go.Figure(_bars(column, BLUE)), height=300, x=label(column.name), y="Rows", legend=False)
+    return figure.update_xaxes(dtick=_step(column))
 
 
 def before_after(counts: pd.Series, codes: pd.Series, transform: str) -> go.Figure:
@@ -57,9 +58,13 @@ def before_after(counts: pd.Series, codes: pd.Series, transform: str) -> go.Figu
     for note, x in zip(figure.layout.annotations, (0, 0.545), strict=True):
         note.update(x=x, xanchor="left")
     figure.update_xaxes(title_text=label(counts.name), col=1).update_xaxes(title_text=words[transform], col=2)
-    if codes.nunique() <= 12:
-        figure.update_xaxes(dtick=1, col=2)
+    figure.update_xaxes(dtick=_step(counts), col=1).update_xaxes(dtick=_step(codes), col=2)
     return figure.update_yaxes(title_text="Rows", col=1)
+
+
+def _step(column: pd.Series) -> int | None:
+    """A tick at each of a few values: no axis has ticks between whole numbers; None leaves them to Plotly."""
+    return 1 if column.max() - column.min() <= _EVERY else None
 
 
 def _bars(column: pd.Series, colour: str) -> go.Bar:
