@@ -87,7 +87,7 @@ def of_order(clarity: pd.DataFrame) -> Verdict:
     why = "all folds put every parent clearly before the node"
     if not clarity["has_parents"].all():
         why = "all folds remove the same node, by at least 10 %"
-    text = f"The place is clear for {how_clear(clarity)}: {why}."
+    text = f"The place is clear for {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
     return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
@@ -122,7 +122,8 @@ def of_parents(
 
 def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
     false, count = jackknife.expected_false(groups or jackknife.two_groups(z), z, tau_z)
-    text = f"By a model of the scores, {false:.1f} of {how_many(count, 'edge')} are noise. A wrong order adds more."
+    text = f"By a model of the scores, {false:.1f} of {how_many(count, 'edge')} are noise: their columns are not "
+    text += "related. A wrong order adds more. Which column comes first is judged on Ordering."
     level = "poor" if _level(false, count) == "poor" else "guess"  # the number is nominal, so never sure
     return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
 
@@ -139,21 +140,23 @@ _PARENTS_ADVICE = {
 }
 
 
-def of_graph(edges: pd.DataFrame, nodes: int) -> Verdict:
+def of_graph(edges: pd.DataFrame, nodes: int, *, is_searched: bool = False) -> Verdict:
     """How sure the arrows of a fit's graph are: for how many edges the direction is `decided`
-    (`disco.paper.removals.directions`)."""
+    (`disco.paper.removals.with_decided`), with or without a likelihood search of the run."""
     if is_sparse(len(edges), nodes):
         return _few(len(edges), nodes)
     count, known = len(edges), int(edges["decided"].sum())
     level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
-    text = f"The direction is known for {which}, which alone have arrows: all folds, or a rule, put the parent first."
-    return Verdict(level, text, _GRAPH_ADVICE[level])
+    agrees = " and the likelihood search decides the same direction" if is_searched else ""
+    text = f"The direction is known for {which}. An arrow means that all folds put the parent first{agrees}, or that "
+    text += "a rule fixes it."
+    return Verdict(level, text, _GRAPH_ADVICE["guess" if is_searched and level == "poor" else level])
 
 
 _GRAPH_ADVICE = {
     "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
-    "guess": "Other lines show related columns.",
-    "poor": "Other lines show related columns. A search by likelihood weighs each direction.",
+    "guess": "Lines without an arrow show related columns.",
+    "poor": "Lines without an arrow show related columns. A search by likelihood weighs each direction.",
 }
 
 

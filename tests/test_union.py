@@ -1,15 +1,22 @@
 """The graphs of a refinement and of a fit as one."""
 
+from itertools import combinations
+
 import networkx as nx
 import pandas as pd
 import pytest
+from made_up import finished_run, refine_by_hand
 
 from disco.errors import InputError
-from disco.graph.dag import build, union
+from disco.graph.dag import build, has_direction, union
+from disco.paper.removals import directions, with_decided
+from disco.reports import all_results
+from disco.subjects.fit.results import StoredFit
+from disco.subjects.refinement.refined import read_refined
 
 
-def refined(*edges: tuple[str, str], decided: float = 1.0) -> nx.DiGraph:
-    rows = [{"parent": u, "child": v, "gain_nats": 9.0, "decided": decided} for u, v in edges]
+def refined(*edges: tuple[str, str]) -> nx.DiGraph:
+    rows = [{"parent": u, "child": v, "gain_nats": 9.0, "decided": 1.0} for u, v in edges]
     return build("abcd", pd.DataFrame(rows), pd.DataFrame({"node": list("abcd"), "misfit_nats": [1.0, 2.0, 3.0, 4.0]}))
 
 
@@ -26,15 +33,26 @@ def test_each_edge_says_who_found_it():
     assert list(found) == list("abcd") and found.nodes["c"] == {"position": 3, "misfit_nats": 3.0}
 
 
-def test_only_the_refinement_decides_a_direction_and_only_if_disco_agrees():
-    found = union(refined(("a", "b"), ("a", "c"), ("b", "d")), fitted(("a", "b"), ("c", "a"), ("d", "c")))
-    assert {pair for pair in found.edges if found.edges[pair]["decided"]} == {("a", "b"), ("b", "d")}
-    assert [pair for pair in found.edges if found.edges[pair].get("reversed")] == [("a", "c")]
-    known = fitted(("d", "c"))
-    known.edges["d", "c"]["rule"] = "fixed"
-    assert union(refined(("a", "b")), known).edges["d", "c"]["decided"]  # by knowledge
-    open_ = union(refined(("a", "b"), decided=0.0), fitted(("a", "b")))
-    assert not open_.edges["a", "b"]["decided"]
+def test_a_direction_is_decided_by_both_methods_alike_in_the_union_and_in_the_fit_alone():
+    run = refine_by_hand(finished_run(6), ["x2", "x1", "x3", "x4", "x5", "x6"], [("x2", "x1"), ("x1", "x3")])
+    fit, search = StoredFit(run), read_refined(run)
+    edges = pd.DataFrame(list(combinations(fit.order, 2)), columns=["parent", "child"])
+    clear = directions(fit.ccs, edges)["decided"]
+    either = union(search.graph(), graph := fit.graph_of(edges))
+    known = {pair for pair in graph.edges if has_direction(graph.edges[pair])}
+    pairs = list(edges.itertuples(index=False, name=None))
+    decided = set(search.edges.loc[search.edges["decided"], ["parent", "child"]].itertuples(index=False, name=None))
+    assert known == {pair for pair, is_clear in zip(pairs, clear, strict=True) if is_clear and pair in decided}
+    assert {pair for pair in either.edges if has_direction(either.edges[pair])} == known  # none of likelihood alone
+    opposite = [pair[::-1] for pair in decided if pair not in pairs]
+    assert [pair for pair in either.edges if either.edges[pair].get("reversed")] == [pair[::-1] for pair in opposite]
+    result = all_results.read(run, all_results.FITTED)
+    assert {*result.directed} == known & {*result.pairs}
+    ruled = edges.assign(rule="fixed")
+    assert with_decided(ruled, fit.ccs, search.edges.assign(decided=False))["decided"].sum() == len(edges) - len(
+        decided
+    )
+    assert with_decided(edges, fit.ccs, search.edges[:0])["decided"].sum() == 0 < clear.sum()
 
 
 def test_an_edge_of_both_has_the_numbers_of_both():

@@ -20,7 +20,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, EXPERIMENT, FREE, NO_SOURCE, NODE_FACTS
+from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, NO_SOURCE, NODE_FACTS
 from disco.errors import InputError
 from disco.table import spreadsheets
 
@@ -76,25 +76,27 @@ def union(refined: nx.DiGraph, fitted: nx.DiGraph) -> nx.DiGraph:
 
     The nodes are in the refined order, with their numbers there; InputError if the two graphs have different nodes. If
     the graphs join two nodes in opposite directions, the union has one edge, in the refinement's direction, with
-    `reversed` set. The direction of such an edge, and of one that only DISCO found, is undecided, unless knowledge or
-    an experiment fixes it. An edge of DISCO alone may run against the refined order, so the union may have cycles.
+    `reversed` set and its direction undecided. An edge of both is decided if it is in both graphs, so the directions of
+    DISCO's edges are those of `fitted`. One of DISCO alone may run against the refined order, so the union may have
+    cycles.
     """
     if set(refined) != set(fitted):
         odd = sorted(set(refined) ^ set(fitted))[0]
         raise InputError(f'Only one of the two graphs has the node "{odd}"; both must come from the same table.')
     joint = nx.DiGraph()
     joint.add_nodes_from(refined.nodes(data=True))
+    undecided = {"decided": 0.0, "source": NO_SOURCE}
     for parent, child, numbers in refined.edges(data=True):
         edge = {**numbers, "found_by": LIKELIHOOD}
         if fitted.has_edge(parent, child):
-            edge = {**fitted.edges[parent, child], **edge, "found_by": BOTH}
+            by_disco = fitted.edges[parent, child]
+            edge = {**by_disco, **edge, "found_by": BOTH, **({} if has_direction(by_disco) else undecided)}
         elif fitted.has_edge(child, parent):
-            edge |= {"found_by": BOTH, "reversed": True, "decided": 0.0, "source": NO_SOURCE}
+            edge |= {"found_by": BOTH, "reversed": True, **undecided}
         joint.add_edge(parent, child, **edge)
     for parent, child, numbers in fitted.edges(data=True):
         if not joint.has_edge(parent, child) and not joint.has_edge(child, parent):
-            is_known = numbers.get("rule", FREE) != FREE or numbers.get("source") == EXPERIMENT
-            joint.add_edge(parent, child, **{**numbers, "found_by": DISCO, "decided": float(is_known)})
+            joint.add_edge(parent, child, **numbers, found_by=DISCO)
     return joint
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from disco.columns import FREE, NO_SOURCE
+from disco.columns import FREE, NO_SOURCE, PAIR
 from disco.words import more, number, share
 
 CLOSE = 1.1  # a rival below this multiple of the smallest score could equally have been removed
@@ -102,8 +102,8 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         `edges` with ratio (the parent's mean score over the child's at that step), folds_agreeing (folds in which the
-        parent's score is larger), folds, and decided: all folds agree and the ratio is at least 1.1, or the edge's rule
-        or source, if any, says that knowledge or an experiment fixes the direction.
+        parent's score is larger), folds, and decided: all folds agree and the ratio is at least 1.1, or knowledge or an
+        experiment fixes the direction.
     """
     chosen = ccs.loc[ccs["chosen"].astype(bool), ["step", "node"]].drop_duplicates("step")
     removed = chosen.set_index("node")["step"]
@@ -117,16 +117,31 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
     folds = np.sort(ccs["fold"].unique())
     of_parent, of_child = (scores.reindex(requested[end], columns=folds).to_numpy() for end in ("parent", "child"))
     agreeing, ratio = (of_parent > of_child).sum(axis=1), of_parent.mean(axis=1) / of_child.mean(axis=1)
-    is_known = (agreeing == len(folds)) & (ratio >= CLOSE)
-    for name, free in (("rule", FREE), ("source", NO_SOURCE)):
-        if name in edges:
-            is_known |= edges[name].fillna(free).ne(free).to_numpy()
+    is_known = (agreeing == len(folds)) & (ratio >= CLOSE) | _is_fixed(edges)
     return edges.assign(ratio=ratio, folds_agreeing=agreeing, folds=len(folds), decided=is_known)
 
 
-def with_decided(edges: pd.DataFrame, ccs: pd.DataFrame) -> pd.DataFrame:
-    """A fit's edges with `decided`, whether the direction of each is known (`directions`)."""
-    return edges.assign(decided=directions(ccs, edges)["decided"])
+def _is_fixed(edges: pd.DataFrame) -> np.ndarray:
+    """Whether knowledge or an experiment fixes the direction, by the edge's rule and source, if any, (edges,)."""
+    rules = [
+        edges[name].fillna(free).ne(free) for name, free in (("rule", FREE), ("source", NO_SOURCE)) if name in edges
+    ]
+    return np.any([np.zeros(len(edges), dtype=bool), *rules], axis=0)
+
+
+def with_decided(edges: pd.DataFrame, ccs: pd.DataFrame, searched: pd.DataFrame | None = None) -> pd.DataFrame:
+    """A fit's edges with `decided`, whether the direction of each is known.
+
+    It must be clear in the fit's steps (`directions`) and, after a likelihood search of the same table, decided by it.
+    `searched` has the edges of that search, with parent, child and decided. If it does not join two nodes, only
+    knowledge or an experiment fixes the direction of their edge.
+    """
+    is_known = directions(ccs, edges)["decided"]
+    if searched is not None:
+        pairs, joined = pd.MultiIndex.from_frame(edges[[*PAIR]]), pd.MultiIndex.from_frame(searched[[*PAIR]])
+        is_joined = pairs.isin(joined) | pairs.isin(joined.swaplevel())
+        is_known &= pairs.isin(joined[searched["decided"].astype(bool)]) | ~is_joined & _is_fixed(edges)
+    return edges.assign(decided=is_known)
 
 
 def fold_scores(ccs: pd.DataFrame, step: int) -> pd.DataFrame:

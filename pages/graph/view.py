@@ -148,7 +148,8 @@ def _view(refinement: Refinement | None, result: Result | None) -> str:
         on_change=lambda: session.shown.view.keep(st.session_state[key]),
         help="Likelihood: the search for the order and graph of highest likelihood, with evidence on every edge. "
         "DISCO: the order and the scores of the fitted networks. Either: the edges found by one method or by both; the "
-        "colour and the dash of a line say which. There an edge of DISCO alone has no head.",
+        "colour and the dash of a line say which. An edge of DISCO has a head only if both methods decide its "
+        "direction: they use the same rows, so where they differ, it is open.",
     )
     return name or LIKELIHOOD
 
@@ -173,7 +174,7 @@ def tell_address(view: View) -> None:
 def verdict(view: View) -> Verdict:
     """How far to trust the arrows of a graph, drawn or not."""
     if view.name == DISCO:
-        return verdicts.of_graph(view.edges, len(view.graph))
+        return verdicts.of_graph(view.edges, len(view.graph), is_searched=view.refinement is not None)
     return view.refinement.verdict(view.edges)
 
 

@@ -49,7 +49,8 @@ def verdict_on(chosen: Selection) -> None:
         verdict = refined.verdict()
         on_graph = verdict._replace(text=f"In the graph of the likelihood search: {verdict.text}")
     else:
-        on_graph = verdicts.of_graph(selectors.of_run(result).edges, len(result.order))
+        edges = selectors.of_run(result).edges
+        on_graph = verdicts.of_graph(edges, len(result.order), is_searched=refined is not None)
     if chosen.is_ocs:
         groups = result.groups if result.rule == "jackknife" else None
         verdict = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)

@@ -24,6 +24,7 @@ from disco.paper.settings import CHOICES
 from disco.runs import digests
 from disco.runs.folder import Run
 from disco.schema import check_edges, check_order, damaged, fits, read
+from disco.subjects.refinement.refined import searched_edges
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -120,7 +121,7 @@ class StoredFit:
 
     def read_all(self) -> None:
         """Read every frame, to check it."""
-        for name in ("ccs", "criteria", "ocs", "graph_result"):
+        for name in ("ccs", "criteria", "ocs", "_stored"):
             getattr(self, name)
 
     @cached_property
@@ -147,7 +148,7 @@ class StoredFit:
     @property
     def graph_result(self) -> GraphResult:
         """The order and the edges, with `decided`: whether the direction of each is known."""
-        return replace(self._stored, edges=with_decided(self._stored.edges, self.ccs))
+        return replace(self._stored, edges=self.with_directions(self._stored.edges))
 
     @cached_property
     def _stored(self) -> GraphResult:
@@ -201,7 +202,11 @@ class StoredFit:
         """The DAG of edges along the order, all nodes in causal order; its edges have `decided`."""
         from disco.graph.dag import build
 
-        return build(self.order, with_decided(edges, self.ccs))
+        return build(self.order, self.with_directions(edges))
+
+    def with_directions(self, edges: pd.DataFrame) -> pd.DataFrame:
+        """Edges along the order with `decided`, as the run's refinement leaves it (`disco.paper.removals`)."""
+        return with_decided(edges, self.ccs, searched_edges(self.run))
 
 
 def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:

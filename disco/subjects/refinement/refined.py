@@ -115,6 +115,14 @@ def read_refined(run: Run) -> Refined:
     return withheld(result, judged.standing, bool(judged.due))
 
 
+def searched_edges(run: Run) -> pd.DataFrame | None:
+    """The edges of a run's refinement; None without a readable one."""
+    try:
+        return read_refined(run).edges
+    except InputError:
+        return None
+
+
 def dismiss(run: Run, reasons: Mapping[str, str]) -> None:
     """Dismiss artefacts of a run's table, or restore them (`artefacts.dismiss`), in its refinement's file too.
 

@@ -1,5 +1,6 @@
 """A run's refinement, loaded once and shared by the pages; read only."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -97,6 +98,12 @@ def readable(run: Run) -> Refinement | None:
     except InputError as error:
         st.error(plain(error), icon=":material/error:")
         return None
+
+
+def searched_edges(run: Run) -> pd.DataFrame | None:
+    """The edges of a run's refinement; None without a readable one."""
+    with suppress(InputError):
+        return None if (refinement := of(run)) is None else refinement.edges
 
 
 # The stamps ensure that a run that was refined again, or has another truth, is read again.

@@ -21,6 +21,7 @@ from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.compute.background import Slow
 from pages.shared.compute.cache import cached
+from pages.shared.result import refinement
 from pages.shared.result.fit import Result
 from pages.shared.widgets import answers
 from pages.shared.widgets.answers import valid
@@ -271,7 +272,7 @@ class Selection:
     def edges(self) -> pd.DataFrame:
         """The selected candidates, with their numbers, and `decided`: whether the direction is known."""
         edges = self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
-        return with_decided(edges, self.result.ccs)
+        return with_decided(edges, self.result.ccs, refinement.searched_edges(self.result.run))
 
     @cached_property
     def graph(self) -> nx.DiGraph:
