@@ -15,12 +15,14 @@ A refinement is a guess at best if the model does not fit the table, its searche
 ended early.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE
+from disco.columns import CLASS, EXPERIMENT, KNOWLEDGE, PAIR
+from disco.metrics import order_errors
 from disco.paper import jackknife
 from disco.paper.ocs import frequencies, passes
 from disco.paper.removals import CLOSE
@@ -32,6 +34,7 @@ from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
 MOVED = 0.25  # the change of τ_Z that tests which edges stay
+ANY_ORDER = "no direction is decided, so it is one of many orders compatible with the table"  # that of a search
 _FEW, _MANY = 0.2, 0.5  # shares of open decisions
 _UNDECIDED = 0.8  # share of undecided directions from which a refinement says little about causes
 
@@ -98,6 +101,19 @@ _ORDER_ADVICE = {
     "poor": "Treat this order as a guess. More rows or fewer columns help. "
     "A search by likelihood, on Graph, weighs each direction separately.",
 }
+
+
+def of_two_orders(order: Sequence[str], refined: Refined) -> str:
+    """How a fit's order contradicts the edges of the likelihood search, in a sentence; empty if it does not."""
+    edges = refined.edges
+    against, decided = (len(order_errors(order, some[[*PAIR]])) for some in (edges, edges[edges["decided"]]))
+    if not against:
+        return ""
+    text = (
+        f"The order of the likelihood search has the ends of {share(against, len(edges))} of its edges the other way "
+    )
+    text += "round than this order"
+    return f"{text}: {ANY_ORDER}." if refined.is_open else f"{text}; the direction is decided for {decided} of these."
 
 
 def of_parents(

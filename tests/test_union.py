@@ -13,6 +13,7 @@ from disco.paper.removals import directions, with_decided
 from disco.reports import all_results
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
+from disco.verdicts import ANY_ORDER, of_two_orders
 
 
 def refined(*edges: tuple[str, str]) -> nx.DiGraph:
@@ -48,11 +49,19 @@ def test_a_direction_is_decided_by_both_methods_alike_in_the_union_and_in_the_fi
     assert [pair for pair in either.edges if either.edges[pair].get("reversed")] == [pair[::-1] for pair in opposite]
     result = all_results.read(run, all_results.FITTED)
     assert {*result.directed} == known & {*result.pairs}
-    ruled = edges.assign(rule="fixed")
-    assert with_decided(ruled, fit.ccs, search.edges.assign(decided=False))["decided"].sum() == len(edges) - len(
-        decided
-    )
+    ruled = with_decided(edges.assign(rule="fixed"), fit.ccs, search.edges.assign(decided=False))
+    assert ruled["decided"].sum() == len(edges) - len(decided)  # the search leaves those open
     assert with_decided(edges, fit.ccs, search.edges[:0])["decided"].sum() == 0 < clear.sum()
+
+
+def test_two_orders_are_compared_by_the_edges_of_the_search():
+    search = read_refined(refine_by_hand(finished_run(3), ["x2", "x1", "x3"], [("x2", "x1"), ("x1", "x3")]))
+    said = of_two_orders(["x3", "x1", "x2"], search)
+    assert "all 2 of its edges" in said and "decided for 2" in said and ANY_ORDER not in said
+    assert "1 of 2 of its edges" in of_two_orders(["x1", "x2", "x3"], search)
+    assert of_two_orders(search.order, search) == ""
+    open_ = search.having(edges=search.edges.assign(decided=False))
+    assert ANY_ORDER in of_two_orders(["x3", "x1", "x2"], open_) and open_.is_open and not search.is_open
 
 
 def test_an_edge_of_both_has_the_numbers_of_both():

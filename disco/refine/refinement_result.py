@@ -78,6 +78,11 @@ class Refined:
         return self.found.notes
 
     @property
+    def is_open(self) -> bool:
+        """Whether no direction is decided, so that another order would do as well."""
+        return not self.edges["decided"].any()
+
+    @property
     def is_early(self) -> bool:
         """Whether the search was ended early."""
         return any(getattr(note, "kind", "") == EARLY for note in self.notes)

@@ -15,6 +15,7 @@ from disco.refine import Choice
 from disco.refine.refinement_result import EARLY, POOR, ends
 from disco.subjects import FIT, REFINE
 from disco.subjects.refinement.refined import choice_from
+from disco.verdicts import ANY_ORDER
 from disco.words import how_many, plural
 from disco.work import jobs
 from pages.shared.evidence import evidence_words
@@ -81,10 +82,13 @@ def _searches(refinement: Refinement) -> None:
 def order(refinement: Refinement) -> None:
     """The refined order; with that before it and the gain of each move, if the search was given one."""
     moves = refinement.refined.moves
-    label = "The refined order" if moves is None else "The order before and after"
+    label = "The order of the search" if moves is None else "The order before and after the search"
     with st.expander(label, icon=":material/swap_vert:"):
         ending = " …" if len(refinement.order) > 24 else ""
-        st.markdown("Refined order, source first: " + ", ".join(code(node) for node in refinement.order[:24]) + ending)
+        nodes = ", ".join(code(node) for node in refinement.order[:24]) + ending
+        st.markdown(f"Order of the likelihood search, source first: {nodes}")
+        if refinement.refined.is_open:
+            st.caption(f"Do not read it as causes first: {ANY_ORDER}.")
         if moves is not None:
             st.caption(evidence_words.SAME_ROWS)
             _moves(refinement, moves)

@@ -189,9 +189,10 @@ def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> Non
     kin = f"{how_many(above, 'ancestor')}, {how_many(below, 'descendant')}"
     if graph.degree(node) and not directed.degree(node):
         kin = "none of its edges has a known direction"
-    orders = (("the search", view.refinement), ("the DISCO fit", view.result))
+    search = None if view.refinement is None or view.refinement.refined.is_open else view.refinement
+    orders = (("the likelihood search", search), ("the DISCO fit", view.result))
     places = [f"{found.order.index(node) + 1:,} in the order of {name}" for name, found in orders if found is not None]
-    st.caption(f"Position {series(places)}, of {len(graph):,}; {kin}.")
+    st.caption(f"Position {series(places)}, of {len(graph):,}; {kin}." if places else f"{kin[0].upper()}{kin[1:]}.")
     drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
         st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")

@@ -17,7 +17,7 @@ intro.page_intro(
     "which has no children among those left.",
 )
 run = intro.require_run()
-result = fit.current(run)
+result, refined = fit.current(run), refinement.readable(run)
 fit.variant_picker(result)
 comparison = truth.visible(result)
 edges = directions(result.ccs, selectors.of_run(result).edges)
@@ -27,9 +27,10 @@ fit.rows_note(run)
 left, right = st.container(key="beside_order").columns(2, gap="large")
 with left:
     sections.ranked(result, clarity, comparison)
+    sections.two_orders(result, refined)
 with right:
     sections.sections(result, comparison)
-evidence_panel.note(refinement.readable(run))
+evidence_panel.note(refined)
 sections.worth()
 sections.knowledge(result)
 with st.expander(f"The order of {how_many(len(result.order), 'node')} as text", icon=":material/notes:"):

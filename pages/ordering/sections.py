@@ -5,6 +5,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from disco import verdicts
 from disco.errors import InputError
 from disco.metrics import order_agreement
 from disco.paper import removals
@@ -17,11 +18,13 @@ from disco.subjects.fit.figures import row_curvature as by_rank
 from disco.subjects.fit.results import StoredFit
 from disco.words import how_many, listed, number, plural, share
 from pages.ordering import step_player
+from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import canvas, downloads
 from pages.shared.result import fit, truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
+from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, errors, figure, tables
 from pages.shared.widgets.names import code, define, plain
@@ -64,6 +67,13 @@ def against_truth(result: Result, comparison: TruthComparison) -> None:
 def _to_step(result: Result, step: int) -> None:
     st.session_state[_SECTION] = "steps"
     step_player.go(result, step)
+
+
+def two_orders(result: Result, refinement: Refinement | None) -> None:
+    """One line, with a link, where the order contradicts that of the likelihood search."""
+    if refinement is not None and (words := verdicts.of_two_orders(result.order, refinement.refined)):
+        st.caption(f":material/swap_vert: {words}")
+        st.page_link("pages/graph/page.py", label="Its order, on Graph", query_params=session.address.parameters())
 
 
 def worth() -> None:
@@ -151,21 +161,15 @@ def _pick_clicked() -> None:
 
 
 def _numbers(decided: removals.Decision, result: Result) -> None:
-    """The removal in four numbers; a sentence where knowledge overruled the scores."""
+    """The removal in four numbers, as the figure has them; a sentence where knowledge overruled the scores."""
     name = figures.SCORE_NAMES[result.criterion]
     meaning = define("CCS" if result.criterion == "ccs" else "constant criterion")
-    margin = f"The runner-up is {code(decided.runner_up)}. The difference is {number(decided.margin)}."
-    scores = result.ccs[result.ccs["step"] == decided.step].groupby("node")["score"].mean()
-    of_median = decided.score / scores.median()
+    lowest = f"Of {code(decided.runner_up)}, as a multiple of the removed node's. {define('margin')}"
     agree = share(decided.folds_agreeing, decided.folds).capitalize()
     figure.metrics(
         ("Removed as sink", plain(decided.sink), f"Takes position {decided.remaining} of the causal order."),
-        (
-            "Relative score",
-            f"{100 * of_median:.2g} %",
-            f"Its {name}, as a share of the median of those left. {meaning}",
-        ),
-        ("Runner-up's score", f"× {number(decided.ratio)}", f"{define('margin')} {margin}"),
+        (f"Its {name}", number(decided.score), f"The mean over the folds. {meaning}"),
+        (f"{figures.LOWEST.capitalize()} score", f"{number(decided.ratio)} ×", lowest),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
     )
     if decided.margin < 0:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 from app_world import booted, box, texts
-from made_up import finished_run, of_an_older_version
+from made_up import finished_run, of_an_older_version, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
 from disco import runs
@@ -43,6 +43,12 @@ def fitted_run(small_table) -> runs.Run:
     execute(run)
     assert run.status(FIT).state == "done"
     return run
+
+
+def test_an_order_that_the_search_contradicts_says_so():
+    run = refine_by_hand(finished_run(6), ["x6", "x5", "x4", "x3", "x2", "x1"])
+    assert "all 5 of its edges the other way round" in texts(opened(run))
+    assert "the other way round" not in texts(opened(refine_by_hand(run)))
 
 
 def test_a_run_shows_its_steps():

@@ -16,7 +16,7 @@ from disco.subjects import REFINE
 from disco.subjects.fit.chosen_run import chosen_run
 from disco.subjects.table import dismissal
 from disco.table.dispersion import few_rows
-from disco.verdicts import of_refinement
+from disco.verdicts import ANY_ORDER, of_refinement
 from disco.words import how_many
 
 _BY_RULE = {REQUIRED: "required", FIXED: "direction by knowledge"}
@@ -55,6 +55,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     edges = result.edges
     dismissal.tell(target)
     say(f"Refined causal order, source first: {', '.join(map(short, result.order))}")
+    if result.is_open:
+        say(sentence(f"In this order, {ANY_ORDER}."))
     undecided = int((~edges["decided"].astype(bool)).sum())
     say(f"{how_many(len(edges), 'edge')}, {undecided} of undecided direction; log posterior {result.score:,.1f} nats:")
     if edges.empty:

@@ -23,6 +23,7 @@ CRITERIA = {
     "constant_admissible": "constant<br>admissible",
 }
 SCORE_NAMES = {"ccs": "CCS", "constant": "constant-curvature score"}
+LOWEST = "lowest other"  # score, as a multiple of the removed node's
 ROW = 24  # pixels per node
 
 
@@ -101,7 +102,7 @@ def _means(fig: go.Figure, means: pd.Series, position: dict[str, int], decided: 
 
 
 def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
-    """A band from the sink's score to the runner-up's, with their ratio above the nodes."""
+    """A band from the removed node's score to the lowest of the others, with their ratio above the nodes."""
     x_min, x_max = max(decided.score, low), max(decided.score + decided.margin, low)
     fig.add_vrect(x0=x_min, x1=x_max, fillcolor=colours.ACCENT, opacity=0.15, line_width=0, layer="below")
     fig.add_annotation(
@@ -112,7 +113,7 @@ def _margin(fig: go.Figure, decided: Decision, low: float, high: float) -> None:
         yanchor="middle",
         showarrow=False,
         xanchor="left" if x_max**2 < low * high else "right",
-        text=f"margin × {number(decided.ratio)}",
+        text=f"{LOWEST}: {number(decided.ratio)} ×",
         font={"color": colours.ACCENT, "size": 12},
     )
 
@@ -163,7 +164,7 @@ def criteria(frame: pd.DataFrame, step: int, rows: Sequence[str]) -> go.Figure:
     relative = (means / smallest.where(smallest > 0)).loc[present]
     sinks = {column: means[column].idxmin() for column in means if means[column].notna().any()}
     text = [
-        ["–" if np.isnan(v) else "sink" if sinks.get(c) == node else f"× {number(v)}" for c, v in row.items()]
+        ["–" if np.isnan(v) else "sink" if sinks.get(c) == node else f"{number(v)} ×" for c, v in row.items()]
         for node, row in relative.iterrows()
     ]
     fig = go.Figure(

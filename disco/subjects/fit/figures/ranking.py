@@ -46,8 +46,8 @@ def ranking(
         type="log",
         range=[-0.03, np.log10(top)],
         tickvals=tickvals,
-        ticktext=[f"× {word}" for word in words],
-        title=f"score of its closest {'parent' if clarity['has_parents'].all() else 'rival'} ÷ its own",
+        ticktext=[f"{word} ×" for word in words],
+        title=f"score of its closest {'parent' if clarity['has_parents'].all() else 'rival'}, as a multiple of its own",
         side="top",  # in sight where a long list scrolls
     )
     names = [f"{position + 1}  {theme.label(order[position], 18)}" for position in positions]
@@ -74,7 +74,7 @@ def _marks(fig: go.Figure, removals: pd.DataFrame, name: str, colour: str, symbo
     if removals.empty:
         return
     words = [
-        f"{theme.label(row.sink)}, step {row.step}: {theme.label(row.rival)} scored × {row.lead:.3g}"
+        f"{theme.label(row.sink)}, step {row.step}: {theme.label(row.rival)} scored {row.lead:.3g} × as high"
         for row in removals.itertuples()
     ]
     look = {"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2, "color": colour}}
