@@ -9,7 +9,8 @@ _SAME = 1e-9  # shares that differ by less are equal
 _OF_GRAPHS = (
     (1 - _SAME, "all"),
     (0.95, "nearly all"),
-    (0.5 + _SAME, "most"),
+    (0.55, "most"),
+    (0.45, "about half"),
     (0.1, "some"),
     (_SAME, "few"),
     (0, "none"),

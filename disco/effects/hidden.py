@@ -29,6 +29,10 @@ from disco.words import number
 RATE = 0.1  # false discovery rate of tied pairs
 FLIPS = 99  # the largest of them is exceeded by chance once in 100 tables
 _WITH_TOTALS = 0.5  # a correlation that speaks for depth
+_TOTAL_AS_EXPOSURE = (
+    "The total as exposure, on Data, makes rates of the counts: it takes out what multiplies all counts of a row "
+    "alike, and with it any effect of the total itself."
+)
 _PAIR = 2.5  # columns that a pair and chance together look like
 _SMALL = 1e-12
 
@@ -69,11 +73,13 @@ class Signs(NamedTuple):
         ]
         if not self.factor.is_there:
             return sentences
-        advice = "Adjust for the total" if self.factor.with_totals > _WITH_TOTALS else "Give it a role on Data"
-        which = "the rows' totals" if self.factor.with_totals > _WITH_TOTALS else "no column of the graph"
+        which, advice = "no column of the graph", "If you have it as a column, give it a role on Data."
+        if self.factor.with_totals > _WITH_TOTALS:
+            which, advice = "the rows' totals", _TOTAL_AS_EXPOSURE
         return [
             f"One factor is behind {100 * self.factor.explained:.0f} % of what the graph leaves of all columns, more "
-            f"than by chance, and it goes along with {which}: depth, effort or a batch may be missing. {advice}.",
+            f"than by chance, and it goes along with {which}: what all counts of a row share may be missing, such as "
+            f"depth of sequencing, effort, a batch, or how freely a person answers. {advice}",
             *sentences,
         ]
 

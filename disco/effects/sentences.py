@@ -108,7 +108,7 @@ def _no_path(effect: Effect) -> str:
 
 
 def _graphs(share: float) -> str:
-    return f"in {of_graphs(share)} graphs"
+    return f"in {of_graphs(share)} of the graphs"
 
 
 def _when(effect: Effect, case: Case) -> str:

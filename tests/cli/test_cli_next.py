@@ -33,7 +33,7 @@ def test_text_has_the_best_node_first(capsys):
     assert lines[0] == "3 open directions, 8 compatible graphs."
     # The class of the chain, and those of x1 → x2 ← x3 and of x2 → x3 ← x4, of which 1.5 nats speak against the last.
     assert lines[1].startswith("  x3  settles 2.2 (1.2 whatever is hidden), rows per arm ")
-    assert lines[2] == "    x2 -- x3, x3 -- x4, x1 -- x2 (in some graphs)"
+    assert lines[2] == "    x2 -- x3, x3 -- x4, x1 -- x2 (in some of the graphs)"
     assert "no hidden common causes" in printed.err
 
 

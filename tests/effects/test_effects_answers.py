@@ -63,7 +63,7 @@ def test_known_directions_give_one_number_with_the_truth_in_it(settled):
     assert found.total.difference.low < 2.5 < found.total.difference.high
     assert found.by_adjustment.difference.low < 2.5 < found.by_adjustment.difference.high
     assert found.direct.difference == (0, 0, 0)
-    assert "all graphs" in in_words(found)
+    assert "all of the graphs" in in_words(found)
 
 
 def test_an_open_direction_that_decides_is_two_cases(half_open):
@@ -76,7 +76,7 @@ def test_an_open_direction_that_decides_is_two_cases(half_open):
     assert none.answer.difference == (0, 0, 0)
     assert found.settled_by == ("a", "b")
     words = in_words(found)
-    assert "if a → b (in some graphs)" in words and "if b → a (in some graphs), c would not change" in words
+    assert "if a → b (in about half of the graphs)" in words and ", c would not change" in words
     assert words.endswith("An experiment that sets a or b would tell.")
 
 
@@ -111,7 +111,7 @@ def test_edges_that_bootstrap_tables_lack_are_shares_of_the_graphs():
     found = effect(fitted_graphs(refined(KNOWN, tables), table()), "c", {"a": 6}, {"a": 1})
     assert found.cases == ()
     assert tuple(found.total.graphs) == pytest.approx((6 / 11, 0, 5 / 11))
-    assert found.total.difference.low == 0 and "none in some graphs" in in_words(found)
+    assert found.total.difference.low == 0 and "none in about half of the graphs" in in_words(found)
     assert "There may be no effect." in in_words(found)
 
 
@@ -304,7 +304,16 @@ def test_two_edges_may_point_the_other_way_at_once():
 
 @pytest.mark.parametrize(
     ("share", "word"),
-    [(1.0, "all"), (0.999, "nearly all"), (0.94, "most"), (0.5, "some"), (0.1, "some"), (0.09, "few"), (0, "none")],
+    [
+        (1.0, "all"),
+        (0.999, "nearly all"),
+        (0.94, "most"),
+        (0.52, "about half"),
+        (0.44, "some"),
+        (0.1, "some"),
+        (0.09, "few"),
+        (0, "none"),
+    ],
 )
 def test_a_share_of_the_graphs_is_a_word(share, word):
     assert of_graphs(share) == word

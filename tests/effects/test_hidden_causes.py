@@ -54,7 +54,7 @@ def test_what_ties_a_pair_strongly_is_no_factor_behind_all(cause):
 def test_depth_is_one_factor_that_goes_along_with_the_totals():
     found = signs(table(depth=0.3))
     assert found.factor.is_there and found.factor.with_totals > 0.5
-    assert found.sentences[0].endswith("depth, effort or a batch may be missing. Adjust for the total.")
+    assert "the rows' totals" in found.sentences[0] and "total as exposure" in found.sentences[0]
 
 
 def test_residuals_are_those_of_the_distribution():

@@ -154,7 +154,7 @@ def test_an_open_direction_is_two_cases_and_an_experiment_that_tells():
     assert "the answer depends on directions" in texts(at) and "set **b or c** in an experiment" in texts(at)
     rows = frame_with(at, "ratio").set_index("effect")
     assert rows.index.tolist() == ["If b → c", "If c → b", "Average"] and "no change" in [*rows["ratio"]]
-    assert "if b → c (in some graphs)" in texts(at).replace("\\", "")
+    assert "if b → c (in about half of the graphs)" in texts(at).replace("\\", "")
     assert "The next experiment" in [one.label for one in at.expander]
 
 

@@ -82,5 +82,5 @@ def _print(result: Next) -> None:
 
 def _pair(pair: Any) -> str:
     """An edge, and in which share of the graphs it is settled unless in all of them."""
-    suffix = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} graphs)"
+    suffix = "" if pair.settled == 1 else f" (in {of_graphs(pair.settled)} of the graphs)"
     return f"{short(pair.parent)} -- {short(pair.child)}{suffix}"
