@@ -179,6 +179,13 @@ def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
     return ((spread["commonest"] > SAME) & (spread["commonest"] < 1)).to_numpy() & ~rare(spread)
 
 
+def wide(rows: int, columns: int) -> str:
+    """A sentence if there are fewer than two rows per column, of three columns or more; else empty."""
+    if columns < 3 or rows >= 2 * columns:
+        return ""
+    return f"The graph may be unreliable: {rows:,} rows for {columns:,} columns are {rows / columns:.2g} per column."
+
+
 def few_rows(rows: int, columns: int) -> str:
     """A sentence if only near copies of so many columns stand out from chance in so few rows; else empty."""
     pairs = columns * (columns - 1) // 2

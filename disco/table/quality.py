@@ -99,6 +99,8 @@ def _of_counts(
     """The findings about single columns and rows, most serious first."""
     if message := laws.few_rows(*counts.shape):
         yield Finding("few rows", message, "Expect no edges: add rows, or leave out columns.")
+    elif message := laws.wide(*counts.shape):
+        yield Finding("few rows", message, "Add rows, or leave out columns.")
     yield from _of_spreads(columns)
     yield from _of_rows(rows, row_names(counts, left_out))
     yield from _of_laws(columns)

@@ -6,13 +6,12 @@ import streamlit as st
 from disco.table import dispersion
 from disco.table.dispersion import Screen
 from disco.words import how_many, listed, number, plural
-from pages.data import faults, reshaping
+from pages.data import faults
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets.names import bullets, code
 
 _NAMED = 12
-_WIDE = 2  # fewer rows per column than this are too few
 
 
 def panel(draft: Draft) -> None:
@@ -32,8 +31,6 @@ def panel(draft: Draft) -> None:
         sentences.append(
             f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows."
         )
-    if rows < _WIDE * chosen and not reshaping.asks(draft):
-        sentences.append(f"There are {rows:,} rows for {chosen:,} columns, {rows / chosen:.2g} per column.")
     if sentences:
         st.warning(
             f"**The graph may be unreliable.**\n\n{bullets(sentences)}",
