@@ -255,7 +255,7 @@ REFINED_MOVES = Schema(
     (
         NODE,
         Column("before", "whole", "Before", help="Position in the DISCO order.", width=64),
-        Column("after", "whole", "After", help="Position in the refined order.", width=64),
+        Column("after", "whole", "After", help="Position in the order of the search.", width=64),
         _nats("gain_nats", "Gain, nats", term="nats", width=90),
     ),
     ("node",),

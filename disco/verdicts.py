@@ -186,7 +186,7 @@ def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = N
         text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."
         return Verdict("guess", text, "More rows may reveal edges. Those of the DISCO fit alone are not confirmed.")
     if nodes is None:
-        text = "An older version made this refinement and used fewer rules to call a direction decided."
+        text = "An older version made this search and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Search again before you rely on an arrow.")
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
     count = len(edges)

@@ -152,7 +152,7 @@ METHODS: dict[str, Method] = {
         **_ours(_stagewise, projection="recursive"),
     ),
     "refined": Method(
-        "refinement",
+        "likelihood search",
         "Our search over orders by the likelihood of regressions that assume no family. No networks.",
         **_ours(_refined, by="likelihood"),
     ),

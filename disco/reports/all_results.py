@@ -12,6 +12,7 @@ from disco.subjects.fit.results import StoredFit
 from disco.subjects.refinement.refined import read_refined
 
 FITTED, REFINED = "fit", "refinement"
+WORDS = {FITTED: "DISCO fit", REFINED: "likelihood search"}  # in sentences
 
 
 def names(run: Run) -> list[str]:

@@ -35,7 +35,7 @@ _USUAL = ("refined", "boss", "ods-poisson")
 _BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
-    "ours": "DISCO, its variants and its refinement, run like the others.",
+    "ours": "DISCO, its variants and the likelihood search, run like the others.",
     "count models": "Every node is Poisson, negative binomial, binomial or similar given its parents.",
     "general": "Not made for counts: they use log(1 + count).",
     "continuous": "For continuous data. Their results on counts are shown as they are.",

@@ -21,7 +21,7 @@ from disco.words import series
 from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison
 
-OWN = {all_results.FITTED: "this run's fit", all_results.REFINED: "this run's refinement"}
+OWN = {name: f"this run's {words}" for name, words in all_results.WORDS.items()}
 _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time covers all its threads, on its device, over all attempts."
 
@@ -153,7 +153,7 @@ def _above_only(names: Sequence[str], every: Compared) -> None:
     if controls := [label(name) for name in names if group(name) == "controls"]:
         reasons.append(f"{series(controls)}, a baseline that says nothing about causes")
     if any(every.repeats(name) for name in names):
-        reasons.append(f"{label(_SEARCH)}, the same search as this run's refinement")
+        reasons.append(f"{label(_SEARCH)}, the same as {OWN[all_results.REFINED]}")
     if reasons:
         st.caption(f"In the table above only: {'; '.join(reasons)}.")
 

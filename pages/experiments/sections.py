@@ -41,7 +41,7 @@ def margin(run: Run, refinement: Refinement | None) -> float:
         help="A node counts as left alone if its whole interval is within this share of no change.",
     )
     if refinement is not None and chosen != round(100 * usual):
-        st.caption(f"The graph was found with ± {usual:.0%}: refine again to change its rules.")
+        st.caption(f"The graph was found with ± {usual:.0%}: search again to change its rules.")
     return chosen / 100
 
 

@@ -46,7 +46,7 @@ def model_check(run: Run, refined: Refined) -> None:
 
 def _offer() -> bool:
     st.caption(
-        f"Draws {SIMULATIONS} tables from the refined graph and compares them with yours. Then fits every graph "
+        f"Draws {SIMULATIONS} tables from the graph of the search and compares them with yours. Then fits every graph "
         f"{FOLDS} times without one part of the rows and predicts that part. You can leave the page meanwhile."
     )
     return st.button("Check the model", key="refined_check", icon=":material/fact_check:")

@@ -17,6 +17,8 @@ from disco.columns import PAIR
 from disco.graph.dag import BOTH, CONTEXT, DISCO, LIKELIHOOD, has_direction, union
 from disco.graph.draw import picture as drawing
 from disco.refine.refinement_result import METHOD, WITH_FIT
+from disco.reports.all_results import FITTED, REFINED
+from disco.reports.all_results import WORDS as RESULTS
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
 from disco.verdicts import Verdict
@@ -225,7 +227,7 @@ def _edges_drawn(view: View, drawn: nx.DiGraph) -> int:
 
 _SEEN = "graph_seen"
 _READING_SECONDS = 8.0
-_WORKS = {REFINE: "likelihood search", FIT: "DISCO fit"}
+_WORKS = {REFINE: RESULTS[REFINED], FIT: RESULTS[FITTED]}
 _SHOWN = {
     BOTH: "the edges found by either method",
     LIKELIHOOD: "the edges of the likelihood search",

@@ -148,7 +148,7 @@ _CAUTION = (
 )
 _OPEN = (
     "Of the reference's pairs that the graph joins, those whose direction is not known. In a fit, it is known if all "
-    "folds put the cause clearly first. In the refined graph: "
+    "folds put the cause clearly first and its likelihood search, if there is one, agrees. In the graph of a search: "
 )
 Results = Mapping[str, Mapping[str, GraphResult]]  # by how they were found, then by run
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.reports import all_results
+from disco.reports.all_results import WORDS
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
 from disco.runs import Run
 from disco.subjects import stamps
@@ -23,7 +24,8 @@ def section(first_run: Run, second_run: Run) -> None:
     st.subheader("Comparison", anchor=False)
     for run in (first, second):
         if not _results(run):
-            st.info(f"{code(run.name)} has no finished fit or refinement to compare.", icon=":material/info:")
+            what = f"{code(run.name)} has no finished {' or '.join(WORDS.values())} to compare."
+            st.info(what, icon=":material/info:")
             return
     if not {*first.nodes} & {*second.nodes}:
         st.info("The two have no column in common, so there is nothing to compare.", icon=":material/info:")
@@ -37,14 +39,14 @@ def section(first_run: Run, second_run: Run) -> None:
     pair = paired.Pair(both.results, FIRST, SECOND)
     _common(both)
     paired.numbers(pair)
-    titles = [f"of the {name} of {code(run.name)}" for run, name in zip(both.runs, chosen, strict=True)]
+    titles = [f"of the {WORDS[name]} of {code(run.name)}" for run, name in zip(both.runs, chosen, strict=True)]
     paired.graphs(pair, "compare", titles)
     paired.edges(pair, "compare", f"{first.id}_{second.id}_edges.csv")
     _settings(both)
 
 
 def _results(run: Run) -> list[str]:
-    return [name for name in all_results.names(run) if name in (all_results.FITTED, all_results.REFINED)]
+    return [name for name in all_results.names(run) if name in WORDS]
 
 
 def _choose(first: Run, second: Run) -> tuple[str, str]:
@@ -60,7 +62,7 @@ def _choose(first: Run, second: Run) -> tuple[str, str]:
                 _results(run),
                 default=usual,
                 required=True,
-                format_func=str.capitalize,
+                format_func=lambda name: WORDS[name][0].upper() + WORDS[name][1:],
                 key=f"compare_{label}_{run.id}",
                 label_visibility="collapsed",
             )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from disco.errors import printable
 from disco.refine.refinement_result import METHOD
+from disco.reports.all_results import FITTED, REFINED, WORDS
 from disco.reports.packing import pack
 from disco.runs import Run
 from disco.simulate import truth_of
@@ -90,21 +91,21 @@ def _tables(run: Run) -> None:
     files: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {}
     if stamps.fit(run):
         fit = StoredFit(run)
-        files["fit"] = {
+        files[FITTED] = {
             "order": lambda: downloads.placed(fit.order),
-            "edges": fit.edges,
+            "edges": lambda: fit.graph_result.edges,
             "node scores": lambda: fit.ccs,
             "edge scores": lambda: fit.ocs,
         }
     if stamps.refinement(run):
-        files["refinement"] = {
+        files[REFINED] = {
             "order": lambda: downloads.placed(read_refined(run).order),
             "edges": lambda: read_refined(run).edges,
         }
     for result, tables in files.items():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.markdown(f"CSV of the {result}:", width="content")
-            facts = partial(about, run, METHOD if result == "refinement" else "DISCO")
+            st.markdown(f"CSV of the {WORDS[result]}:", width="content")
+            facts = partial(about, run, METHOD if result == REFINED else "DISCO")
             for what, frame in tables.items():
                 name = f"{run.id}_{result}_{what.replace(' ', '_')}.csv"
                 Csv(what.capitalize(), name, f"runs_{result}_{what}_{run.id}", frame, _HELP[what], facts).button()

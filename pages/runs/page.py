@@ -11,8 +11,8 @@ from pages.shared.widgets.names import plain
 
 intro.page_intro(
     "Runs",
-    "Your fits and refinements, from this app or the command line. Tick a run to open, rename, download "
-    "or delete it; tick two to compare them.",
+    "Your searches and fits, from this app or the command line. Tick a run to open, rename, download or delete it; "
+    "tick two to compare them.",
 )
 intro.missing_run()
 incoming.zip_box()

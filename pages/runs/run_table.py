@@ -19,7 +19,7 @@ _SEARCH = "runs_search"
 def empty() -> None:
     """Without runs: how to get one."""
     with st.container(border=True):
-        st.markdown("**There are no runs yet.** Fit or refine a table to make one, or open the example.")
+        st.markdown("**There are no runs yet.** Find the graph of a table to make one, or open the example.")
         with st.container(horizontal=True):
             if st.button("See an example result", type="primary", icon=":material/hub:", key="runs_example"):
                 session.run.select(example())
@@ -99,8 +99,8 @@ def _config(frame: pd.DataFrame) -> dict[str, object]:
         "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
         "rows": number("Rows", format="localized"),
         "columns": number("Columns", format="localized"),
-        "fit": number("Edges, fit", format="localized", help="At the thresholds of the fit."),
-        "refined": number("Edges, refined", format="localized"),
+        "fit": number("Edges, DISCO", format="localized", help="At the thresholds of the fit."),
+        "refined": number("Edges, likelihood", format="localized"),
         "kilobytes": number("kB", format="localized", help="All files of the run, on disk."),
         "preset": text("Preset") | hidden,
         "seed": number("Seed", format="%d", width=60) | hidden,

@@ -90,9 +90,9 @@ def test_pairs_and_margin(checked):
 
 def test_held_out_bars_say_which_graph_is_better(checked):
     figure = fitted_model.held_out(checked)
-    assert list(figure.data[0].y) == ["DISCO", "refined"] and figure.data[0].x[0] == 0 and figure.data[0].x[1] > 0
+    assert list(figure.data[0].y) == ["DISCO", "likelihood"] and figure.data[0].x[0] == 0 and figure.data[0].x[1] > 0
     title = theme.title_of(figure)
-    assert "refined graph predicts held-out rows better than the DISCO graph" in title
+    assert "likelihood graph predicts held-out rows better than the DISCO graph" in title
     gap = checked.differences.iloc[-1]["difference"]
     assert f"{gap:.3g}"[:4] in title
     worse = checked.differences.assign(difference=-checked.differences["difference"])
@@ -104,5 +104,5 @@ def test_within_two_standard_errors_no_graph_is_better(checked, difference, word
     known = checked.differences.assign(difference=difference, error=1.0)
     said = fitted_model.held_out_words(replace(checked, differences=known))
     assert words in said and ("better" in said, "worse" in said) == (words == "better", words == "worse")
-    none = "No difference between the refined and the DISCO graph on held-out rows: 1.90 ± 1.00 nats per row"
+    none = "No difference between the likelihood and the DISCO graph on held-out rows: 1.90 ± 1.00 nats per row"
     assert words != "No" or said == none

@@ -236,12 +236,16 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others_and_are_not_cou
     assert "The methods" not in texts(opened(run, PAGE))  # nothing to compare with yet
     app = opened(give(run, "good", CHAIN, order=run.nodes), PAGE)
     rows = frame_with(app, "f1").set_index("method")
-    assert list(rows.index) == ["This run's fit", "This run's refinement", "The good one"]
-    assert rows.loc["This run's refinement", "f1"] == 1 and app.multiselect[0].value == ["fit", "refinement", "good"]
+    assert list(rows.index) == ["This run's DISCO fit", "This run's likelihood search", "The good one"]
+    assert rows.loc["This run's likelihood search", "f1"] == 1 and app.multiselect[0].value == [
+        "fit",
+        "refinement",
+        "good",
+    ]
     assert not app.checkbox(key=f"compare_pick_refined_{run.id}").value
     app = turn_to(opened(give(run, "refined", CHAIN, order=run.nodes), PAGE), run, "pair")
     assert app.multiselect[0].value == ["fit", "refinement", "good"]
-    assert "Refinement" in app.multiselect[0].options  # which can still be chosen
+    assert "Likelihood search" in app.multiselect[0].options  # which can still be chosen
     app = opened(give(bare(), "refined", CHAIN, order=run.nodes), PAGE)
     assert app.multiselect[0].value == ["refined"]
 

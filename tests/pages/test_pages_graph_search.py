@@ -214,7 +214,7 @@ def test_a_run_that_was_never_fitted_shows_its_refinement_alone_and_other_pages_
     assert not any("graph_view" in found.key for found in app.segmented_control)
     assert edges_shown(app) == set(EDGES) and "The order before and after the search" not in _boxes(app)
     assert "The order before and after the search" in _boxes(opened(refined(), PAGE))
-    assert any("Refined · bare" in option for option in box(app, "run_picker").options)
+    assert any("Searched · bare" in option for option in box(app, "run_picker").options)
     app = opened(run, "pages/ordering/page.py")
     assert {"empty_lead_on", "empty_to_graph"} <= {found.key for found in app.button}
     app = opened(run, "pages/train/page.py")

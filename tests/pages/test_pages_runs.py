@@ -82,7 +82,7 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert set(table.index) == {"▸ first", "second"}
     one, other = table.loc["▸ first"], table.loc["second"]
     assert (one["rows"], one["columns"], one["preset"], one["seed"]) == (60, 5, "tuned", 3)
-    assert one["state"] == "Fitted, refined" and one["fit"] == len(StoredFit(fitted).edges())
+    assert one["state"] == "Fitted, searched" and one["fit"] == len(StoredFit(fitted).edges())
     assert one["refined"] == len(read_refined(fitted).edges) == 4
     assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["kilobytes"] >= 1
 
@@ -106,9 +106,9 @@ def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on(
     ("fit", "refinement", "said"),
     [
         ("queued", "queued", "Queued"),
-        ("queued", "running", "Refining"),
+        ("queued", "running", "Searching"),
         ("queued", "done", "Queued"),
-        ("failed", "done", "Fit failed, refined"),
+        ("failed", "done", "Fit failed, searched"),
         ("unfitted", "none", "Not fitted"),
     ],
 )
@@ -328,7 +328,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     at = booted("runs")
     labels = ["In both", "Only first", "Only second", "Reversed"]
     assert not at.exception and [found.label for found in at.metric][:4] == labels
-    assert set(changes()["change"]) == {"In both"} and len(drawn) == 2
+    assert set(changes()["change"]) == {"In both", "Open in one"} and len(drawn) == 2  # as the search leaves it
     assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
     assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
@@ -340,8 +340,8 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     (third.path / "edges.csv").unlink()
     (settings,) = [found.value for found in booted("runs").dataframe if "setting" in found.value]
     assert settings.to_numpy().tolist()[1:] == [
-        ["Refinement: bootstrap tables", "50", "5"],
-        ["Refinement: search every bootstrap table from scratch", "Off", "On"],
+        ["Likelihood search: bootstrap tables", "50", "5"],
+        ["Likelihood search: search every bootstrap table from scratch", "Off", "On"],
     ]
     tick(finished_run(6), second)
     at = booted("runs")
@@ -354,7 +354,7 @@ def test_damaged_results_and_none_cannot_be_compared(tick):
     tick(first, second)
     assert "order.csv is damaged" in error(booted("runs"))
     tick(first, runs.create_run(poisson(), Settings(), name="never fitted"))
-    assert "`never fitted` has no finished fit or refinement" in texts(booted("runs"))
+    assert "`never fitted` has no finished DISCO fit or likelihood search" in texts(booted("runs"))
 
 
 def test_about_tells_the_version_the_paper_and_every_document():

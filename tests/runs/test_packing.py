@@ -302,7 +302,7 @@ def state_of(name: str, **changes: object) -> Callable[[Files], None]:
         (state_of("settings.json", format=2), "written by a newer version of DISCO"),
         (state_of("status.json", state="running"), "its fit is running, not done"),
         (state_of("status.json", state="unfitted"), "it has results of an unfinished fit"),
-        (state_of("refining_status.json", state="queued"), "its refinement is queued, not done"),
+        (state_of("refining_status.json", state="queued"), "its likelihood search is queued, not done"),
         (state_of("refined.json", score="high"), "refined.json is damaged"),
         (lambda files: files.update({"truth.csv": b"mother,child\n"}), "truth.csv is damaged"),
     ],

@@ -142,7 +142,7 @@ def test_who_waits_is_told_for_what_its_place_and_how_long(queue):
         assert turns.wait_of(third, "cpu").words == "Queued behind the fit of big: 2nd in the queue."
         assert turns.wait_of(second, "cpu", COMPARE) is None  # it waits to refine
     fourth = queue("fourth", LONG)
-    assert turns.wait_of(fourth, "cpu").words == "Queued behind the refinement of second: 3rd in the queue."
+    assert turns.wait_of(fourth, "cpu").words == "Queued behind the likelihood search of second: 3rd in the queue."
 
 
 def test_whoever_is_far_behind_looks_less_often(queue, monkeypatch):

@@ -34,7 +34,7 @@ class RefinementStatus(Status):
 
 REFINE = Work(  # older versions of DISCO refined without a status
     "refine",
-    "refinement",
+    "likelihood search",
     "refining_status.json",
     ("artefacts", "screen", "prior", "search", "evidence", "bootstrap"),
     RefinementStatus,

@@ -43,7 +43,7 @@ def edge_details(run: Run, refined: Refined, parent: str, child: str) -> None:
     """The evidence of one edge in numbers and words, and its response curve."""
     row = evidence_words.row_of(refined, parent, child)
     if row is None:
-        st.info(f"The refined graph has no edge from {code(parent)} to {code(child)}.")
+        st.info(f"The graph of the search has no edge from {code(parent)} to {code(child)}.")
         return
     choice = choice_from(choice_of(run))
     is_shown = row.get("source") == EXPERIMENT  # then it holds whatever is hidden
@@ -109,7 +109,7 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 def node_details(run: Run, refined: Refined, node: str) -> None:
     """A node's causes and effects, how well the model fits it, and what kind of count it is."""
     if node not in refined.order:
-        st.info(f"The refined graph has no node {code(node)}.")
+        st.info(f"The graph of the search has no node {code(node)}.")
         return
     graph = refined.graph()
     neighbours(graph, node, run, refined)
@@ -151,8 +151,8 @@ def note(refinement: Refinement | None) -> None:
     nodes = None if refinement is None else refinement.refined.nodes
     if nodes is not None and not is_of_kind(nodes):
         st.caption(
-            f":material/warning: The refinement found that its model does not fit {len(missed(nodes))} of "
-            f"{how_many(len(nodes), 'node')}. An edge says that two columns are related; its arrow is a hypothesis."
+            f":material/warning: The model of the likelihood search does not fit {len(missed(nodes))} of "
+            f"{how_many(len(nodes), 'node')}. An edge says that two columns are related, not which comes first."
         )
 
 
@@ -184,7 +184,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:
-        st.caption("Measured given its parents in the refined graph.")
+        st.caption("Measured given its parents in the graph of the likelihood search.")
 
 
 def marked(graph: nx.DiGraph, refined: Refined | None) -> nx.DiGraph:

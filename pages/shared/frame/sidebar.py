@@ -90,7 +90,7 @@ def _messages() -> None:
 
 _ADDRESS = "cluster_address"
 _CLUSTER_HELP = (
-    "The address of a Dask scheduler that is running already. Fits, refinements and the methods of Compare that begin "
+    "The address of a Dask scheduler that is running already. Fits, searches and the methods of Compare that begin "
     "from now on are sent there, the table too: use it in a network that you trust."
 )
 
@@ -167,7 +167,7 @@ def _run_box(listed: dict[str, runs.Run]) -> None:
         format_func=lambda run_id: names.get(run_id, run_id),
         placeholder="Open a run",
         on_change=partial(_picked, key),
-        help="Your fits and refinements, from this app or the command line. The page address includes the open run.",
+        help="Your runs, from this app or the command line. The page address includes the open run.",
     )
 
 

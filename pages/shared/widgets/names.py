@@ -63,7 +63,7 @@ STATES = {
 }
 WORKS = {  # the page that starts and cancels it, its verb while it runs and when it is done
     FIT: ("Train", "fitting", "fitted"),
-    REFINE: ("Graph", "refining", "refined"),
+    REFINE: ("Graph", "searching", "searched"),
     COMPARE: ("Compare", "comparing methods", "compared"),
 }
 STAGES = {
@@ -84,7 +84,7 @@ def labels_of(options: Iterable[T], words: Callable[[T], str] = shown) -> Callab
 
 
 def standing(name: str, work: Work, status: Status) -> str:
-    """The state of a run's work: `NAME` is running, The refinement of `NAME` was cancelled."""
+    """The state of a run's work: `NAME` is running, The likelihood search of `NAME` was cancelled."""
     it = code(name) if work == FIT else f"The {work.noun} of {code(name)}"
     return f"{it} {STATES[status.state]}"
 

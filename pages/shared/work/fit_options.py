@@ -40,7 +40,7 @@ def label(name: str) -> str:
     if option is None:
         return name.replace("_", " ").capitalize()
     if name.startswith(_OF_SEARCH):
-        return f"Refinement: {_lowered(option.label)}"
+        return f"Likelihood search: {_lowered(option.label)}"
     is_shared = option.group.endswith("network")
     return f"{option.group}: {_lowered(option.label)}" if is_shared else option.label
 

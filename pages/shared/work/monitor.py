@@ -340,7 +340,7 @@ def _search_kept(run: Run) -> str:
 
 
 def _search_buttons(run: Run, status: RefinementStatus) -> None:
-    text = "Deletes the searches of the unfinished refinement. A finished refinement is kept."
+    text = "Deletes the steps of the unfinished likelihood search. A finished one is kept."
     if status.resumable and st.button("Discard", type="tertiary", key="forget_refinement", help=text):
         act("Removing …", lambda: refining.forget(run))
 

@@ -107,7 +107,7 @@ def slope(moves: pd.DataFrame, bound: float) -> go.Figure:
     _names(fig, moves, moved)
     count = int(moved.sum())
     fig.layout.xaxis = dict(
-        tickvals=[0, 1], ticktext=["DISCO order", "refined order"], range=[-0.75, 1.75], side="top", showgrid=False
+        tickvals=[0, 1], ticktext=["DISCO order", "likelihood order"], range=[-0.75, 1.75], side="top", showgrid=False
     )
     fig.layout.yaxis = dict(range=[len(moves) + 0.8, 0.2], visible=False)
     finding = f"{count} of {how_many(len(moves), 'node')} moved" if count else "No node moved"
