@@ -107,13 +107,10 @@ def of_two_orders(order: Sequence[str], refined: Refined) -> str:
     """How a fit's order contradicts the edges of the likelihood search, in a sentence; empty if it does not."""
     edges = refined.edges
     against, decided = (len(order_errors(order, some[[*PAIR]])) for some in (edges, edges[edges["decided"]]))
-    if not against:
-        return ""
-    text = (
-        f"The order of the likelihood search has the ends of {share(against, len(edges))} of its edges the other way "
-    )
-    text += "round than this order"
-    return f"{text}: {ANY_ORDER}." if refined.is_open else f"{text}; the direction is decided for {decided} of these."
+    of_edges = f"{share(against, len(edges))} {plural(len(edges), 'edge stand', 'edges stand')}"
+    text = f"In the order of the likelihood search, the ends of {of_edges} the other way round"
+    means = f": {ANY_ORDER}" if refined.is_open else f"; the direction is decided for {decided} of these"
+    return f"{text}{means}." if against else ""
 
 
 def of_parents(
@@ -164,8 +161,7 @@ def of_graph(edges: pd.DataFrame, nodes: int, *, is_searched: bool = False) -> V
     count, known = len(edges), int(edges["decided"].sum())
     level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
     agrees = " and the likelihood search decides the same direction" if is_searched else ""
-    text = f"The direction is known for {which}. An arrow means that all folds put the parent first{agrees}, or that "
-    text += "a rule fixes it."
+    text = f"The direction is known for {which}. An arrow: all folds put the parent first{agrees}, or a rule fixes it."
     return Verdict(level, text, _GRAPH_ADVICE["guess" if is_searched and level == "poor" else level])
 
 

@@ -107,15 +107,6 @@ def clock(moment: datetime | str | float | None) -> str:
     return f"{then:%d %b}" if then.year == current.year else f"{then:%d %b %Y}"
 
 
-def more(ratio: float) -> str:
-    """A ratio of at least 1 in words: `0.3 % more`, `1.8 times as much`."""
-    if not math.isfinite(ratio):
-        return "many times as much"
-    if ratio < 1.1:
-        return f"{100 * (ratio - 1):.1f} % more"
-    return f"{ratio:.0f} times as much" if ratio >= 20 else f"{ratio:.1f} times as much"
-
-
 def how_many(count: int, noun: str, several: str | None = None) -> str:
     """A count with its noun: `1 edge`, `2 edges`."""
     return f"{count:,} {noun if count == 1 else several or noun + 's'}"

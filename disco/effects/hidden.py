@@ -29,10 +29,6 @@ from disco.words import number
 RATE = 0.1  # false discovery rate of tied pairs
 FLIPS = 99  # the largest of them is exceeded by chance once in 100 tables
 _WITH_TOTALS = 0.5  # a correlation that speaks for depth
-_TOTAL_AS_EXPOSURE = (
-    "The total as exposure, on Data, makes rates of the counts: it takes out what multiplies all counts of a row "
-    "alike, and with it any effect of the total itself."
-)
 _PAIR = 2.5  # columns that a pair and chance together look like
 _SMALL = 1e-12
 
@@ -73,9 +69,10 @@ class Signs(NamedTuple):
         ]
         if not self.factor.is_there:
             return sentences
-        which, advice = "no column of the graph", "If you have it as a column, give it a role on Data."
+        which, advice = "no column of the graph", "Give it a role on Data, if you have it as a column."
         if self.factor.with_totals > _WITH_TOTALS:
-            which, advice = "the rows' totals", _TOTAL_AS_EXPOSURE
+            which, advice = "the rows' totals", "The total as exposure, on Data, takes out what multiplies all of them "
+            advice += "alike, and with it any effect of the total itself."
         return [
             f"One factor is behind {100 * self.factor.explained:.0f} % of what the graph leaves of all columns, more "
             f"than by chance, and it goes along with {which}: what all counts of a row share may be missing, such as "

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from disco.columns import FREE, NO_SOURCE, PAIR
-from disco.words import more, number, share
+from disco.words import number
 
 CLOSE = 1.1  # a rival below this multiple of the smallest score could equally have been removed
 
@@ -42,16 +42,10 @@ class Decision:
     folds: int
 
     def sentence(self, score: str = "CCS", write: Callable[[str], str] = str) -> str:
-        """The decision in words; `write` makes a name safe for the sentence's destination."""
-        if self.margin < 0:
-            return (
-                f"The rules make {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
-                f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but cannot be last."
-            )
+        """What rules decided against the scores, in words; `write` makes a name safe for their destination."""
         return (
-            f"{write(self.sink)} is removed as the sink, with a {score} of {number(self.score)}; the runner-up "
-            f"{write(self.runner_up)} scores {more(self.ratio)}. "
-            f"The sink's {score} is the smallest in {share(self.folds_agreeing, self.folds)} folds."
+            f"The rules make {write(self.sink)} the sink, with a {score} of {number(self.score)}; "
+            f"{write(self.runner_up)} has the smallest, {number(self.score + self.margin)}, but cannot be last."
         )
 
 
@@ -123,18 +117,16 @@ def directions(ccs: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
 def _is_fixed(edges: pd.DataFrame) -> np.ndarray:
     """Whether knowledge or an experiment fixes the direction, by the edge's rule and source, if any, (edges,)."""
-    rules = [
-        edges[name].fillna(free).ne(free) for name, free in (("rule", FREE), ("source", NO_SOURCE)) if name in edges
-    ]
-    return np.any([np.zeros(len(edges), dtype=bool), *rules], axis=0)
+    free = pd.Series({"rule": FREE, "source": NO_SOURCE})
+    marks = edges.reindex(columns=free.index)
+    return (marks.notna() & marks.ne(free)).any(axis=1).to_numpy()
 
 
 def with_decided(edges: pd.DataFrame, ccs: pd.DataFrame, searched: pd.DataFrame | None = None) -> pd.DataFrame:
     """A fit's edges with `decided`, whether the direction of each is known.
 
-    It must be clear in the fit's steps (`directions`) and, after a likelihood search of the same table, decided by it.
-    `searched` has the edges of that search, with parent, child and decided. If it does not join two nodes, only
-    knowledge or an experiment fixes the direction of their edge.
+    It must be clear in the fit's steps (`directions`) and, if the same table was searched by likelihood (`searched`:
+    parent, child, decided), decided there. Between nodes not joined there, only knowledge or an experiment decides it.
     """
     is_known = directions(ccs, edges)["decided"]
     if searched is not None:

@@ -180,10 +180,9 @@ def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
 
 
 def wide(rows: int, columns: int) -> str:
-    """A sentence if there are fewer than two rows per column, of three columns or more; else empty."""
-    if columns < 3 or rows >= 2 * columns:
-        return ""
-    return f"The graph may be unreliable: {rows:,} rows for {columns:,} columns are {rows / columns:.2g} per column."
+    """A sentence if there are fewer than two rows per column; else empty."""
+    text = f"The graph may be unreliable: {rows:,} rows for {columns:,} columns are {rows / columns:.2g} per column."
+    return text if rows < 2 * columns else ""
 
 
 def few_rows(rows: int, columns: int) -> str:

@@ -60,7 +60,7 @@ def check_of(run: Run, refined: Refined) -> Slow[Check]:
         graphs: dict[str, Parents] = {"empty": {}}
         if stamps.fit(run):
             graphs["DISCO"] = modelled.parents_of(StoredFit(run).edges())
-        graphs["refined"] = modelled.parents_of(refined.edges)
+        graphs["likelihood"] = modelled.parents_of(refined.edges)
         adjustment = modelled.adjustment(run)
         # With the prior of the search: the default is weaker, and that model would not be the refined one.
         result = check(modelled.table(run), graphs, adjustment=adjustment, prior=BEFORE, callback=callback)

@@ -29,7 +29,7 @@ def model(table):
 
 @pytest.fixture(scope="module")
 def checked(table):
-    return check(table, {"empty": {}, "DISCO": {}, "refined": {ODD: ["x"]}}, simulations=19, folds=3)
+    return check(table, {"empty": {}, "DISCO": {}, "likelihood": {ODD: ["x"]}}, simulations=19, folds=3)
 
 
 def test_binned_means_are_those_of_the_rows(table):

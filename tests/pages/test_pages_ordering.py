@@ -47,7 +47,7 @@ def fitted_run(small_table) -> runs.Run:
 
 def test_an_order_that_the_search_contradicts_says_so():
     run = refine_by_hand(finished_run(6), ["x6", "x5", "x4", "x3", "x2", "x1"])
-    assert "all 5 of its edges the other way round" in texts(opened(run))
+    assert "all 5 edges stand the other way round" in texts(opened(run))
     assert "the other way round" not in texts(opened(refine_by_hand(run)))
 
 

@@ -265,7 +265,7 @@ def check_of(run: runs.Run) -> Slow:
     return checks.check_of(run, stored.read_refined(run))
 
 
-@pytest.mark.parametrize("graphs", [["empty", "DISCO", "refined"], ["empty", "refined"]])
+@pytest.mark.parametrize("graphs", [["empty", "DISCO", "likelihood"], ["empty", "likelihood"]])
 def test_the_check_runs_apart_outlives_the_server_and_ends_with_its_refinement(quick, graphs):
     run = refined_run(fitted="DISCO" in graphs)
     app = part("model_check", run)

@@ -329,7 +329,7 @@ def test_two_runs_are_compared(tick, drawn, monkeypatch):
     labels = ["In both", "Only first", "Only second", "Reversed"]
     assert not at.exception and [found.label for found in at.metric][:4] == labels
     assert set(changes()["change"]) == {"In both", "Open in one"} and len(drawn) == 2  # as the search leaves it
-    assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same"}
+    assert {values["verdict"] for *_, values in drawn[0].edges(data=True)} == {"same", "open"}
     assert "methods" not in drawn[0].graph and all(values["ocs"] > 0 for *_, values in drawn[0].edges(data=True))
     (settings,) = [found.value for found in at.dataframe if "setting" in found.value]
     assert ["Seed", "1", "2"] in settings.to_numpy().tolist() and any(name.endswith("_edges.csv") for name in written)

@@ -33,13 +33,6 @@ VERDICTS = {
     "reversed": EdgeLook("#AA4499", (12, 4, 3, 4), "in the opposite direction", has_dot=True),
     "missing": EdgeLook(MUTED, (2, 5), "true, not found", is_absent=True),
 }
-# The refined graph compared with DISCO's.
-CHANGES = {
-    "kept": EdgeLook(MUTED, (), "in both graphs"),
-    "new": EdgeLook(PICKED, (10, 5), "only in the refined graph"),
-    "reversed": VERDICTS["reversed"],
-    "dropped": EdgeLook(ACCENT, (2, 5), "only in the DISCO graph", is_absent=True),
-}
 # The union of both methods' graphs. Nothing at an end: a dot or a ring there reads as the end mark of a PAG.
 FOUND_BY = {
     "both": EdgeLook("#0072B2", (), "found by both methods"),
@@ -53,7 +46,7 @@ SIDES = {
     "other way": EdgeLook("#AA4499", (12, 4, 3, 4), "reversed in the other graph", has_dot=True),
     "open": EdgeLook("#009E73", (16, 8), "undirected in one of the graphs"),
 }
-LOOKS = {**VERDICTS, **CHANGES, **SIDES}
+LOOKS = {**VERDICTS, **SIDES}
 
 # One blue from faint to full, so that low values fade on light and dark pages.
 SEQUENTIAL = [[0.0, "rgba(43,131,186,0.10)"], [1.0, "rgba(43,131,186,1)"]]

@@ -148,7 +148,7 @@ class StoredFit:
     @property
     def graph_result(self) -> GraphResult:
         """The order and the edges, with `decided`: whether the direction of each is known."""
-        return replace(self._stored, edges=self.with_directions(self._stored.edges))
+        return replace(self._stored, edges=with_decided(self._stored.edges, self.ccs, searched_edges(self.run)))
 
     @cached_property
     def _stored(self) -> GraphResult:
@@ -202,11 +202,7 @@ class StoredFit:
         """The DAG of edges along the order, all nodes in causal order; its edges have `decided`."""
         from disco.graph.dag import build
 
-        return build(self.order, self.with_directions(edges))
-
-    def with_directions(self, edges: pd.DataFrame) -> pd.DataFrame:
-        """Edges along the order with `decided`, as the run's refinement leaves it (`disco.paper.removals`)."""
-        return with_decided(edges, self.ccs, searched_edges(self.run))
+        return build(self.order, with_decided(edges, self.ccs, searched_edges(self.run)))
 
 
 def _full(path: Path, frame: pd.DataFrame, each: int) -> pd.DataFrame:

@@ -314,7 +314,7 @@ def _node(mark: dict, number: dict[str, str], graph: nx.DiGraph, count: int) -> 
 def _title(mark: dict, graph: nx.DiGraph, position: int, count: int) -> str:
     name = mark["name"]
     parents, children = (
-        sum(values.get("verdict") not in ("missing", "dropped") and has_direction(values) for *_, values in lines)
+        sum(values.get("verdict") != "missing" and has_direction(values) for *_, values in lines)
         for lines in (graph.in_edges(name, data=True), graph.out_edges(name, data=True))
     )
     full = graph.nodes[name].get(drawing.FULL_NAME)

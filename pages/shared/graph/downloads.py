@@ -159,7 +159,7 @@ def _edges_only(graph: nx.DiGraph) -> nx.DiGraph:
         for node, values in graph.nodes(data=True)
     )
     for parent, child, values in graph.edges(data=True):
-        if values.get("verdict") not in ("missing", "dropped"):
+        if values.get("verdict") != "missing":
             copy.add_edge(parent, child, **{name: value for name, value in values.items() if name != "verdict"})
     return copy
 

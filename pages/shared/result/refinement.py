@@ -1,6 +1,5 @@
 """A run's refinement, loaded once and shared by the pages; read only."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from disco.refine import Choice, Refined
 from disco.runs import Run
 from disco.subjects import stamps
 from disco.subjects.refinement.figures import search_scores as figures
-from disco.subjects.refinement.refined import choice_from, choice_of, read_refined
+from disco.subjects.refinement.refined import choice_from, choice_of, read_refined, searched_edges
 from disco.verdicts import Verdict, of_refinement
 from pages.shared.compute.cache import cached
 from pages.shared.result.truth import TruthComparison
@@ -100,12 +99,6 @@ def readable(run: Run) -> Refinement | None:
         return None
 
 
-def searched_edges(run: Run) -> pd.DataFrame | None:
-    """The edges of a run's refinement; None without a readable one."""
-    with suppress(InputError):
-        return None if (refinement := of(run)) is None else refinement.edges
-
-
 # The stamps ensure that a run that was refined again, or has another truth, is read again.
 @cached(lambda run, stamp: (run.key, stamp, stamps.truth(run)))
 def _read(run: Run, _stamp: int) -> Refinement:
@@ -114,3 +107,6 @@ def _read(run: Run, _stamp: int) -> Refinement:
     edges = refined.edges.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
     refined = refined.having(edges=edges)
     return Refinement(run, refined, choice_from(choice_of(run)))
+
+
+edges_of = cached(lambda run: (run.key, stamps.refinement(run)))(searched_edges)

@@ -272,7 +272,7 @@ class Selection:
     def edges(self) -> pd.DataFrame:
         """The selected candidates, with their numbers, and `decided`: whether the direction is known."""
         edges = self.kept[self.kept["selected"]].drop(columns=["selected", *(["score"] if self.is_ocs else [])])
-        return with_decided(edges, self.result.ccs, refinement.searched_edges(self.result.run))
+        return with_decided(edges, self.result.ccs, refinement.edges_of(self.result.run))
 
     @cached_property
     def graph(self) -> nx.DiGraph:

@@ -263,7 +263,7 @@ def held_out(check: "Check") -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=rows["difference"],
-            y=[_graph_name(name) for name in rows["graph"]],
+            y=[theme.label(name) for name in rows["graph"]],
             orientation="h",
             width=0.5,
             marker={"color": colours.PICKED},
@@ -273,20 +273,15 @@ def held_out(check: "Check") -> go.Figure:
             hovertemplate="%{y}: %{x:.4g} ± %{customdata:.2g} nats per row<extra></extra>",
         )
     )
-    figure.layout.xaxis = dict(title=f"nats per row above the {_graph_name(first)} graph")
+    figure.layout.xaxis = dict(title=f"nats per row above the {theme.label(first)} graph")
     figure.layout.yaxis = dict(autorange="reversed")
     return theme.titled(figure, held_out_words(check), height=170 + 50 * len(rows), legend=False)
-
-
-def _graph_name(graph: str) -> str:
-    """The name of a graph of the check, as on Graph."""
-    return theme.label("likelihood" if graph == "refined" else graph)
 
 
 def held_out_words(check: "Check") -> str:
     """Which of the last two graphs predicts held-out rows better, if they differ by over two standard errors."""
     last = check.differences.iloc[-1]
-    last_graph, reference = _graph_name(last["graph"]), _graph_name(last["against"])
+    last_graph, reference = theme.label(last["graph"]), theme.label(last["against"])
     size = f"{number(abs(last['difference']))} ± {number(last['error'])} nats per row"
     if not abs(last["difference"]) > _CLEAR * last["error"]:
         return f"No difference between the {last_graph} and the {reference} graph on held-out rows: {size}"
