@@ -181,7 +181,7 @@ def nearly_constant(spread: pd.DataFrame) -> np.ndarray:
 
 def wide(rows: int, columns: int) -> str:
     """A sentence if there are fewer than two rows per column; else empty."""
-    text = f"The graph may be unreliable: {rows:,} rows for {columns:,} columns are {rows / columns:.2g} per column."
+    text = f"The graph may be unreliable: there are {rows / columns:.2g} rows per column, {rows:,} for {columns:,}."
     return text if rows < 2 * columns else ""
 
 

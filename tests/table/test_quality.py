@@ -81,7 +81,7 @@ def test_so_few_rows_that_no_edge_can_show_are_said():
     assert few_rows(12, 1000) and few_rows(30, 1000) and few_rows(12, 12) and few_rows(3, 2)
     assert not any(few_rows(*shape) for shape in ((12, 3), (30, 100), (60, 1000), (400, 2), (2, 5), (20, 1), (0, 0)))
     wide = found(quality(poisson(30, 20)))["few rows"]  # enough for a strong edge
-    assert "1.5 per column" in wide.message and wide in doubts(poisson(30, 20))
+    assert "1.5 rows per column" in wide.message and wide in doubts(poisson(30, 20))
     assert "few rows" not in found(quality(poisson(40, 20)))
     rng = np.random.default_rng(3)
     pairs = [abs(np.corrcoef(rng.random((40, 12)).argsort(1))[np.triu_indices(40, 1)]).max() for _ in range(100)]
