@@ -149,7 +149,11 @@ _BLOCK = 512  # columns compared with all others at a time
 
 
 def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
-    """Pairs of columns with a Spearman correlation of 0.98 or more in size: one, other (positions), correlation."""
+    """Pairs of columns with a Spearman correlation of 0.98 or more in size: one, other (positions), correlation.
+
+    It must also be as large without most of the rows in which both have their commonest value: columns that are 0 in
+    the same rows and unrelated in all others are not copies.
+    """
     rows, columns = values.shape
     pairs: list[tuple[int, int, float]] = []
     if rows >= _LEAST_ROWS:
@@ -161,8 +165,26 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
             reporter.step(stage, start, columns)
             correlations = np.triu(ranks[:, start : start + _BLOCK].T @ ranks[:, start:], k=1)
             for first, second in np.argwhere(np.abs(correlations) >= NEAR):
-                pairs.append((start + int(first), start + int(second), float(correlations[first, second])))
+                pair, correlation = [start + int(first), start + int(second)], float(correlations[first, second])
+                if _untied(ranks[:, pair]) * np.sign(correlation) >= NEAR:
+                    pairs.append((*pair, correlation))
     return pd.DataFrame(pairs, columns=["one", "other", "correlation"])
+
+
+def _untied(ranks: np.ndarray) -> float:
+    """The rank correlation of two columns, (rows, 2), whose commonest pair of values is as rare as the second; or 0.
+
+    Thus it also agrees for 0/1 columns, which have hardly any rows but those with both 0 and those with both 1.
+    """
+    codes = dense_ranks(ranks)
+    levels = codes.max(axis=0) + 1
+    both_commonest = np.all(codes == [np.bincount(column).argmax() for column in codes.T], axis=1)
+    distinct = np.flatnonzero(~both_commonest)
+    second = np.unique(codes[distinct] @ [levels[1], 1], return_counts=True)[1].max(initial=0)
+    compared = np.concatenate([distinct, np.flatnonzero(both_commonest)[:second]])
+    if len(compared) < _LEAST_ROWS:
+        return 0.0
+    return float(pd.DataFrame(ranks[compared]).corr("spearman").fillna(0).iloc[0, 1])
 
 
 _CHANCE = 1e-6  # largest probability, of any pair of a table, that columns exclude each other by chance
