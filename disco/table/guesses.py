@@ -17,11 +17,12 @@ from scipy.special import betainc, gammaln, xlog1py
 
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
-from disco.table.formats.plain import MATRIX
+from disco.table.formats.plain import MATRIX, PERCENTS
 from disco.table.identifiers import computed_columns, identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, kind_of_text, readable
+from disco.words import how_many
 
 _LOOKED_AT = 50  # cells
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -47,8 +48,9 @@ _CATEGORIES = {
     *("habitat", "station", "cohort", "chip", "observer", "type", "class", "mnth", "holiday", "workingday", "weather"),
     *("weathersit", "shift", "geschlecht", "sexe", "sexo", "monat", "wochentag", "wotag", "schicht", "rep"),
 }
-_SIZES = {  # never 0
-    *("weight", "mass", "height", "length", "width", "mm", "cm", "kg", "bmi"),
+_SIZE_UNITS = {"mm", "cm", "kg"}  # after another word: of a depth of water, which may be 0
+_SIZES = _SIZE_UNITS | {  # never 0
+    *("weight", "mass", "height", "length", "width", "bmi"),
     *("gewicht", "laenge", "breite", "hoehe", "poids", "taille", "peso", "talla"),
 }
 _NUMBERS = {
@@ -68,6 +70,7 @@ _EXPOSURES = {
 }
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
+_PERCENTS = {"percent", "pct", "perc", "percentage", "prozent"}
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
 _TIME_UNITS = {"years", "yrs", "months", "weeks", "days", "hours", "minutes", "seconds"}
@@ -116,7 +119,8 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     once = {"exposure", "group", "intervention"}  # what no column was guessed to be so far
     names = {name for name, _ in columns_of(table)}
     numbers = {name for name, column in columns_of(table) if pd.api.types.is_numeric_dtype(column)}
-    described = described_by(table)
+    described = dict.fromkeys(described_by(table), "describes the rows")
+    described |= dict.fromkeys(table.attrs.get(PERCENTS, ()), "has percentages")
     for position, (name, column) in enumerate(columns_of(table)):
         guess = _of_levels(column, "categories") if name in categories else _guess(column, name)
         guess = _of_experiment(column, name, names, guess) or guess
@@ -126,7 +130,7 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
         if _OF_GRADEBOOK.fullmatch(phrase(name)):
             guess = Guess("ignore", "", "is computed from the other marks")
         if guess is None and name in described and column.nunique() > 1:
-            guess = Guess("covariate", CONTINUOUS, "describes the rows")
+            guess = Guess("covariate", CONTINUOUS, described[name])
         if "ResponseId" in names and " ".join(words_of(name)) in _OF_SURVEY:
             guess = Guess("ignore", "", "is written by the survey's program")
         if guess is not None and guess.role in ("exposure", "group", "intervention"):
@@ -200,9 +204,10 @@ def _guess(column: pd.Series, name: str) -> Guess | None:
 def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
     """The guess at a column of text or categories with this number of rows, including missing cells."""
     rows, levels = rows or len(column), column.dropna().astype(str).nunique()
+    what = "dates" if (are_dates := _are_dates(column)) else what
     if levels == 1:
         return Guess("ignore", "", "never changes")
-    if levels > MANY and _are_dates(column):
+    if levels > MANY and are_dates:
         return Guess("ignore", "", "looks like dates")
     if levels == rows > 1:
         return Guess("ignore", "", "has another text in every row")
@@ -213,7 +218,7 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
     if levels > MANY:
         return Guess("group", "", f"has {levels:,} {what} that repeat")
     if (blank := rows - len(column.dropna())) > _MOST_BLANK * rows:
-        return Guess("ignore", "", f"is not known in {blank:,} rows")
+        return Guess("ignore", "", f"is not known in {how_many(blank, 'row')}")
     return Guess("covariate", CATEGORICAL, f"has {levels:,} {what}")
 
 
@@ -237,7 +242,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
     if "total" in words_of(name):
         return Guess("ignore", "", "has the name of a total")
     if missing.mean() > _MOST_BLANK:
-        return Guess("ignore", "", f"is not known in {missing.sum():,} rows")
+        return Guess("ignore", "", f"is not known in {how_many(int(missing.sum()), 'row')}")
     return Guess(
         "covariate", CONTINUOUS, "has decimals" if (filled != np.floor(filled)).any() else "has negative numbers"
     )
@@ -273,7 +278,9 @@ def _by_name(values: np.ndarray, name: str) -> Guess | None:
         return Guess("ignore", "", "numbers the spells of somebody")
     if _is_exposure(name) and (filled > 0).all() and not (words & _AMOUNTS and is_counted):
         return Guess("exposure", "", "has the name of an exposure")
-    words -= _SIZES if filled.min() == 0 else set()
+    if ("%" in name or words & _PERCENTS) and 0 <= filled.min() and filled.max() <= 100:
+        return Guess("covariate", CONTINUOUS, "has the name of a percentage")
+    words -= _SIZES if filled.min() == 0 and not {*words_of(name)[1:][-1:]} & _SIZE_UNITS else set()
     is_few = np.mean(filled == 0) >= _LEAST_ZEROS and np.median(filled) <= _FEW_MEDIAN  # how many years, not which
     is_measure = words & _NUMBERS and not is_few and not (is_counted and _measured(name) not in _NUMBERS)
     if is_measure or words in ({"depth", "m"}, {"day"}) or _SINCE.match(name):

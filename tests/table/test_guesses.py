@@ -63,6 +63,9 @@ COLUMNS = {
     "effort": (_RNG.uniform(0.5, 8, ROWS), "exposure"),
     "depth": (np.arange(ROWS) % 9, None),  # an exposure of zero there is none
     "1 or 2": (pd.Categorical(["1", "2"] * (ROWS // 2)), None),
+    "reed cover %": (_RNG.integers(0, 101, ROWS), "covariate, continuous"),
+    "pct_open": (_RNG.poisson(40.0, ROWS), "covariate, continuous"),
+    "water depth (cm)": (_RNG.negative_binomial(2, 0.1, ROWS), "covariate, continuous"),
 }
 
 

@@ -14,6 +14,7 @@ from refusals import read
 from disco.errors import InputError
 from disco.table.counts import problems
 from disco.table.formats.reading import Reading
+from disco.table.guesses import guesses
 from disco.table.read import NOTES, OTHER, READING, SHEETS, read_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -147,6 +148,29 @@ def test_a_point_between_thousands_is_never_guessed():
     assert table["a"].tolist() == [1.418, 2.1, 17] and '"1.418" in column "a" was read as a fraction' in notes(table)
     assert read(text, decimal=",", thousands=".")["a"].tolist() == [1418, 2100, 17]
     assert not notes(read("a;b\n1.418;3\n2.1;4\n"))  # a fraction, as the second cell shows
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["23 %", "5%", "0", "NA"], [23, 5, 0, np.nan]),
+        (["23 %", "12,5%", "7.25 %", ""], [23, 12.5, 7.25, np.nan]),
+        (["1,250 %", "5 %", "6 %", "7 %"], None),
+        (["0.5", "5 %", "6 %", "7 %"], None),  # which may be a share
+        (["5 %", "late", "6 %", "control"], None),
+    ],
+)
+def test_numbers_with_a_percent_sign_are_numbers_and_no_counts(cells, numbers):
+    lines = [[f"s{k % 3}", cell, k % 5] for k, cell in enumerate(cells * 6)]
+    text = "\n".join(["site;cover;n", *(f"{site};{cell};{n}" for site, cell, n in lines)])
+    for table in (read(text.encode(), "t.csv"), read(workbook(("a", [["site", "cover", "n"], *lines])), "t.xlsx")):
+        if numbers is None:
+            assert not pd.api.types.is_numeric_dtype(table["cover"]) and "ercent" not in notes(table)
+        else:
+            np.testing.assert_array_equal(table["cover"].astype(float), numbers * 6)
+            assert 'Percent signs were left out in "cover"' in notes(table) and table["n"].sum() == 46
+            whole = table.loc[table["cover"].notna()]
+            assert str(guesses(whole)[1]) == "covariate, continuous"
 
 
 def test_other_columns_stay_as_they_were():

@@ -3,15 +3,20 @@
 `1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
 Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
 note says that it may be 1418. In a file with both `1,046` and `1 046`, both are 1046. `1e+05` is a number
-among any of them.
+among any of them. Percentages, such as `12,5 %`, lose their sign, whatever else the file holds.
 """
 
+import json
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as compute
 
-from disco.table.formats.header import DASHES, MISSING_WORDS
+from disco.table.formats.header import DASHES, MISSING_WORDS, NUMBERISH
+from disco.table.formats.plain import MIXED, NOTES, PERCENTS, facts_of
+from disco.words import listed
 
 
 class Marks(NamedTuple):
@@ -43,6 +48,9 @@ _EVIDENCE = {  # what decides the meaning of a mark, or leaves it open
     ("thousands", " "): "^\\s*[-+]?[1-9]\\d{0,2}([ \u00a0\u202f]\\d{3})+([.,]\\d*)?\\s*$",
     ("thousands", "'"): "^\\s*[-+]?[1-9]\\d{0,2}(['\u2019]\\d{3})+([.,]\\d*)?\\s*$",
 }
+_PERCENT = re.compile(r"\s*(?:([-+]?(?:\d+(?:[.]\d*|,\d{1,2}|,\d{4,})?|0,\d+))\s*%|0(?:[.,]0*)?)\s*")
+_MOST_TEXTS = 0.2  # for each percentage of a column: other texts, such as n.d.
+_NAMED = 4
 _SMALL_OR_GROUPED = r"^\s*[-+]?([1-9]\d{0,2}([.]\d{3})+|\d{1,3})\s*$"
 
 
@@ -63,6 +71,37 @@ def detected(table: pa.Table) -> Marks:
     if not marks and ("either", ",") in evidence and decimal == ".":
         return Marks(".", ",", is_ambiguous=True)
     return Marks(decimal, "".join(marks))
+
+
+def with_percentages(table: pa.Table) -> pa.Table:
+    """The table with percentages in text as numbers, `12,5 %` as 12.5, and facts on their columns."""
+    names = list[str]()
+    for index, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) and _any(table.column(index), "%"):
+            text_of: Callable[[str], object] = json.loads if field.metadata == MIXED else str
+            cells = ["" if cell is None else str(text_of(cell)) for cell in table.column(index).to_pylist()]
+            bare = _without_signs(cells)
+            if bare is not None:
+                names.append(field.name)
+                table = table.set_column(index, pa.field(field.name, bare.type), bare)
+    quoted = listed([f'"{name[:40]}"' for name in names], _NAMED)
+    notes = [*facts_of(table).get(NOTES, ()), f"Percent signs were left out in {quoted}: 50 % is 50."]
+    new_facts = {NOTES.encode(): json.dumps(notes), PERCENTS: json.dumps(names)}
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), **new_facts}) if names else table
+
+
+def _without_signs(cells: list[str]) -> pa.Array | None:
+    """Percentages as numbers, or as text among a few other texts; None for other columns.
+
+    A number without the sign may be a share of 1: such a column is not read.
+    """
+    matches, missing = [_PERCENT.fullmatch(cell) for cell in cells], {*MISSING_WORDS, *DASHES}
+    texts = [cell for cell, match in zip(cells, matches, strict=True) if not match and cell not in missing]
+    if len(texts) > _MOST_TEXTS * sum(map(bool, matches)) or any(NUMBERISH.fullmatch(text.strip()) for text in texts):
+        return None
+    bare = [(match[1] or "0").replace(",", ".") if match else cell for cell, match in zip(cells, matches, strict=True)]
+    words = pa.array(bare)
+    return words if texts else _typed(words, compute.is_in(words, pa.array([*missing])))
 
 
 def converted(table: pa.Table, decimal: str, thousands: str) -> tuple[pa.Table, list[ChangedCell]]:

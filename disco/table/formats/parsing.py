@@ -23,6 +23,7 @@ from disco.table.formats.catalogue import (
 from disco.table.formats.encoding import EMPTY
 from disco.table.formats.header import BIOM
 from disco.table.formats.limits import NotATable
+from disco.table.formats.numbers import with_percentages
 from disco.table.formats.plain import plain
 from disco.table.formats.reading import DETECTED, Reading, Report, Text, silent
 
@@ -58,7 +59,7 @@ def _parsed(form: Format, source: Source) -> pa.Table:
     table = form.read(source)
     if not table.num_rows and form.kind != "matrix":
         raise NotATable(" has names but no rows: put the counts below the names.")
-    return plain(table)
+    return with_percentages(plain(table))
 
 
 def _is_biom(source: Source) -> bool:

@@ -12,6 +12,7 @@ from disco.table.formats.reading import Reading
 
 NOTES = "notes"  # the metadata key of sentences, as JSON, about how the file was read
 READING, OTHER, SHEETS = "reading", "other", "sheets"  # of how it was read, how else it may be meant, and its sheets
+PERCENTS = "percents"  # the names of the columns of percentages
 MATRIX = "matrix"  # of a file of cells and genes: what there is, what was chosen, and which columns are categories
 MIXED = {b"cells": b"json"}  # metadata of a column with cells of several types, each stored as JSON
 ROW_NAMES = {b"cells": b"row names"}  # metadata of the column that names the rows
@@ -36,7 +37,7 @@ def facts_of(table: pa.Table) -> dict[str, Any]:
     metadata = table.schema.metadata or {}
     return {
         key: json.loads(metadata[key.encode()])
-        for key in (NOTES, READING, OTHER, SHEETS, MATRIX)
+        for key in (NOTES, READING, OTHER, SHEETS, MATRIX, PERCENTS)
         if key.encode() in metadata
     }
 
