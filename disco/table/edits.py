@@ -13,7 +13,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.cells import free_name, names_of
 from disco.table.formats.reading import Reading
-from disco.table.reshape import most_varied, pivoted, transposed, with_row_names
+from disco.table.reshape import filled_down, most_varied, pivoted, transposed, with_row_names
 from disco.table.rows import Stretches, read_as_numbers, with_more, without_rows
 from disco.table.values import as_binary, blank_as_zero, rounded, with_counts_behind
 
@@ -104,6 +104,13 @@ class Restore:
 
 
 @dataclass(frozen=True)
+class FillDown:
+    """Take the text of a cell for the blank cells below it, in these columns (`disco.table.reshape.labels`)."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Columns:
     """Keep only some columns, in the table's order: `only` these, or all `without` those."""
 
@@ -145,6 +152,7 @@ Edit: TypeAlias = (
     | BlankAsZero
     | Round
     | Restore
+    | FillDown
     | Columns
     | AddKinds
     | AddColumns
@@ -190,6 +198,8 @@ def _edited(table: pd.DataFrame, edit: Edit, read: Callable[..., pd.DataFrame] |
             return rounded(table, but)
         case Restore(but):
             return with_counts_behind(table, but)
+        case FillDown(columns):
+            return filled_down(table, columns)
         case AddKinds(kinds, name):
             return _with(table, {name: kinds})
         case AddColumns(columns):

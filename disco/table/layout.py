@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,9 @@ import pandas as pd
 from disco.table import amounts, gene_rows
 from disco.table.blocks import below, footnotes, side_table
 from disco.table.cells import columns_of, is_blank, names_of, numbers_of
-from disco.table.edits import Columns, Edit, LeaveOut, RowNames, applied
+from disco.table.edits import Columns, Edit, FillDown, LeaveOut, RowNames, applied
 from disco.table.finding import Finding, leaving_out_rows
-from disco.table.guesses import MANY, guesses
+from disco.table.guesses import MANY, Guess, guesses
 from disco.table.kinds import (
     ANNOTATION,
     BELOW,
@@ -30,6 +30,7 @@ from disco.table.kinds import (
     FOOTNOTES,
     GENES,
     KINDS,
+    LABELS,
     NAMES,
     NORMALISED,
     POINTS,
@@ -39,34 +40,48 @@ from disco.table.kinds import (
     VARIABLES,
     ZEROS,
 )
-from disco.table.reshape import are_texts, has_row_names
+from disco.table.reshape import are_texts, has_row_names, labels
 from disco.table.rows import stretches
 from disco.table.sightings import sightings
 from disco.table.totals import points, totals
 from disco.table.values import are_whole
-from disco.words import how_many, plural
+from disco.words import how_many, listed, plural
 
 _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
+_NAMED = 4
 _LEAST_TEXTS = 0.1  # of a column that identifies lines, as a share of them
 
+GUESSES = "guesses"  # in `Looked`
+Looked: TypeAlias = dict[str, Any]
 _Look: TypeAlias = Callable[[pd.DataFrame], Finding | None]
 
 
-def suggestion(table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = ()) -> Finding | None:
+def suggestion(
+    table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = (), looked: Looked | None = None
+) -> Finding | None:
     """The first edit to suggest, if any; the others follow once it is made or refused.
 
     Args:
         but: kinds that the user has refused.
         spared: columns that have a role, and are not left out.
+        looked: what was found in this table, by kind, and its `GUESSES`; it receives what is missing.
     """
+    looked = {} if looked is None else looked
+
+    def guessed() -> Mapping[int, Guess]:
+        return looked[GUESSES] if GUESSES in looked else looked.setdefault(GUESSES, guesses(table))
+
     if names_of(table)[:1] and names_of(table)[0] in spared:
         but = {*but, NAMES}
     with_role = {*spared} & {*names_of(table)}
     of_amounts = {} if are_whole(table) else {kind: partial(look, but=with_role) for kind, look in _AMOUNTS.items()}
-    looks: dict[str, _Look] = {**_LOOKS, **of_amounts}
+    of_guesses = {TOTALS: partial(totals, guessed=guessed), COPIES: partial(_copies, guessed=guessed)}
+    looks: dict[str, _Look] = {**_LOOKS, **of_guesses, **of_amounts}
     for kind, look in looks.items():
-        if kind not in but and (finding := look(table)) is not None and (rest := _sparing(finding, spared)) is not None:
+        if kind not in but and (kind in _AMOUNTS or kind not in looked):  # amounts depend on the roles
+            looked[kind] = look(table)
+        if kind not in but and looked[kind] and (rest := _sparing(looked[kind], spared)) is not None:
             return rest
     return None
 
@@ -83,15 +98,19 @@ def _sparing(finding: Finding, columns: Collection[str]) -> Finding | None:
 
 
 def tidied(
-    table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = ()
+    table: pd.DataFrame,
+    kinds: Collection[str] = KINDS,
+    spared: Collection[str] = (),
+    looked: dict[tuple[Edit, ...], Looked] | None = None,
 ) -> Iterator[tuple[Finding, pd.DataFrame]]:
     """All suggestions of some kinds in turn, each with the table after it; `spared` as in `suggestion`.
 
-    A kind may recur, as totals of rows that were columns before.
+    A kind may recur, as totals of rows that were columns before. `looked` has what was found after some edits.
     """
-    refused, times = {*KINDS} - {*kinds}, Counter[str]()
-    while (finding := suggestion(table, refused, spared)) is not None:
-        table = applied(table, finding.edits)
+    refused, times, made = {*KINDS} - {*kinds}, Counter[str](), tuple[Edit, ...]()
+    looked = {} if looked is None else looked
+    while (finding := suggestion(table, refused, spared, looked.setdefault(made, {}))) is not None:
+        table, made = applied(table, finding.edits), (*made, *finding.edits)
         times[finding.kind] += 1
         if finding.kind in (GENES, VARIABLES, SIGHTINGS) or times[finding.kind] == _MOST_TIMES:
             refused |= {finding.kind}
@@ -117,11 +136,11 @@ def _blank(table: pd.DataFrame) -> Finding | None:
     return Finding(BLANK, message, f"{plural(count, 'It is', 'They are')} left out.", edits=tuple(edits))
 
 
-def _copies(table: pd.DataFrame) -> Finding | None:
+def _copies(table: pd.DataFrame, guessed: Callable[[], Mapping[int, Guess]]) -> Finding | None:
     """Lines that occur twice in the file, although almost all lines have distinct names."""
     if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
-    keys = table.iloc[:, [*guesses(table)]]
+    keys = table.iloc[:, [*guessed()]]
     candidates = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names
     rows = candidates.index[candidates.duplicated()].to_numpy()
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
@@ -144,15 +163,25 @@ def _names(table: pd.DataFrame) -> Finding | None:
     return Finding(NAMES, message, "It names the rows.", edits=(RowNames(),))
 
 
-_LOOKS: Mapping[str, _Look] = {
+def _labels(table: pd.DataFrame) -> Finding | None:
+    if not (names := labels(table)):
+        return None
+    which = listed([f'"{name}"' for name in names], _NAMED)
+    message = f"In {which}, a text stands only in the first row of each block of rows."
+    remedy = "Each text is taken for the blank cells below it."
+    return Finding(LABELS, message, remedy, columns=tuple(names), edits=(FillDown(tuple(names)),))
+
+
+_LOOKS: Mapping[str, _Look | None] = {
     FOOTNOTES: footnotes,
     BELOW: below,
     BESIDE: side_table,
     BLANK: _blank,
     SUMMARIES: gene_rows.summaries,
-    TOTALS: totals,
+    TOTALS: None,
     POINTS: points,
-    COPIES: _copies,
+    LABELS: _labels,
+    COPIES: None,
     SIGHTINGS: sightings,
     ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
     GENES: gene_rows.genes,

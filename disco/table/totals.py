@@ -6,8 +6,9 @@ before its states, if all of several columns add up, and never do in shuffled ro
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -16,12 +17,12 @@ from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
 from disco.table.finding import Finding, leaving_out_rows
 from disco.table.gene_rows import is_annotation
-from disco.table.guesses import guesses
+from disco.table.guesses import Guess
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
 from disco.table.reshape import MOST_ROWS, labels_of_rows
 from disco.table.rows import stretches
-from disco.table.values import Numbers
+from disco.table.values import Numbers, among_marks
 from disco.words import listed, plural
 
 _NAMED = 4
@@ -50,7 +51,7 @@ _POSSIBLE = re.compile(
 _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 
 
-def totals(table: pd.DataFrame) -> Finding | None:
+def totals(table: pd.DataFrame, guessed: Callable[[], Mapping[int, Guess]]) -> Finding | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
     A column called total and no more is left to `disco.table.relations`, unless there is also a row of totals.
@@ -59,12 +60,13 @@ def totals(table: pd.DataFrame) -> Finding | None:
     is_large = len(table) > _MOST_ROWS or table.size > _MOST_CELLS
     if (is_large or not of_rows) and not any(map(_is_called, {*names, *of_rows})):
         return None
-    numbers_found = Numbers.of(numeric(table), len(table))
+    by_position = sorted([*numeric(table), *among_marks(table)], key=itemgetter(0))
+    numbers_found = Numbers.of(by_position, len(table))
     at, values = numbers_found.positions, numbers_found.values
     if min(values.shape) < 3:
         return None
-    guessed = {position for position in guesses(table) if not _is_called(names[position])}
-    is_count = [position not in guessed and not is_annotation(names[position]) for position in at]
+    others = {position for position in guessed() if not _is_called(names[position])}
+    is_count = [position not in others and not is_annotation(names[position]) for position in at]
     counts = values[:, is_count]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts), *_last(values, of_rows)}) if of_rows else []
     columns = list[str]()

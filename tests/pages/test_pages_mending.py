@@ -290,6 +290,15 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     assert draft_of(at).table.shape == (30, 16) and "look like genes" not in texts(at)
 
 
+def test_a_column_is_asked_about_once():
+    sites = [f"S{k // 8}" if k % 8 == 0 else None for k in range(64)]
+    table = poisson(64).assign(site=sites)
+    at = upload(booted(), "sheet.csv", csv(table[["site", *table.columns[:-1]]]))
+    assert not [label for label in (box.label for box in at.button) if label.startswith("Accept")]
+    press(at, "Change it so")
+    assert draft_of(at).table["site"].tolist() == [f"S{k // 8}" for k in range(64)] and button(at, "Accept this guess")
+
+
 def test_a_table_of_other_numbers_cannot_be_fitted_and_names_the_method_that_takes_it():
     numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
     at = upload(booted(), "t.csv", csv(numbers))

@@ -15,12 +15,13 @@ from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import columns_of, names_of
+from disco.table.edits import Edit
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
-from disco.table.layout import tidied
+from disco.table.layout import GUESSES, Looked, tidied
 from disco.table.prepared import is_continuous, prepare
 from disco.words import how_many, plural
 from pages.shared.compute.background import Computation, Slow
@@ -218,11 +219,17 @@ def about(kind: str) -> str:
 
 @cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied - {TURN})), "Looking …")
 def _suggestions(draft: Draft) -> list[Finding]:
-    suggested: list[Finding] = []
+    suggested, looked = list[Finding](), _looked(draft)
     with suppress(InputError):  # one that cannot be made is not offered
         kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
-        suggested.extend(suggestion for suggestion, _ in tidied(draft.table, kinds, draft.roles.columns))
+        suggested.extend(suggestion for suggestion, _ in tidied(draft.table, kinds, draft.roles.columns, looked))
     return suggested
+
+
+@cached(_table_key)
+def _looked(draft: Draft) -> dict[tuple[Edit, ...], Looked]:
+    """What was found in the table, and in what edits make of it, whatever roles its columns have."""
+    return {(): {GUESSES: _guesses(draft)}}
 
 
 @cached(_table_key)
