@@ -105,7 +105,7 @@ class Restore:
 
 @dataclass(frozen=True)
 class FillDown:
-    """Take the text of a cell for the blank cells below it, in these columns (`disco.table.reshape.labels`)."""
+    """Take the text of a cell for the blank cells below it, in these columns (`disco.table.reshape.filled_down`)."""
 
     columns: tuple[str, ...]
 

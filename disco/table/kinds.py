@@ -10,5 +10,4 @@ KINDS = (
     *(BLANK, SUMMARIES, TOTALS, POINTS, LABELS, COPIES, ANNOTATION, SIGHTINGS, GENES, VARIABLES, NAMES),
     *(ZEROS, NORMALISED, ESTIMATES),
 )
-# without which counts would be wrong
-CERTAIN = tuple(kind for kind in KINDS if kind not in (BLANK, LABELS, COPIES, NAMES))
+CERTAIN = tuple(kind for kind in KINDS if kind not in (BLANK, COPIES, NAMES))  # without which counts would be wrong

@@ -40,25 +40,26 @@ from disco.table.kinds import (
     VARIABLES,
     ZEROS,
 )
-from disco.table.reshape import are_texts, has_row_names, labels
+from disco.table.reshape import are_texts, has_row_names
 from disco.table.rows import stretches
 from disco.table.sightings import sightings
-from disco.table.totals import points, totals
+from disco.table.totals import Guessing, points, totals
 from disco.table.values import are_whole
 from disco.words import how_many, listed, plural
 
 _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _NAMED = 4
+_EVEN = 0.5  # most variance of the lengths of blocks, by that between texts in random rows
 _LEAST_TEXTS = 0.1  # of a column that identifies lines, as a share of them
 
-GUESSES = "guesses"  # in `Looked`
-Looked: TypeAlias = dict[str, Any]
+GUESSES = "guesses"
+Looked: TypeAlias = dict[tuple[Edit, ...], dict[str, Any]]  # what was found in a table after some edits
 _Look: TypeAlias = Callable[[pd.DataFrame], Finding | None]
 
 
 def suggestion(
-    table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = (), looked: Looked | None = None
+    table: pd.DataFrame, but: Collection[str] = (), spared: Collection[str] = (), looked: dict[str, Any] | None = None
 ) -> Finding | None:
     """The first edit to suggest, if any; the others follow once it is made or refused.
 
@@ -69,7 +70,7 @@ def suggestion(
     """
     looked = {} if looked is None else looked
 
-    def guessed() -> Mapping[int, Guess]:
+    def guessed(table: pd.DataFrame) -> dict[int, Guess]:
         return looked[GUESSES] if GUESSES in looked else looked.setdefault(GUESSES, guesses(table))
 
     if names_of(table)[:1] and names_of(table)[0] in spared:
@@ -94,18 +95,15 @@ def _sparing(finding: Finding, columns: Collection[str]) -> Finding | None:
             edit = Columns(without=tuple(name for name in edit.without if name not in columns))
         edits += [edit] if edit != Columns() else []
     rest = tuple(name for name in finding.columns if name not in columns)
-    return replace(finding, columns=rest, edits=tuple(edits)) if edits else None
+    return replace(finding, columns=rest, edits=tuple(edits)) if edits and (rest or not finding.columns) else None
 
 
 def tidied(
-    table: pd.DataFrame,
-    kinds: Collection[str] = KINDS,
-    spared: Collection[str] = (),
-    looked: dict[tuple[Edit, ...], Looked] | None = None,
+    table: pd.DataFrame, kinds: Collection[str] = KINDS, spared: Collection[str] = (), looked: Looked | None = None
 ) -> Iterator[tuple[Finding, pd.DataFrame]]:
     """All suggestions of some kinds in turn, each with the table after it; `spared` as in `suggestion`.
 
-    A kind may recur, as totals of rows that were columns before. `looked` has what was found after some edits.
+    A kind may recur, as totals of rows that were columns before.
     """
     refused, times, made = {*KINDS} - {*kinds}, Counter[str](), tuple[Edit, ...]()
     looked = {} if looked is None else looked
@@ -136,11 +134,11 @@ def _blank(table: pd.DataFrame) -> Finding | None:
     return Finding(BLANK, message, f"{plural(count, 'It is', 'They are')} left out.", edits=tuple(edits))
 
 
-def _copies(table: pd.DataFrame, guessed: Callable[[], Mapping[int, Guess]]) -> Finding | None:
+def _copies(table: pd.DataFrame, guessed: Guessing = guesses) -> Finding | None:
     """Lines that occur twice in the file, although almost all lines have distinct names."""
     if not isinstance(table.index, pd.RangeIndex) or not any(_tells_apart(cells) for _, cells in columns_of(table)):
         return None
-    keys = table.iloc[:, [*guessed()]]
+    keys = table.iloc[:, [*guessed(table)]]
     candidates = table[keys.duplicated(keep=False).to_numpy()]  # copies have equal names
     rows = candidates.index[candidates.duplicated()].to_numpy()
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
@@ -164,24 +162,39 @@ def _names(table: pd.DataFrame) -> Finding | None:
 
 
 def _labels(table: pd.DataFrame) -> Finding | None:
-    if not (names := labels(table)):
-        return None
+    """Leading columns of texts, as of a site or a year, that are blank in all but the first row of each block of rows.
+
+    The texts differ within a block of the columns before; the blocks' lengths, less than those of random texts.
+    """
+    names, block = list[str](), np.zeros(len(table), int)
+    for name, column in columns_of(table):
+        starts = ~is_blank(column)
+        if pd.api.types.is_numeric_dtype(column) or not starts[:1].any():
+            break
+        texts = pd.DataFrame({"block": block[starts], "text": column[starts].astype(str)})
+        lengths = np.diff(np.flatnonzero([*starts, True]))
+        is_even = 2 <= lengths.mean() < len(table) and lengths.var() < _EVEN * lengths.mean() * (lengths.mean() - 1)
+        is_label = is_even and numbers_of(column)[1][starts].all() and not texts.duplicated().any()
+        if is_label and starts[np.diff(block, prepend=-1) > 0].all():
+            names, block = [*names, name], np.cumsum(starts)
+        elif not starts.all():
+            break
     which = listed([f'"{name}"' for name in names], _NAMED)
     message = f"In {which}, a text stands only in the first row of each block of rows."
     remedy = "Each text is taken for the blank cells below it."
-    return Finding(LABELS, message, remedy, columns=tuple(names), edits=(FillDown(tuple(names)),))
+    return Finding(LABELS, message, remedy, columns=tuple(names), edits=(FillDown(tuple(names)),)) if names else None
 
 
-_LOOKS: Mapping[str, _Look | None] = {
+_LOOKS: Mapping[str, _Look] = {
     FOOTNOTES: footnotes,
     BELOW: below,
     BESIDE: side_table,
     BLANK: _blank,
     SUMMARIES: gene_rows.summaries,
-    TOTALS: None,
+    TOTALS: totals,
     POINTS: points,
     LABELS: _labels,
-    COPIES: None,
+    COPIES: _copies,
     SIGHTINGS: sightings,
     ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
     GENES: gene_rows.genes,

@@ -151,8 +151,8 @@ _BLOCK = 512  # columns compared with all others at a time
 def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -> pd.DataFrame:
     """Pairs of columns with a Spearman correlation of 0.98 or more in size: one, other (positions), correlation.
 
-    It must also be as large without most of the rows in which both have their commonest value: columns that are 0 in
-    the same rows and unrelated in all others are not copies.
+    It must also be as large without most rows of their commonest pair of values: columns that are 0 in the same rows
+    and unrelated in all others are not copies.
     """
     rows, columns = values.shape
     pairs: list[tuple[int, int, float]] = []
@@ -165,9 +165,9 @@ def near_copies(values: np.ndarray, reporter: Reporter = SILENT, stage: str = ""
             reporter.step(stage, start, columns)
             correlations = np.triu(ranks[:, start : start + _BLOCK].T @ ranks[:, start:], k=1)
             for first, second in np.argwhere(np.abs(correlations) >= NEAR):
-                pair, correlation = [start + int(first), start + int(second)], float(correlations[first, second])
-                if _untied(ranks[:, pair]) * np.sign(correlation) >= NEAR:
-                    pairs.append((*pair, correlation))
+                pair = start + int(first), start + int(second), float(correlations[first, second])
+                if np.sign(pair[2]) * _untied(ranks[:, pair[:2]]) >= NEAR:
+                    pairs.append(pair)
     return pd.DataFrame(pairs, columns=["one", "other", "correlation"])
 
 
@@ -176,15 +176,9 @@ def _untied(ranks: np.ndarray) -> float:
 
     Thus it also agrees for 0/1 columns, which have hardly any rows but those with both 0 and those with both 1.
     """
-    codes = dense_ranks(ranks)
-    levels = codes.max(axis=0) + 1
-    both_commonest = np.all(codes == [np.bincount(column).argmax() for column in codes.T], axis=1)
-    distinct = np.flatnonzero(~both_commonest)
-    second = np.unique(codes[distinct] @ [levels[1], 1], return_counts=True)[1].max(initial=0)
-    compared = np.concatenate([distinct, np.flatnonzero(both_commonest)[:second]])
-    if len(compared) < _LEAST_ROWS:
-        return 0.0
-    return float(pd.DataFrame(ranks[compared]).corr("spearman").fillna(0).iloc[0, 1])
+    pairs = pd.DataFrame(ranks)
+    compared = pairs[pairs.groupby([0, 1]).cumcount() < pairs.value_counts().iloc[:2].iloc[-1]]
+    return float(compared.corr("spearman").fillna(0).iloc[0, 1]) if len(compared) >= _LEAST_ROWS else 0.0
 
 
 _CHANCE = 1e-6  # largest probability, of any pair of a table, that columns exclude each other by chance

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.cells import as_whole, columns_of, free_name, is_blank, names_of, numbers_of, told_apart
+from disco.table.cells import as_whole, free_name, is_blank, names_of, numbers_of, told_apart
 from disco.table.formats.limits import MOST_COLUMNS
 from disco.table.formats.plain import NOTES
 from disco.table.identifiers import identifier
@@ -20,7 +20,6 @@ from disco.words import how_many
 _TURNED, _PIVOTED = "transposed", "pivoted"  # in a table's attrs
 _MOST_MIXED = 5_000_000  # cells of a table with text, each an object once its columns are rows
 _DISTINCT = 0.9  # least share of different row names
-_EVEN = 0.5  # variance of the lengths of blocks by that of texts in random rows, where it is lower
 MOST_ROWS = 200_000  # of a table whose rows are looked at by their names
 
 
@@ -128,29 +127,6 @@ def transposed(table: pd.DataFrame) -> pd.DataFrame:
     notes += filter(None, [dated(names)[1]])
     turned.attrs[NOTES] = [*table.attrs.get(NOTES, ()), *notes]
     return turned
-
-
-def labels(table: pd.DataFrame) -> list[str]:
-    """The leading columns of texts that stand only in the first row of each block of rows, as of a site or a year.
-
-    Below a text, blank cells repeat it: the texts differ within a block of the columns before, and the blocks are more
-    alike in length than those of texts in random rows.
-    """
-    names, block = list[str](), np.zeros(len(table), int)
-    for name, column in columns_of(table):
-        starts = ~is_blank(column)
-        if pd.api.types.is_numeric_dtype(column) or not starts[:1].any():
-            break
-        if starts.all():
-            continue
-        texts = pd.DataFrame({"block": block[starts], "text": column[starts].astype(str)})
-        lengths = np.diff(np.flatnonzero([*starts, True]))
-        is_even = 2 <= lengths.mean() and lengths.var() < _EVEN * lengths.mean() * (lengths.mean() - 1)
-        is_label = is_even and numbers_of(column)[1][starts].all() and not texts.duplicated().any()
-        if not is_label or len(lengths) < 2 or not starts[np.diff(block, prepend=-1) > 0].all():
-            break
-        names, block = [*names, name], np.cumsum(starts)
-    return names
 
 
 def filled_down(table: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ before its states, if all of several columns add up, and never do in shuffled ro
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from operator import itemgetter
 
@@ -17,7 +17,7 @@ from disco.table.cells import columns_of, names_of, numeric
 from disco.table.edits import Columns, Edit, LeaveOut
 from disco.table.finding import Finding, leaving_out_rows
 from disco.table.gene_rows import is_annotation
-from disco.table.guesses import Guess
+from disco.table.guesses import Guess, guesses
 from disco.table.identifiers import phrase
 from disco.table.kinds import POINTS, TOTALS
 from disco.table.reshape import MOST_ROWS, labels_of_rows
@@ -25,6 +25,7 @@ from disco.table.rows import stretches
 from disco.table.values import Numbers, among_marks
 from disco.words import listed, plural
 
+Guessing = Callable[[pd.DataFrame], dict[int, Guess]]  # `guesses`, or what was guessed before
 _NAMED = 4
 _MOST_LABELS = 3  # columns that name the rows
 _MOST_CALLED = 100  # totals of one table
@@ -51,7 +52,7 @@ _POSSIBLE = re.compile(
 _TEST = re.compile(r"\s*(student, test|test (student|pupil))\s*", re.IGNORECASE)
 
 
-def totals(table: pd.DataFrame, guessed: Callable[[], Mapping[int, Guess]]) -> Finding | None:
+def totals(table: pd.DataFrame, guessed: Guessing = guesses) -> Finding | None:
     """Rows and columns with the sums of others, or with their means and the like.
 
     A column called total and no more is left to `disco.table.relations`, unless there is also a row of totals.
@@ -65,8 +66,8 @@ def totals(table: pd.DataFrame, guessed: Callable[[], Mapping[int, Guess]]) -> F
     at, values = numbers_found.positions, numbers_found.values
     if min(values.shape) < 3:
         return None
-    others = {position for position in guessed() if not _is_called(names[position])}
-    is_count = [position not in others and not is_annotation(names[position]) for position in at]
+    not_counted = {position for position in guessed(table) if not _is_called(names[position])}
+    is_count = [position not in not_counted and not is_annotation(names[position]) for position in at]
     counts = values[:, is_count]
     rows = sorted({*_summaries(values, of_rows), *_sums(counts), *_last(values, of_rows)}) if of_rows else []
     columns = list[str]()

@@ -9,6 +9,7 @@ from functools import partial
 
 import streamlit as st
 
+from disco.table.cells import names_of
 from disco.table.read import MATRIX, NOTES, READING, SHEETS
 from disco.words import how_many, listed, plural
 from pages.data import artefacts, columns, faults, genes, rereading, reshaping, roles, screening
@@ -55,7 +56,7 @@ def first(draft: Draft) -> None:
 def _questioned(draft: Draft) -> set[str]:
     """The names of the columns that a question is about, unless no other columns would remain."""
     questioned = roles.guessed(draft) if len({*draft.columns} - {*draft_facts.guesses(draft)}) > 1 else set()
-    return questioned | reshaping.asked_about(draft)
+    return questioned | ({names_of(draft.table)[0]} if reshaping.asks_names(draft) else set())
 
 
 def why_not(draft: Draft) -> str:

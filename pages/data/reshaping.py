@@ -33,13 +33,6 @@ def asks_names(draft: Draft) -> bool:
     return names_of(draft.table)[0] not in draft.roles.columns
 
 
-def asked_about(draft: Draft) -> set[str]:
-    """The names of the columns that a question here is about, so that no other question is."""
-    return {name for change in draft_facts.suggestions(draft) for name in change.columns} | (
-        {names_of(draft.table)[0]} if asks_names(draft) else set()
-    )
-
-
 def stops(draft: Draft) -> bool:
     """Whether no search can start before the question is answered: counts are not counts, or mean something else."""
     return is_other(draft) or (asks_names(draft) and 0 in draft.columns and draft_facts.faulty(draft)[0][0])

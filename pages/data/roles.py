@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco.table.cells import names_of
 from disco.table.edits import AsBinary
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL, Roles
@@ -50,9 +49,9 @@ def guessed(draft: Draft) -> set[str]:
 
 
 def _open(draft: Draft) -> dict[int, Guess]:
-    """The guesses not yet answered, except at columns that `reshaping` asks about."""
-    elsewhere, names = reshaping.asked_about(draft), names_of(draft.table)
-    return {at: guess for at, guess in draft_facts.guesses(draft).items() if names[at] not in elsewhere}
+    """The guesses not yet answered; the first column has a question of its own while it may name the rows."""
+    elsewhere = {0} if reshaping.asks_names(draft) else set()
+    return {at: guess for at, guess in draft_facts.guesses(draft).items() if at not in elsewhere}
 
 
 def panel(draft: Draft) -> None:

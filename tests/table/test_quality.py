@@ -176,14 +176,11 @@ def test_columns_that_share_only_their_commonest_value_are_not_near_copies():
     rng, rows = np.random.default_rng(0), 2000
     some = rng.random(rows) < 0.13
     x, y = (np.where(some, 1 + rng.negative_binomial(2, 0.02, rows), 0) for _ in range(2))
-    noisy, recounted, flipped = np.where(some, x + rng.integers(0, 3, rows), 0), x.copy(), some.copy()
-    recounted[:4] += 1
-    flipped[:2] ^= True
-    for unlike in (y, 9000 - y, some, np.where(some, y + 7, 7)):
-        assert abs(pd.DataFrame([x, unlike]).T.corr("spearman").iloc[0, 1]) > 0.97
-        assert near_copies(np.column_stack([x, unlike])).empty
-    for first, second in ((x, noisy), (x, 9000 - noisy), (x, recounted), (some * 1, flipped * 1)):
-        assert len(near_copies(np.column_stack([first, second]))) == 1
+    noisy, few = np.where(some, x + rng.integers(0, 3, rows), 0), np.arange(rows) < 3
+    for other in (y, 9000 - y, some, y + 7 * (y > 0)):
+        assert near_copies(np.column_stack([x, other])).empty
+    for pair in ((x, noisy), (x, 9000 - noisy), (x, x + few), (some * 1, (some ^ few) * 1)):
+        assert len(near_copies(np.column_stack(pair))) == 1
 
 
 def test_the_columns_and_rows_do_not_matter_to_what_is_found_and_the_table_stays():

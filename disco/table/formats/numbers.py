@@ -8,14 +8,13 @@ among any of them. Percentages, such as `12,5 %`, lose their sign, whatever else
 
 import json
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as compute
 
 from disco.table.formats.header import DASHES, MISSING_WORDS, NUMBERISH
-from disco.table.formats.plain import MIXED, NOTES, PERCENTS, facts_of
+from disco.table.formats.plain import NOTES, PERCENTS, facts_of
 from disco.words import listed
 
 
@@ -78,9 +77,7 @@ def with_percentages(table: pa.Table) -> pa.Table:
     names = list[str]()
     for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and _any(table.column(index), "%"):
-            text_of: Callable[[str], object] = json.loads if field.metadata == MIXED else str
-            cells = ["" if cell is None else str(text_of(cell)) for cell in table.column(index).to_pylist()]
-            bare = _without_signs(cells)
+            bare = _without_signs(table.column(index).fill_null("").to_pylist())
             if bare is not None:
                 names.append(field.name)
                 table = table.set_column(index, pa.field(field.name, bare.type), bare)

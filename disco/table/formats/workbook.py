@@ -162,7 +162,7 @@ def _sheet_notes(sheets: list[Sheet], first: Sheet) -> list[str]:
     names = [f"{sheet.name} (hidden)" if sheet.hidden else sheet.name for sheet in sheets if sheet is not first]
     text = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     are = plural(len(names), "the other is", "the others are")
-    how = "read the file again with it (on Data, or by --read sheet=NAME)"
+    how = "choose it and read the file again (on Data, or by --read sheet=NAME)"
     return [f'Only the sheet "{first.name}" was read; {are} {text}. To read another, {how}.'] if names else []
 
 
