@@ -171,14 +171,15 @@ def _labels(table: pd.DataFrame) -> Finding | None:
         starts = ~is_blank(column)
         if pd.api.types.is_numeric_dtype(column) or not starts[:1].any():
             break
+        if starts.all():
+            continue
         texts = pd.DataFrame({"block": block[starts], "text": column[starts].astype(str)})
         lengths = np.diff(np.flatnonzero([*starts, True]))
         is_even = 2 <= lengths.mean() < len(table) and lengths.var() < _EVEN * lengths.mean() * (lengths.mean() - 1)
         is_label = is_even and numbers_of(column)[1][starts].all() and not texts.duplicated().any()
-        if is_label and starts[np.diff(block, prepend=-1) > 0].all():
-            names, block = [*names, name], np.cumsum(starts)
-        elif not starts.all():
+        if not is_label or not starts[np.diff(block, prepend=-1) > 0].all():
             break
+        names, block = [*names, name], np.cumsum(starts)
     which = listed([f'"{name}"' for name in names], _NAMED)
     message = f"In {which}, a text stands only in the first row of each block of rows."
     remedy = "Each text is taken for the blank cells below it."
