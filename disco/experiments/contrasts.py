@@ -36,9 +36,10 @@ from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
 RATE = 0.05  # false discovery rate of what counts as changed
+CHANGED, SEEMS, SAME, UNSURE = KINDS = ("changed", "seems changed", "the same, within the margin", "too unsure to tell")
 COLUMNS = (
     *("of", "arm", "node", "targets", "rows", "units", "control", "treated", "ratio", "low", "high"),
-    *("p_value", "q_value", "expected", "acts_nats", "changed", "unchanged", "excluded", "moved"),
+    *("p_value", "q_value", "expected", "acts_nats", "changed", "unchanged", "excluded", "moved", "kind"),
 )
 _LEVEL = 0.95
 _LEAST_RATIO = 0.02  # of an expected mean
@@ -99,7 +100,8 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
         exposure of 1 in the arm's strata, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum
         has both); p and q; the expected ratio, and the evidence for it against no change (NaN without exactly one
         target); whether the node changed (q at most 5 %); whether it is unchanged within the margin, and whether it is
-        although more was expected; whether the arm moved one of its targets by more than the margin.
+        although more was expected; whether the arm moved one of its targets by more than the margin; and the kind, one
+        of `KINDS`.
     """
     adjustment, names = prepared.adjustment, list(prepared.counts.columns)
     compared = list(arms(adjustment))
@@ -120,7 +122,14 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
     result["changed"] = result["q_value"] <= RATE
     result["unchanged"] = (result["low"] >= 1 / (1 + margin)) & (result["high"] <= 1 + margin)
     result["excluded"] = result["unchanged"] & (np.abs(np.log(result["expected"])) > np.log(1 + margin))
-    return result[list(COLUMNS)]
+    return result.assign(kind=kinds(result))[list(COLUMNS)]
+
+
+def kinds(frame: pd.DataFrame) -> pd.Series:
+    """The kind of every contrast, one of `KINDS`: it seems changed if only its interval excludes 1."""
+    excludes = (frame["low"] > 1) | (frame["high"] < 1)
+    conditions = [frame["changed"], frame["unchanged"], excludes]
+    return pd.Series(np.select(conditions, [CHANGED, SAME, SEEMS], UNSURE), frame.index)
 
 
 def named(frame: pd.DataFrame) -> pd.Series:

@@ -11,6 +11,7 @@ gives no rule. Rules that contradict stronger rules, or knowledge, are omitted.
 The arrows of a graph are held against an experiment too: supported, contradicted, or neither.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,13 +20,13 @@ import numpy as np
 import pandas as pd
 
 from disco.columns import EXPERIMENT, FIXED, FREE, KNOWLEDGE, NO_SOURCE
-from disco.experiments.contrasts import contrasts
+from disco.experiments.contrasts import CHANGED, SAME, SEEMS, contrasts
 from disco.knowledge.resolved import Resolved
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 from disco.words import how_many, number
 
-SUPPORTED, CONTRADICTED, CANNOT_SAY = VERDICTS = ("supported", "contradicted", "cannot say")
+SUPPORTED, CONTRADICTED, CANNOT_SAY, OPEN = VERDICTS = ("supported", "contradicted", "cannot say", "direction open")
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
 SUPPORT = float(np.log(20))  # nats for or against the prediction from the controls
 _NAMED = 5
@@ -41,6 +42,17 @@ _NOT_SEEN = (
     'The knowledge requires "{parent}" → "{child}", but setting "{parent}" leaves "{child}" as it was (ratio {ratio}). '
     "The knowledge was kept."
 )
+_SHORT = {  # of a rule: contrasts by kind
+    CHANGED: (
+        'Setting "{parent}" changed "{child}" ({ratio} times). A rule for arrows needs more: a false discovery rate '
+        f"of at most {100 * SURE:g} %, or a change {math.exp(SUPPORT):.0f} times likelier if one acts on the other."
+    ),
+    SEEMS: 'Setting "{parent}" seems to have changed "{child}" ({ratio} times). More rows per arm would help.',
+    SAME: (
+        'Setting "{parent}" left "{child}" the same within the margin. A rule for arrows needs more: the controls must '
+        "clearly predict a change."
+    ),
+}
 
 
 class Learnt(NamedTuple):
@@ -161,10 +173,10 @@ def _contradicted(
 
 
 class _Seen(NamedTuple):
-    """The certain results of a contrast with a single target."""
+    """What a contrast with a single target shows: its kind, and the rules that follow."""
 
+    kind: str
     changed: bool
-    likely: bool
     alone: bool
     ratio: float
 
@@ -173,11 +185,11 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict and why.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
-    if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false has
-    an open direction and is neither.
+    if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false is
+    open, whatever the experiment shows.
     """
     seen = {
-        (row.targets[0], row.node): _Seen(is_change(row), row.changed, is_left_alone(row), row.ratio)
+        (row.targets[0], row.node): _Seen(row.kind, is_change(row), is_left_alone(row), row.ratio)
         for row in contrast_rows[contrast_rows["targets"].map(len) == 1].itertuples()
     }
     rows = []
@@ -185,8 +197,8 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
         along, back = seen.get((parent, child)), seen.get((child, parent))
         if along is not None or back is not None:
             verdict, why = _verdict(parent, child, along, back)
-            if not decided and verdict != CANNOT_SAY:
-                verdict, why = CANNOT_SAY, f"The graph leaves its direction open. {why}"
+            if not decided:
+                verdict, why = OPEN, f"The graph leaves its direction open. {why}"
             rows.append((parent, child, verdict, why))
     return pd.DataFrame(rows, columns=["parent", "child", "verdict", "why"])
 
@@ -199,12 +211,10 @@ def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -
     if along is not None and along.changed:
         too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
         return SUPPORTED, f'Setting "{parent}" changes "{child}", {number(along.ratio)} times the controls.{too}'
-    if along is not None and along.likely:
-        ratio = number(along.ratio)
-        return (
-            CANNOT_SAY,
-            f'Setting "{parent}" seems to change "{child}" ({ratio} times), not surely enough for a rule.',
-        )
+    if along is not None and along.kind in _SHORT:
+        return CANNOT_SAY, _SHORT[along.kind].format(parent=parent, child=child, ratio=number(along.ratio))
     if back is not None and back.alone:
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as it must; a hidden cause of both would too.'
+    if back is not None and back.kind in _SHORT:
+        return CANNOT_SAY, _SHORT[back.kind].format(parent=child, child=parent, ratio=number(back.ratio))
     return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."

@@ -1,9 +1,9 @@
-"""The comparison of two runs' results: graphs, settings, and whether their tables have the same rows."""
+"""The comparison of two runs' results: graphs, settings, and in what their tables differ."""
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -12,8 +12,10 @@ from disco.metrics.consensus import Comparison
 from disco.refine import Choice
 from disco.reports import all_results
 from disco.runs.folder import Run
+from disco.table.adjustment import Adjustment
 
 FIRST, SECOND = "first", "second"
+_ROLES = {name: name for name in ("covariates", "contexts", "exposure", "interventions")} | {"group": "groups"}
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,13 @@ class TwoRuns:
     Attributes:
         results: both, as `FIRST` and `SECOND`.
         settings: setting, first, second, for settings that differ.
-        same_rows: whether the common columns have the same counts, and the rows the same covariates.
+        differences: in what the tables differ, as nouns: rows, counts of the common columns, and what roles are for.
     """
 
     runs: tuple[Run, Run]
     results: Comparison
     settings: pd.DataFrame
-    same_rows: bool
+    differences: tuple[str, ...]
 
 
 def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
@@ -39,14 +41,20 @@ def compare(first: tuple[Run, str], second: tuple[Run, str]) -> TwoRuns:
     """
     results = Comparison.of({FIRST: all_results.read(*first), SECOND: all_results.read(*second)})
     runs = first[0], second[0]
-    same = runs[0] == runs[1] or _same_rows(*runs, results.nodes)
-    return TwoRuns(runs, results, _settings(first, second, results), same)
+    return TwoRuns(runs, results, _settings(first, second, results), tuple(_differences(*runs, results.nodes)))
 
 
-def _same_rows(first: Run, second: Run, nodes: list[str]) -> bool:
-    adjustment, compared = first.adjustment, second.adjustment
-    same = adjustment is compared if adjustment is None or compared is None else adjustment.equals(compared)
-    return same and first.table()[nodes].equals(second.table()[nodes])
+def _differences(first: Run, second: Run, nodes: list[str]) -> Iterator[str]:
+    if first.shape[0] != second.shape[0]:
+        yield f"rows ({first.shape[0]:,} and {second.shape[0]:,})"
+        return
+    if first != second and not first.table()[nodes].equals(second.table()[nodes]):
+        yield "counts"
+    empty = Adjustment(first.shape[0])
+    for name, words in _ROLES.items():
+        both = (replace(empty, **{name: getattr(run.adjustment or empty, name)}) for run in (first, second))
+        if len({adjustment.digest() for adjustment in both}) > 1:
+            yield words
 
 
 def _settings(first: tuple[Run, str], second: tuple[Run, str], results: Comparison) -> pd.DataFrame:

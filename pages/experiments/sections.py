@@ -8,6 +8,7 @@ import streamlit as st
 from disco import experiments
 from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
+from disco.experiments.contrasts import KINDS
 from disco.experiments.rules import VERDICTS
 from disco.refine import QUICK, Choice
 from disco.runs import Run
@@ -53,8 +54,8 @@ def remarks(run: Run, contrasts: pd.DataFrame) -> tuple[str, ...]:
 
 def verdict(contrasts: pd.DataFrame, margin: float) -> None:
     """How many contrasts changed, seem to, or stayed the same, and the surest change in words."""
-    arms, kinds = contrasts.drop_duplicates(["of", "arm"]), figures.kinds(contrasts).value_counts()
-    changed, seem, same, unsure = (int(kinds.get(kind, 0)) for kind in figures.KINDS)
+    arms, kinds = contrasts.drop_duplicates(["of", "arm"]), contrasts["kind"].value_counts()
+    changed, seem, same, unsure = (int(kinds.get(kind, 0)) for kind in KINDS)
     seeming = f" {seem:,} {plural(seem, 'seems', 'seem')} to have changed," if seem else ""
     st.markdown(
         f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} changed**,{seeming} "
@@ -104,7 +105,7 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
         return
     counted = verdict_rows["verdict"].value_counts()
     verdicts = series([f"**{int(counted.get(word, 0))}** {word}" for word in VERDICTS])
-    st.markdown(f"Of {how_many(len(verdict_rows), 'arrow')} at what was set: {verdicts}.")
+    st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at what was set: {verdicts}.")
     rows = pd.DataFrame(
         {
             "edge": [f"{word.parent} → {word.child}" for word in verdict_rows.itertuples()],
@@ -113,7 +114,8 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
         }
     )
     text = st.column_config.TextColumn
-    config = {"edge": text("Edge", pinned=True), "verdict": text("Verdict"), "why": text("Why", width="large")}
+    words = {"verdict": text("Verdict on the arrow"), "why": text("Why", width="large")}
+    config = {"edge": text("Edge", pinned=True), **words}
     tables.show(
         rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, max_height=320
     )

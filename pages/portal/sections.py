@@ -11,7 +11,7 @@ import streamlit as st
 
 from disco import experiments
 from disco.experiments.contrasts import MARGIN
-from disco.experiments.rules import VERDICTS
+from disco.experiments.rules import OPEN, VERDICTS
 from disco.metrics.consensus import Comparison
 from disco.refine import QUICK
 from disco.runs import Run
@@ -94,7 +94,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         responses = verdict_rows.assign(
             node=verdict_rows["child"].where(verdict_rows["parent"] == portal.KANGAROO_RATS, verdict_rows["parent"])
         )
-        responses = responses.merge(refined.edges[["parent", "child", "decided"]]).set_index("node")
+        responses = responses.set_index("node")
         rows[label] = [
             _claim(responses.loc[name]) if name in responses.index else "no edge" for name in contrasts["node"]
         ]
@@ -117,7 +117,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 
-_WORDS = dict(zip(VERDICTS, ("supports", "contradicts", "cannot judge"), strict=True))
+_WORDS = dict(zip(VERDICTS, ("supports", "contradicts", "cannot judge", "finds no direction in"), strict=True))
 _CLAIM = (
     "The arrow from kangaroo rats (→) or to them (←) with the verdict of the experiment, which cannot say anything of "
     "an open direction."
@@ -125,8 +125,8 @@ _CLAIM = (
 
 
 def _claim(edge: pd.Series) -> str:
-    arrow = "→" if edge["parent"] == portal.KANGAROO_RATS else "←"
-    return f"{arrow} {edge['verdict']}" if edge["decided"] else "direction open"
+    arrow = "→ " if edge["parent"] == portal.KANGAROO_RATS else "← "
+    return f"{arrow if edge['verdict'] != OPEN else ''}{edge['verdict']}"
 
 
 def _short(name: str) -> str:

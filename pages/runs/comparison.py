@@ -8,7 +8,7 @@ from disco.reports.all_results import WORDS
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
 from disco.runs import Run
 from disco.subjects import stamps
-from disco.words import how_many, plural
+from disco.words import how_many, plural, series
 from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
 from pages.shared.widgets import tables
@@ -88,8 +88,9 @@ def _common(both: TwoRuns) -> None:
             st.caption(f"{how_many(len(only), 'column')} only in {code(run.name)}: {named}{suffix}.")
     if any(both.results.alone.values()):
         st.markdown(f"Compared: the **{how_many(len(both.results.nodes), 'column')}** that both have.")
-    if not both.same_rows:
-        st.caption("The two tables have different counts in these columns, so expect some difference.")
+    if both.differences:
+        equal = "" if both.differences[0].startswith(("rows", "counts")) else " Their counts are equal."
+        st.caption(f"The two tables, of these columns, have different {series(both.differences)}.{equal}")
 
 
 def _settings(both: TwoRuns) -> None:

@@ -9,7 +9,8 @@ from scipy.stats import t as student
 
 from disco.errors import InputError
 from disco.experiments import arrows, contrasts, learnt, remarks
-from disco.experiments.rules import CANNOT_SAY, CONTRADICTED, SUPPORTED, is_change, is_left_alone
+from disco.experiments.contrasts import CHANGED, KINDS, SAME, SEEMS, UNSURE, kinds
+from disco.experiments.rules import CANNOT_SAY, CONTRADICTED, OPEN, SUPPORTED, is_change, is_left_alone
 from disco.knowledge import Knowledge
 from disco.table.prepared import prepare
 from disco.table.roles import Roles, unusable_rows
@@ -263,7 +264,23 @@ def test_arrows_are_supported_contradicted_or_neither(chain):
 def test_an_edge_of_open_direction_is_neither_supported_nor_contradicted(chain):
     edges = pd.DataFrame([("b", "c", True), ("c", "b", False)], columns=["parent", "child", "decided"])
     found = arrows(edges, contrasts(prepare(chain, {"arm": "intervention"})))
-    assert found["verdict"].tolist() == [SUPPORTED, CANNOT_SAY] and "direction open" in found["why"][1]
+    assert found["verdict"].tolist() == [SUPPORTED, OPEN] and 'changes "c"' in found["why"][1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_falls_short_of_a_rule_is_called_what_the_contrasts_call_it(kind):
+    row = {"arm": "b", "node": "c", "targets": ("b",), "ratio": 2.0, "q_value": 0.03, "acts_nats": 0.0, "kind": kind}
+    frame = pd.DataFrame([row]).assign(changed=kind == CHANGED, excluded=False, moved=True)
+    found = arrows(pd.DataFrame([("b", "c"), ("c", "b")], columns=["parent", "child"]), frame)
+    words = {CHANGED: "changed", SEEMS: "seems to have changed", SAME: "left", UNSURE: "too uncertain"}[kind]
+    assert set(found["verdict"]) == {CANNOT_SAY} and found["why"].str.contains(words).all()
+    assert found["why"].str.contains("A rule for arrows needs more").all() == (kind in (CHANGED, SAME))
+
+
+def test_an_interval_that_excludes_one_seems_a_change():
+    low, high = [1.2, 1.2, 0.8, 0.95, 1.02, np.nan], [2.0, 2.0, 2.0, 1.05, 1.08, np.nan]
+    frame = pd.DataFrame({"low": low, "high": high, "changed": [True, *[False] * 5]})
+    assert kinds(frame.assign(unchanged=frame["high"] < 1.1)).tolist() == [CHANGED, SEEMS, UNSURE, SAME, SAME, UNSURE]
 
 
 def test_groups_as_units_and_uneven_arms_are_said():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco.experiments.contrasts import CHANGED, SAME, UNSURE
 from disco.figures import theme
 from disco.subjects.experiments import figures
 
@@ -13,8 +14,7 @@ FOUND = pd.DataFrame(
     of="",
     low=[1.2, 0.95, 0.3, np.nan],
     high=[3.5, 1.05, 1.4, np.nan],
-    changed=[True, False, False, False],
-    unchanged=[False, True, False, False],
+    kind=[CHANGED, SAME, UNSURE, UNSURE],
     expected=[1.1, np.nan, 0.9, 0.5],
     control=1.0,
     treated=2.0,

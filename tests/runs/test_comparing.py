@@ -12,9 +12,10 @@ from disco.paper.settings import Settings
 from disco.reports.all_results import FITTED, REFINED, names, read
 from disco.reports.summary import Summary, edge_counts
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
-from disco.runs import Run
+from disco.runs import Run, create_run
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit.results import _frames
+from disco.table.roles import Roles
 
 
 def fitted(order: list[str], edges: list[tuple[str, str]], name: str = "made up", **settings: object) -> Run:
@@ -54,7 +55,8 @@ def test_edges_are_kept_lost_new_and_reversed():
     assert numbers.loc["kept"].tolist() == [2.0, 2.0] and numbers.loc["reversed"].tolist() == [1.0, 1.0]
     assert math.isnan(numbers.loc["new", "ocs_1"]) and numbers.loc["new", "ocs_2"] == 3.0
     assert numbers.loc["dropped", "ocs_1"] == 3.0 and math.isnan(numbers.loc["dropped", "ocs_2"])
-    assert agreement(found) == 5 / 6 and found.same_rows and found.settings.to_numpy().tolist() == [["seed", "1", "2"]]
+    assert agreement(found) == 5 / 6 and not found.differences
+    assert found.settings.to_numpy().tolist() == [["seed", "1", "2"]]
 
 
 def test_only_common_columns_are_compared():
@@ -95,11 +97,19 @@ def test_a_fit_and_a_refinement_and_two_refinements():
         read(fitted(["a", "b"], []), REFINED)
 
 
-def test_other_counts_in_the_same_columns_are_noticed():
+def test_what_tables_differ_in_is_named():
     first, second = fitted(["a", "b"], []), fitted(["a", "b"], [])
-    assert compared(first, second).same_rows
+    assert not compared(first, second).differences
     (second.table() + 1).to_parquet(second.path / "table.parquet", index=False)
-    assert not compared(first, of_an_older_version(second)).same_rows
+    assert compared(first, of_an_older_version(second)).differences == ("counts",)
+    table = first.table().assign(site=[*"stuv"] * 15, depth=2.0)
+    roles = Roles({"site": "group", "depth": "exposure"})
+    with_roles, few = (create_run(rows, Settings(), roles=roles, name="roles") for rows in (table, table[:-9]))
+    for run in (with_roles, few):
+        refine_by_hand(run, ["a", "b"])
+    refine_by_hand(first, ["a", "b"])
+    assert compared(first, with_roles, REFINED, REFINED).differences == ("exposure", "groups")
+    assert compared(first, few, REFINED, REFINED).differences == (f"rows ({len(table)} and {len(table) - 9})",)
 
 
 def test_a_summary_tells_what_is_there():

@@ -2,29 +2,21 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from disco.experiments.contrasts import CHANGED, SAME, SEEMS, UNSURE
 from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
 
 MOST = 40  # rows
-KINDS = {  # of contrasts: colour and symbol
-    "changed": (colours.PICKED, "diamond"),
-    "seems changed": (colours.PICKED, "diamond-open"),
-    "the same, within the margin": (colours.ACCENT, "square"),
-    "cannot say": (colours.MUTED, "circle"),
+_LOOKS = {  # of the kinds of contrasts: colour and symbol
+    CHANGED: (colours.PICKED, "diamond"),
+    SEEMS: (colours.PICKED, "diamond-open"),
+    SAME: (colours.ACCENT, "square"),
+    UNSURE: (colours.MUTED, "circle"),
 }
-
-
-def kinds(contrasts: pd.DataFrame) -> pd.Series:
-    """The kind of every contrast, one of `KINDS`: it seems changed if only its interval excludes 1."""
-    excludes = (contrasts["low"] > 1) | (contrasts["high"] < 1)
-    conditions = [contrasts["changed"], contrasts["unchanged"], excludes]
-    changed, seems, same, unsure = KINDS
-    return pd.Series(np.select(conditions, [changed, same, seems], unsure), contrasts.index)
 
 
 def forest(
@@ -44,8 +36,8 @@ def forest(
     fig = go.Figure()
     fig.add_vrect(x0=1 / (1 + margin), x1=1 + margin, fillcolor=colours.MUTED, opacity=0.15, line_width=0)
     fig.add_vline(x=1, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
-    for name, (colour, symbol) in KINDS.items():
-        rows = drawn[kinds(drawn) == name]
+    for name, (colour, symbol) in _LOOKS.items():
+        rows = drawn[drawn["kind"] == name]
         ratios(
             *(fig, rows, name, colour, symbol),
             customdata=rows[["low", "high", "control", "treated", "q_value"]].assign(
