@@ -27,6 +27,7 @@ from disco.paper import jackknife
 from disco.paper.ocs import frequencies, passes
 from disco.paper.removals import CLOSE
 from disco.refine import Refined
+from disco.refine.bounds import MOST_MISFIT
 from disco.refine.reasons import is_of_kind, missed
 from disco.refine.refinement_result import Ends, ends
 from disco.selectors.sparse import is_sparse
@@ -196,7 +197,8 @@ def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = N
     poor = len(missed(nodes))
     poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
     is_fixed = edges["source"].isin([KNOWLEDGE, EXPERIMENT]).any()
-    text = f"{f'{statement} ' if is_fixed else ''}The model does not fit this table: {poorly}. {whether_best}".rstrip()
+    poorly = f"{poorly[0].upper()}{poorly[1:]}; for arrows, less than {MOST_MISFIT:.0%} may be."
+    text = f"{f'{statement} ' if is_fixed else ''}{poorly} {whether_best}".rstrip()
     advice = f"Lines show related columns. No {'other ' if is_fixed else ''}direction is decided."
     return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice)
 

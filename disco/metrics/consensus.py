@@ -19,10 +19,19 @@ from disco.errors import InputError
 from disco.graph.result import GraphResult
 from disco.metrics.edges import CHANGES, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
+from disco.words import number
 
 FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 CHANCE = 0.5  # order agreement of two random orders
+_REVERSED = 0.3  # below, one order is nearly the other reversed
+
+
+def chance_words(agreement: float) -> str:
+    """An order agreement of at most `CHANCE` in words, after `the orders`."""
+    if agreement < _REVERSED:
+        return f"are nearly reversed: they agree by {number(agreement)}, and two random orders by 0.5"
+    return f"agree by {number(agreement)}, no more than two random orders (0.5)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +127,15 @@ class Comparison:
         """
         sides = [self.found[name] for name in (first, second)]
         change_table = changes(*(side.pairs for side in sides))
-        for number, side in enumerate(sides, start=1):
+        for at, side in enumerate(sides, start=1):
             numbers = side.edges.set_index(["parent", "child"])
             pairs = zip(change_table["parent"], change_table["child"], strict=True)
             there = [pair if pair in numbers.index else pair[::-1] for pair in pairs]
             for name in (name for name in EDGE_NUMBERS if name in numbers and name != "is_open"):
                 values = numbers[name].astype(float).reindex(there).to_numpy()
                 if not np.isnan(values).all():
-                    change_table[f"{name}_{number}"] = values
-            if (name := f"decided_{number}") in change_table:
+                    change_table[f"{name}_{at}"] = values
+            if (name := f"decided_{at}") in change_table:
                 change_table[name] = change_table[name].map({1.0: True, 0.0: False})
         index = {change: k for k, change in enumerate(CHANGES)}
         return change_table.sort_values(

@@ -14,6 +14,7 @@ from disco.errors import InputError
 from disco.fields import options as declared
 from disco.methods import GROUPS, INSTALL, METHODS, Method, options_of
 from disco.methods.option_text import EXAMPLE, asked_for, in_words
+from disco.reports import all_results
 from disco.runs import Run
 from disco.subjects import COMPARE, stamps
 from disco.subjects.comparison import comparing
@@ -21,7 +22,7 @@ from disco.subjects.comparison.compared import MethodsRequest, asked
 from disco.subjects.fit.forecast import about, crowding
 from disco.words import duration, how_many
 from disco.work import jobs
-from pages.compare.comparison import Compared
+from pages.compare.comparison import Compared, is_adjusted, uses_roles
 from pages.shared import session
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors, tables
@@ -31,7 +32,8 @@ from pages.shared.work import fit_start
 
 Options = dict[str, dict[str, Any]]
 
-_USUAL = ("refined", "boss", "ods-poisson")
+_FIT = "disco"
+_USUAL = ("refined", _FIT, "boss", "ods-poisson")
 _BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
@@ -82,7 +84,7 @@ def _choose(run: Run, comparison: Compared) -> None:
         "order depends on the family.",
     ):
         begin(run, {name: changed[name] for name in _ODS}, limit)
-    _tell(chosen, seconds)
+    _tell(run, chosen, seconds)
 
 
 def _picked(run: Run, comparison: Compared) -> list[str]:
@@ -111,7 +113,10 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
 def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
     usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
-    is_usual = method.installed and name in usual and name not in comparison.done and not comparison.repeats(name)
+    is_new = name not in comparison.done and not comparison.repeats(name)
+    if name == _FIT:
+        is_new &= seconds <= fit_start.LONG_SECONDS and all_results.FITTED not in comparison.done
+    is_usual = method.installed and name in usual and is_new
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",
         disabled=not method.installed,
@@ -131,11 +136,12 @@ def _missing(method: Method, run_has: dict[str, bool]) -> str:
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 
-def _tell(chosen: list[str], seconds: float) -> None:
+def _tell(run: Run, chosen: list[str], seconds: float) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    names = " · ".join(plain(METHODS[name].label) for name in chosen)
+    ignoring = {name for name in chosen if is_adjusted(run) and not uses_roles(name)}
+    names = " · ".join(f"{plain(METHODS[name].label)}{' (not adjusted)' * (name in ignoring)}" for name in chosen)
     st.caption(
         f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "
         "seconds to start each. You can leave the page or close the tab meanwhile."

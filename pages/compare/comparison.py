@@ -26,6 +26,16 @@ _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time covers all its threads, on its device, over all attempts."
 
 
+def is_adjusted(run: Run) -> bool:
+    """Whether a run's roles adjust its results: for covariates, contexts, exposure or groups."""
+    return run.adjustment is not None and not run.adjustment.is_only_arms
+
+
+def uses_roles(name: str) -> bool:
+    """Whether a result is adjusted if the run's roles say so: the run's own, and those of some methods."""
+    return name in OWN or (name in METHODS and METHODS[name].roles)
+
+
 @dataclass(frozen=True)
 class Compared:
     """A run's own fit and refinement, then every method that has ended on its table, by group; read only."""

@@ -10,12 +10,12 @@ import streamlit as st
 
 from disco.columns import ENDS, METHODS
 from disco.errors import InputError
-from disco.metrics.consensus import CHANCE
+from disco.metrics.consensus import CHANCE, chance_words
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
-from disco.words import how_many, number, plural
-from pages.compare.comparison import OWN, Compared, group, heading, label
+from disco.words import how_many, number, plural, series
+from pages.compare.comparison import OWN, Compared, group, heading, is_adjusted, label, uses_roles
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import canvas, downloads, paired
 from pages.shared.result import truth
@@ -52,7 +52,7 @@ def _own_orders(comparison: Compared) -> None:
     own, orders = [*OWN.values()], comparison.results.order_agreements
     if orders.index.isin(own).sum() == len(own) and (share := orders.loc[own[0], own[1]]) <= CHANCE:
         st.warning(
-            f"**The orders of {own[0]} and {own[1]} agree by {number(share)}, no more than two random orders (0.5).** "
+            f"**The orders of {own[0]} and {own[1]} {chance_words(share)}.** "
             "The table hardly determines an order: trust edges rather than positions.",
             icon=":material/help:",
         )
@@ -188,6 +188,7 @@ def methods_table(comparison: Compared, against_truth: TruthComparison | None) -
         key="compare_methods",
         placeholder="–",
     )
+    _not_adjusted(comparison)
     _notes(comparison)
     if against_truth is None:
         _unranked(comparison)
@@ -198,6 +199,17 @@ def methods_table(comparison: Compared, against_truth: TruthComparison | None) -
 def _rounded(seconds: float) -> float:
     """Two digits, and none beyond a hundredth of a second."""
     return round(seconds, 2) if seconds < 1 else float(f"{seconds:.2g}")
+
+
+def _not_adjusted(comparison: Compared) -> None:
+    """Name the methods that cannot use roles, beside results that are adjusted."""
+    names = [name for name in comparison.done if not uses_roles(name)]
+    if names and is_adjusted(comparison.run):
+        unadjusted = series([plain(label(name)) for name in names])
+        st.caption(
+            f":material/warning: **Not adjusted**, without use of roles: {unadjusted}. Some of these edges may come "
+            "from what the others are adjusted for."
+        )
 
 
 def _notes(comparison: Compared) -> None:

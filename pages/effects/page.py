@@ -11,7 +11,8 @@ from pages.shared.work import find_graph
 
 intro.page_intro(
     "Effects",
-    "What happens to a node if another one is set? The answer covers every graph compatible with your data.",
+    "What happens to a node if another one is set? The answer covers every open direction of the edges found, also of "
+    "those found in bootstrap tables if there are any.",
 )
 run = session.run.current()
 if run is None:

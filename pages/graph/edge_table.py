@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from disco.columns import FOUND_BY, FREQUENCY, GAIN, OCS, PAIR, REFINED_EDGES, STABILITY, SUBSETS, VERDICT, Z
-from disco.refine.bounds import decided_means
+from disco.columns import FOUND_BY, FREQUENCY, GAIN, OCS, PAIR, REFINED_EDGES, STABILITY, VERDICT, Z
 from disco.subjects.graph.provenance import about
 from disco.words import how_many
 from pages.graph.view import View
@@ -20,6 +19,7 @@ from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import tables
 from pages.shared.widgets.answers import agreeing, is_left, valid
+from pages.shared.widgets.names import define
 
 _BOX, _TABLE = "graph_edge", "graph_table"
 _OF_FIT = (OCS, Z, FREQUENCY)
@@ -34,7 +34,6 @@ _LISTED = tuple(  # columns of the table; a phone shows the first three
         )
     )
 )
-_OF_DRAWS = (STABILITY.name, SUBSETS.name)
 
 
 def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) -> None:
@@ -49,7 +48,7 @@ def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) ->
     if comparison is not None:
         verdicts = comparison.verdicts(view.graph).rename(columns={"verdict": "truth"})
         rows = rows.merge(verdicts, on=["parent", "child"], how="left")
-    names = [name for name in _LISTED if name in rows and not (name in _OF_DRAWS and rows[name].isna().all())]
+    names = [name for name in _LISTED if name in rows and rows[name].notna().any()]
     every = rows.drop(columns="edge")
     if refinement is not None:
         rows, names = _with_reasons(rows, names, refinement)
@@ -89,7 +88,8 @@ def _columns(refinement: Refinement | None) -> dict[str, object]:
     helps, text = {}, st.column_config.TextColumn
     if refinement is not None:
         choice = refinement.choice
-        helps = {"decided": decided_means(choice.bound), "bootstrap": evidence_words.stability(choice)}
+        helps = {"decided": define("decided"), "bootstrap": evidence_words.stability(choice)}
+        helps["direction_nats"] = f"For the first column before the second. {define('direction evidence')}"
     of_fit = tables.config(_OF_FIT, is_narrow=True)
     if refinement is not None:
         of_fit = {name: item | {"hidden": True} for name, item in of_fit.items()}
@@ -192,7 +192,7 @@ def chosen(refinement: Refinement) -> Filters:
     decided = row.toggle(
         "Decided directions only",
         key=keys[1],
-        help=decided_means(refinement.choice.bound),
+        help=define("decided"),
     )
     filters = Filters(gain, decided, share)
     row.button(

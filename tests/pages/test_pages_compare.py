@@ -9,10 +9,12 @@ from test_pages_ordering import opened
 
 from disco.graph.result import GraphResult
 from disco.methods import METHODS
+from disco.paper.settings import Settings
 from disco.runs import Run, create_run
 from disco.subjects import COMPARE
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
+from disco.table.roles import Roles
 from disco.work import jobs
 
 PAGE = "pages/compare/page.py"
@@ -95,6 +97,15 @@ def test_methods_are_chosen_with_their_words_and_options_and_started(started, mo
     assert "1 method chosen: **the good one**" in texts(app) and "about **1.1 s (1 to 2.2 s)**" in texts(app)
     app.button(key="start_comparison").click().run()
     assert not app.exception and started == [(run, COMPARE, MethodsRequest({"good": {"size": 3}}, 30))]
+
+
+def test_what_cannot_use_the_runs_roles_is_marked_beside_the_choice_and_the_results():
+    run = create_run(poisson().assign(site=[*"abc"] * 30), Settings(), roles=Roles({"site": "group"}), name="sites")
+    app = opened(run, PAGE)
+    chosen = next(one.value for one in app.caption if "chosen: " in one.value)
+    assert "**DISCO · refinement · ODS, Poisson (not adjusted)**" in chosen and "use of roles" not in texts(app)
+    app = opened(give(run, "good", [], order=run.nodes), PAGE)
+    assert "use of roles: the good one." in texts(app)
 
 
 def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
@@ -228,7 +239,7 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     assert numbers(app) == {"In both": "2", "Only first": "0", "Only second": "0", "Reversed": "0", "Open in one": "1"}
     app.selectbox(key=f"compare_pair_other_{run.id}_good").set_value("slow").run()
     expected = {"Reversed": "2", "Only first": "1", "Order agreement": "0"}
-    assert expected.items() <= numbers(app).items() and "no more than two random orders" in texts(app)
+    assert expected.items() <= numbers(app).items() and "nearly reversed: they agree by 0," in texts(app)
 
 
 def test_the_runs_own_fit_and_refinement_stand_beside_the_others_and_are_not_counted_twice():
@@ -250,7 +261,9 @@ def test_own_orders_that_agree_by_chance_are_said_to():
     names = ["a", "b", "c", "d"]
     run = refine_by_hand(finished_run(names), names[::-1])
     app = opened(give(run, "good", [], order=names), PAGE)
-    assert "no more than two random orders" in app.warning[0].value
+    assert "nearly reversed: they agree by 0," in app.warning[0].value
+    run = refine_by_hand(finished_run(names), ["b", "d", "a", "c"])
+    assert "no more than two random" in opened(give(run, "good", [], order=names), PAGE).warning[0].value
     run = refine_by_hand(finished_run(names))
     assert not opened(give(run, "good", [], order=names), PAGE).warning
 

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
 
 from disco.columns import GAIN
+from disco.graph.draw import picture as drawing
 from disco.paper.settings import Settings
 from disco.runs import list_runs
 from disco.subjects import FIT, REFINE
@@ -221,6 +222,7 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
         app.run()
         assert not app.exception and sorted(drawn[-1].edges) == edges and set(drawn[-1]) == set(NODES)
         assert f"**{len(edges)} edges** among 6 nodes, the best graph so far" in texts(app)
+        assert drawing.legend(drawn[-1], drawing.edges(drawn[-1]))[-1].words.endswith("evidence, by a first estimate")
     press(app, "Stop here")
     assert (search.path / "refining.enough").exists() and "3 edges** among 6 nodes. The search ends" in texts(app)
     assert app.run().button(key="stop_here").disabled
@@ -231,6 +233,9 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
     app.run()
     assert "1 of 3 edges, the strongest first" in texts(app)
     assert [edge for edge in drawn[-1].edges if drawn[-1].edges[edge]["decided"]] == LAST[:1]
+    search.update(REFINE, done=3)
+    app.run()
+    assert drawing.legend(drawn[-1], drawing.edges(drawn[-1]))[-1].words == "thicker line = stronger evidence"
     press(app, "End the evidence")
     assert "Its evidence ends here" in texts(app) and app.run().button(key="stop_here").disabled
     search.update(REFINE, state="cancelled")

@@ -37,7 +37,7 @@ VERDICTS = {
 FOUND_BY = {
     "both": EdgeLook("#0072B2", (), "found by both methods"),
     "likelihood": EdgeLook("#D98200", (12, 5), "by the likelihood alone"),
-    "DISCO": EdgeLook("#B5489A", (3, 4), "by DISCO alone"),
+    "DISCO": EdgeLook("#B5489A", (14, 4, 2, 4, 2, 4), "by DISCO alone"),
 }
 # Two graphs side by side.
 SIDES = {

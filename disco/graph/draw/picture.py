@@ -49,6 +49,7 @@ LIKELIER = "likelier"  # of a graph: whether an edge of unknown direction has an
 MEMBERS, MERGED = "members", "merged"  # of a box of folded nodes, and of an edge that stands for several
 FULL_NAME = "full_name"  # of a node whose name is a code
 _ALL_FOLDS = 1 - 1e-9  # a frequency of selection is a mean of 0s and 1s, with rounding errors
+ESTIMATED = "is_estimated"  # of a graph: the evidence of its edges is a first estimate
 _MISSED = "the model does not fit this node: its arrows are hypotheses"
 _CONTEXT = "context: acts on nodes; no edge enters it"
 
@@ -130,7 +131,7 @@ def _scores(graph: nx.DiGraph, parent: str, child: str) -> str:
     values, nodes = graph.edges[parent, child], graph.nodes
     facts = [f"the strongest of {values[MERGED]} edges"] if MERGED in values else []
     if "gain_nats" in values and not ("found_by" in values and np.isnan(values["gain_nats"])):
-        facts.append(_evidence(values))
+        facts.append(f"{'estimated ' if graph.graph.get(ESTIMATED) else ''}{_evidence(values)}")
     if "ocs" in values and (not facts or "found_by" in values) and not np.isnan(values["ocs"]):
         frequency = values.get("frequency", np.nan)
         folds = "" if np.isnan(frequency) else f", in {frequency:.0%} of folds"
@@ -232,7 +233,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     if "methods" in numbers:
         keys.append(Key("thicker line = more methods"))
     if (by_evidence or by_ocs) and any(not edge.is_absent for edge in drawn):
-        keys.append(Key("thicker line = stronger evidence" if by_evidence else "thicker line = higher OCS"))
+        evidence = "evidence, by a first estimate" if graph.graph.get(ESTIMATED) else "evidence"
+        keys.append(Key(f"thicker line = stronger {evidence}" if by_evidence else "thicker line = higher OCS"))
     return keys
 
 

@@ -25,7 +25,7 @@ from disco.errors import InputError
 from disco.graph.dag import has_direction
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice, Refined
-from disco.refine.bounds import ASSUMED, decided_means
+from disco.refine.bounds import ASSUMED
 from disco.refine.reasons import is_of_kind, missed
 from disco.runs import Run
 from disco.subjects import stamps
@@ -84,11 +84,11 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
 
 
 def _numbers(row: dict, choice: Choice) -> None:
-    share = "–" if row["bootstrap"] != row["bootstrap"] else f"{row['bootstrap']:.0%}"
     more_numbers = (f"{item.label}: {evidence_words.or_not(row[item.name])}." for item in OF_LINK if item is not GAIN)
+    lines = [(item.short, number(row[item.name]), tables.help_of(item), row[item.name]) for item in EDGE_LINE]
+    lines.append((STABILITY.label, f"{row['bootstrap']:.0%}", evidence_words.stability(choice), row["bootstrap"]))
     figure.metrics(
-        *((item.short, number(row[item.name]), tables.help_of(item)) for item in EDGE_LINE),
-        (STABILITY.label, share, evidence_words.stability(choice)),
+        *(line for *line, value in lines if pd.notna(value)),
         (P_VALUE.label, evidence_words.p_value(row["p_value"]), " ".join([tables.meaning(P_VALUE), *more_numbers])),
     )
 
@@ -102,7 +102,8 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     rows = evidence_words.breakdown(run, refined, row)
     options = {"key": "refined_breakdown", "width": "content", "placeholder": "–"}
     tables.show(rows, "Evidence on the direction, part by part", config, **options)
-    st.caption(f"{decided_means(choice.bound)} Spread evidence: {define('spread evidence')}")
+    arrow = f"{code(row['parent'])} → {code(row['child'])}"
+    st.caption(f"All evidence on the direction is for {arrow}; a negative number is for the reverse.")
     forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
@@ -138,11 +139,8 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
 
 
 _MOST_NAMED = 6
-# What an earlier rule called decided, misfit or not, between columns whose order in time is certain.
-_WRONG = (
-    "On 47 public tables, 118 of 244 arrows that an earlier rule called decided were wrong "
-    "(`benchmarks/log/2026-11-22-honest-directions.md`)."
-)
+# Between columns whose order in time is certain (benchmarks/log/2026-11-22-honest-directions.md).
+_WRONG = "On 47 public tables, 118 of 244 arrows that an earlier rule called decided, whatever the misfit, were wrong."
 _KEPT = "reversed_misfit"  # session key: the measured misfits by run, refinement and edge
 
 

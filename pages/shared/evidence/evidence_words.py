@@ -83,7 +83,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
     if refined.found.artefacts:
         doubt = " Something else than a cause may join them: see the warning on top of the page."
     elif refined.nodes is not None and not is_of_kind(refined.nodes):
-        doubt = " It comes from a model that does not fit this table."
+        doubt = f" But the model fits {MOST_MISFIT:.0%} or more of the columns poorly."
     return f"**Joined:** {strength} evidence.{doubt}"
 
 
@@ -103,7 +103,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     sentences = {
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
-        Reason.ARTEFACT: "Something in the table creates edges: the warning on top of the page says what to do.",
+        Reason.ARTEFACT: f"{costs}, but something in the table creates edges: see the warning on top of the page.",
         Reason.UNAVAILABLE: "The direction evidence is not computed.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "

@@ -19,13 +19,19 @@ from pages.shared.widgets import errors
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
-_SEARCHING = {False: ", the best graph so far. The search goes on, and no direction is decided yet."}
-_SEARCHING[True] = ". The search ends with this graph."  # by whether it was told to end
-_STAGES = {  # that may be ended: before and after this
-    "prior": _SEARCHING,
-    "search": _SEARCHING,
+_ENDED = ". The search ends with this graph."
+_STAGES = {  # that may be ended: what each does to the edges, by whether it was told to end
+    "prior": {
+        False: ", a first quick search. Then effect sizes are fitted to the table, and weak edges may go.",
+        True: _ENDED,
+    },
+    "search": {
+        False: ", the best graph so far. Searches from other orders add and remove edges; no direction is decided yet.",
+        True: _ENDED,
+    },
     "evidence": {
-        False: ", the graph of the result. Evidence so far: {done:,} of {total:,} edges, the strongest first.",
+        False: ", the graph of the result. Evidence so far: {done:,} of {total:,} edges, the strongest first. Edges "
+        "that it does not support go.",
         True: ", the graph of the result. Its evidence ends here.",
     },
     "bootstrap": dict.fromkeys((False, True), ", the graph of the result. Its edges are now looked for on other rows."),
@@ -58,11 +64,13 @@ def _live(run: Run, height: int) -> None:
     state = ", the best graph so far." if words is None else words[refining.is_ending(run, status)]
     there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"
     text.markdown(f":material/progress_activity: {there}{state.format(done=status.done, total=status.total)}")
-    _draw(run, result, height)
+    is_estimated = status.stage != "bootstrap" and (status.stage != "evidence" or status.done < status.total)
+    _draw(run, result, height, is_estimated)
 
 
-def _draw(run: Run, result: GraphResult, height: int) -> None:
+def _draw(run: Run, result: GraphResult, height: int, is_estimated: bool) -> None:
     graph, positions = result.graph(), st.session_state.setdefault(_PLACES, {})
+    graph.graph[drawing.ESTIMATED] = is_estimated
     if run.id not in positions:
         positions[run.id] = figures.positions(result.nodes, result.edges) if layout.is_laid_out(result.nodes) else {}
     widest = max((drawing.strength(values) for *_, values in graph.edges(data=True)), default=1.0)

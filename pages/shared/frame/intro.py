@@ -81,7 +81,7 @@ def artefacts(run: Run) -> bool:
 def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
     """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
 
-    While the run's table has artefacts, they replace the level and the advice.
+    While the run's table has artefacts, they replace the level and the advice, unless the verdict is poor.
 
     Args:
         level: sure, guess or poor.
@@ -96,7 +96,7 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
     box, icon = _LOOKS[first.level]
     run = session.run.current()
     with st.container(gap="xsmall"):
-        if run is not None and artefacts(run):
+        if run is not None and artefacts(run) and first.level != "poor":
             st.caption(text)
         else:
             box(f"**{_HEADS[first.about][first.level]}.** {first.text} {first.advice}", icon=icon)

@@ -329,7 +329,8 @@ def strongest(run: Run, graph: nx.DiGraph, always: Collection[tuple[str, str] | 
     st.session_state[wanted_key] = drawn_count
     weakest = ranked[drawn_count - 1][2]
     if drawn_count < count and "gain_nats" in weakest:
-        st.caption(f"Their evidence is at least {number(weakest['gain_nats'])} nats.")
+        evidence = "evidence, by a first estimate," if graph.graph.get(drawing.ESTIMATED) else "evidence"
+        st.caption(f"Their {evidence} is at least {number(weakest['gain_nats'])} nats.")
     strongest = graph.copy()
     strongest.remove_edges_from([edge[:2] for edge in ranked[drawn_count:] if edge[:2] not in always])
     return strongest
