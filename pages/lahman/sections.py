@@ -13,7 +13,7 @@ from disco.errors import InputError
 from disco.graph.result import GraphResult
 from disco.paper.settings import CHOICES, PRESETS
 from disco.refine import Choice, Refined
-from disco.refine.bounds import ASSUMED, BOUND, decided_means
+from disco.refine.bounds import ASSUMED
 from disco.reports.matching import Group
 from disco.runs import Run
 from disco.runs.origin import FromLahman
@@ -87,7 +87,8 @@ def other_boundary(finished: dict[str, Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
     missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in variants_of(run)]
     key = tuple(str(run.path) for run in finished.values())
-    fit.offer_variants("lahman_other", missing, "Score the other boundary too", key, icon=":material/rule:")
+    names = " and ".join(b for b in BOUNDARIES if any(variant == f"ccs-{b}" for _, variant in missing))
+    fit.offer_variants("lahman_other", missing, f"Add the order by the {names} boundary", key, icon=":material/rule:")
 
 
 def refinements(finished: dict[str, Run]) -> dict[str, Refined]:
@@ -162,7 +163,8 @@ def agreement_figure(results: Results, counts: pd.DataFrame) -> None:
     figure.show(figures.agreement(scores, PUBLISHED, controls), "lahman_agreement")
     lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
     st.caption(
-        "Controls sort the columns and fit nothing: compare every method with them. **q4, q6, q8:** "
+        "The paper's means are of its own seasons, named beside them. Controls sort the columns of your seasons and "
+        "fit nothing: compare every method with them. **q4, q6, q8:** "
         f"4, 6 or 8 levels per column. **Raw:** every count is a level. {' '.join(lines)}"
     )
     st.info(_CAUTION, icon=":material/gavel:")
@@ -185,7 +187,7 @@ def _table(results: Results, scores: pd.DataFrame) -> None:
     for name, pairs in REFERENCES.items():
         open_ = [None if graph is None else agreement.undecided(graph.edges, pairs) for graph in graphs]
         scores[f"{name} open"] = ["–" if graph is None else f"{graph[1]} of {graph[0]}" for graph in open_]
-        columns[f"{name} open"] = st.column_config.TextColumn(help=_OPEN + decided_means(BOUND))
+        columns[f"{name} open"] = st.column_config.TextColumn(f"{name}, no direction", help=_OPEN + define("decided"))
     tables.show(scores, "Agreement with the references, per order and run", columns)
 
 

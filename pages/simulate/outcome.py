@@ -158,8 +158,8 @@ def sorting(result: Simulated) -> None:
     sides = {(words, side): share for name, words in _SORTS.items() for side, share in _sides(scores[name]).items()}
     (words, side), share = max(sides.items(), key=lambda item: item[1])
     st.markdown(
-        f"**A method must beat {share:.0%}:** {words.lower()}, {side}. Chance is 50 % in the long run, but with "
-        f"{how_many(len(result.truth), 'edge')} one table may differ much."
+        f"**Sorting {words.lower()}, {side}, agrees with {share:.0%}:** a method must beat this. Chance is 50 % in the "
+        f"long run, but with {how_many(len(result.truth), 'edge')} one table may differ much."
     )
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")
     if box.open:

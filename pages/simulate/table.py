@@ -24,7 +24,7 @@ def choose() -> None:
     st.session_state["sim_unsortable"] = all(getattr(current, name) for name in UNSORTABLE)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     row.toggle(
-        "Unsortable",
+        "No order by sorting",
         key="sim_unsortable",
         on_change=_unsortable_changed,
         help="Means and variances do not reveal the causal order: random signs, equal means and equal variances.",

@@ -86,7 +86,7 @@ def test_finished_fits_are_found_and_scored(batting, started):
     said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
     assert "AB → H, AB → SO" in said and "**R17**, besides those above: G → H" in said and said.count("AB → H,") == 1
     app.segmented_control(key=SECTION).set_value("agreement").run()
-    assert app.button(key="lahman_other").label
+    assert app.button(key="lahman_other").label == "Add the order by the admissible boundary"
     app.button(key="lahman_resume_seed 2").click().run()
     app.button(key="lahman_start").click().run()
     assert not app.exception and [(run.settings.seed, work) for run, work in started] == [(2, FIT), (1, FIT)]
