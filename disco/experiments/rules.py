@@ -198,7 +198,7 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
         if along is not None or back is not None:
             verdict, why = _verdict(parent, child, along, back)
             if not decided:
-                verdict, why = OPEN, f"The graph leaves its direction open. {why}"
+                verdict, why = OPEN, f"{why} The graph leaves its direction open."
             rows.append((parent, child, verdict, why))
     return pd.DataFrame(rows, columns=["parent", "child", "verdict", "why"])
 

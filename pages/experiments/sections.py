@@ -9,7 +9,7 @@ from disco import experiments
 from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
 from disco.experiments.contrasts import KINDS
-from disco.experiments.rules import VERDICTS
+from disco.experiments.rules import OPEN, VERDICTS
 from disco.refine import QUICK, Choice
 from disco.runs import Run
 from disco.subjects.experiments import figures
@@ -104,11 +104,13 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
         st.caption("No edge of the graph has an end that an arm of its own set.")
         return
     counted = verdict_rows["verdict"].value_counts()
-    verdicts = series([f"**{int(counted.get(word, 0))}** {word}" for word in VERDICTS])
+    verdicts = series([f"**{counted[word]}** {word}" for word in VERDICTS if word in counted])
     st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at what was set: {verdicts}.")
     rows = pd.DataFrame(
         {
-            "edge": [f"{word.parent} → {word.child}" for word in verdict_rows.itertuples()],
+            "edge": [
+                f"{row.parent} {'—' if row.verdict == OPEN else '→'} {row.child}" for row in verdict_rows.itertuples()
+            ],
             "verdict": verdict_rows["verdict"],
             "why": verdict_rows["why"],
         }

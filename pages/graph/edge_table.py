@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.columns import FOUND_BY, FREQUENCY, GAIN, OCS, PAIR, REFINED_EDGES, STABILITY, VERDICT, Z
+from disco.graph.dag import DISCO
 from disco.subjects.graph.provenance import about
 from disco.words import how_many
 from pages.graph.view import View
@@ -75,6 +76,8 @@ def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) ->
 def _with_reasons(rows: pd.DataFrame, names: list[str], refinement: Refinement) -> tuple[pd.DataFrame, list[str]]:
     """The rows and the columns to show, with what could not be computed, unless the same lacks everywhere."""
     unavailable = evidence_words.unavailable(rows, refinement.choice, refinement.refined.nodes is None)
+    if FOUND_BY.name in rows:  # what the likelihood did not find has no such numbers
+        unavailable = unavailable.mask(rows[FOUND_BY.name] == DISCO, "")
     if unavailable.any() and unavailable.nunique() == 1 < len(rows):  # no fact about a single edge
         st.caption(f"Not available for these edges: {unavailable.iloc[0]}.")
     elif unavailable.any():

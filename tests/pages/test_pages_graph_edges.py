@@ -94,7 +94,7 @@ def test_numbers_that_no_edge_has():
     app = searched(lacking(NUMBERS, which=EDGES))
     assert edges_shown(app) == set(EDGES)
     assert f"Not available for these edges: {'; '.join(NUMBERS.values())}." in texts(app)
-    assert "unavailable" not in frame_with(app, "direction_nats")
+    assert not {"unavailable", "gain_nats", "direction_nats"} & {*frame_with(app, "edge")}  # they would be empty
     for name, pick in (("edge", EDGES[1]), ("search", "x4")):
         box(app, f"graph_{name}").set_value(pick).run()
         assert not app.exception

@@ -37,7 +37,7 @@ EDGES = [("x1", "x2"), ("x2", "x3"), ("x3", "x4"), ("x1", "x4"), ("x4", "x6")]
 
 
 def edges_shown(app) -> set[tuple[str, str]]:
-    frame = frame_with(app, "direction_nats")
+    frame = frame_with(app, "parent")
     return set(zip(frame["parent"], frame["child"], strict=True))
 
 

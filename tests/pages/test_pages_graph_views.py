@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 import pytest
-from app_world import booted, box, button, drafted, poisson, press, texts
+from app_world import booted, box, button, drafted, frame_with, poisson, press, texts
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -50,6 +50,7 @@ def test_the_edges_of_both_say_who_found_them_and_one_method_can_be_shown_alone(
     by = Counter(told.values())
     said = f"{by['both']} by both methods, {by['likelihood']} by likelihood alone, {by['DISCO']} by DISCO alone"
     assert said in texts(app) and len(by) == 3
+    assert "unavailable" not in frame_with(app, "found_by")  # the likelihood lacks no number of DISCO's edges
     (known,) = re.findall(r"(\d+) of (\d+) directions", texts(app))  # of the edges shown
     decided = sum(values["decided"] for *_, values in drawn[-1].edges(data=True))
     assert [*map(int, known)] == [decided, len(told)]

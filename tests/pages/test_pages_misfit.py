@@ -1,7 +1,9 @@
 """How far to trust arrows, on the pages: misfit at the top, per node and in the graph, and words on directions."""
 
+import re
+
 import numpy as np
-from app_world import box, frame_with, numbers, texts
+from app_world import box, frame_with, numbers, texts, written_when_asked
 from made_up import finished_run, of_an_older_version, refine_by_hand
 from test_pages_graph_search import EDGES, ORDER, PAGE, searched
 from test_pages_ordering import opened
@@ -9,7 +11,10 @@ from test_pages_ordering import opened
 from disco.graph.draw import picture as drawing
 from disco.refine import Choice
 from disco.refine.finished import _missed
+from disco.runs import artefacts
+from disco.runs.artefacts import Artefacts
 from disco.subjects.refinement.refined import read_refined, save
+from disco.table.finding import Finding
 
 BAD = {"x2": 152.0, "x5": 31.0}
 POOR = "poorly fitted"
@@ -34,6 +39,18 @@ def test_a_table_that_the_model_does_not_fit_is_warned_of_on_top_and_once(drawn)
     box(app, "graph_edge").set_value(EDGES[3]).run()
     assert "no direction of this table is decided" in texts(app)
     assert [node for node in drawn[-1] if drawing.is_missed(drawn[-1], node)] == ["x2", "x5"]
+
+
+def test_a_poor_verdict_is_a_banner_beside_artefacts_too_as_in_the_file(monkeypatch):
+    written, run = written_when_asked(monkeypatch), refined(misfit=BAD)
+    artefacts.write(run.path, Artefacts((Finding("serial", "Rows depend on their neighbours.", "Adjust."),)))
+    app = opened(run, PAGE)
+    verdict = warned(app).removeprefix("**Directions: hardly known.** ")
+    assert "2 of 6 nodes are poorly" in verdict and verdict.endswith("No direction is decided.")
+    assert verdict in written["made_up_edges.csv"]
+    box(app, "graph_edge").set_value(EDGES[3]).run()
+    leading = re.search(r"not known\. .* nats for `(\w+)` → `(\w+)`, but something in the table", texts(app))
+    assert {*leading.groups()} == {*EDGES[3]}
 
 
 def test_the_pages_of_the_fit_say_so_too():

@@ -103,7 +103,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     sentences = {
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
-        Reason.ARTEFACT: f"{costs}, but something in the table creates edges: see the warning on top of the page.",
+        Reason.ARTEFACT: _despite_artefact(row),
         Reason.UNAVAILABLE: "The direction evidence is not computed.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
@@ -132,6 +132,15 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     if rule in sources:
         return f"**Direction:** known from {sources[rule]}. {sentences[rule]}"
     return f"**Direction:** not known. {sentences[rule]} {_SETTLE}"
+
+
+def _despite_artefact(row: dict[str, Any]) -> str:
+    """Which direction the evidence favours, and that something in the table creates edges."""
+    nats, ends = float(row["direction_nats"]), (code(row["parent"]), code(row["child"]))
+    arrow = " → ".join(ends[::-1] if nats < 0 else ends)
+    leading = "" if math.isnan(nats) else f"{number(abs(nats))} nats for {arrow}, but "
+    text = f"{leading}something in the table creates edges: see the warning on top of the page."
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:
