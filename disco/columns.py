@@ -346,7 +346,7 @@ NEXT = (
     Column(
         "settled_if_hidden",
         "number",
-        "Whatever is hidden",
+        "Despite hidden causes",
         help="Of these, the directions that a change in other nodes shows.",
         format=NATS,
     ),

@@ -2,7 +2,7 @@
 
 A verdict says how well a result would repeat on other rows. Only a refinement measures whether the model fits the
 table. On 13 simulated tables of 50 nodes whose folds agreed on at most 5 of 49 removals, the orders had A_top between
-.84 and .97. Of the joined pairs that all folds ordered clearly, 96 % had the right direction. So the place of a
+.84 and .97. Of the joined pairs that all folds ordered clearly, 96% had the right direction. So the place of a
 node is as clear as the edges into it.
 
 | level | an order, a graph | a refinement |
@@ -57,7 +57,7 @@ def clarity(steps: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
     A place is clear if the directions of all edges into its node are known, or knowledge overruled the scores there:
     which of several nodes without a parent comes first affects no edge. With almost no edges, a place is clear if all
-    folds remove the node, by at least 10 %.
+    folds remove the node, by at least 10%.
 
     Args:
         steps: from `disco.paper.removals.all_steps`.
@@ -90,14 +90,13 @@ def of_order(clarity: pd.DataFrame) -> Verdict:
     level = _level(int((~clarity["is_clear"]).sum()), len(clarity))
     why = "all folds put every parent clearly before the node"
     if not clarity["has_parents"].all():
-        why = "all folds remove the same node, by at least 10 %"
-    text = f"The place is clear for {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
+        why = "all folds remove the same node, by at least 10%"
+    text = f"The position is clear for {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
     return Verdict(level, text, _ORDER_ADVICE[level], "order")
 
 
 _ORDER_ADVICE = {
-    "sure": "Other rows would probably put joined nodes in the same order. Whether it is causal depends only on the "
-    "model.",
+    "sure": "Other rows would probably put joined nodes in the same order. It is causal only if the model holds.",
     "guess": "Neighbouring positions may be swapped. Trust the order only for nodes that are far apart.",
     "poor": "Treat this order as a guess. More rows or fewer columns help. "
     "A search by likelihood, on Graph, weighs each direction separately.",
@@ -167,7 +166,7 @@ def of_graph(edges: pd.DataFrame, nodes: int, *, is_searched: bool = False) -> V
 
 
 _GRAPH_ADVICE = {
-    "sure": "Other rows would probably give these arrows. Whether they are causal depends only on the model.",
+    "sure": "Other rows would probably give these arrows. They are causal only if the model holds.",
     "guess": "Lines without an arrow show related columns.",
     "poor": "Lines without an arrow show related columns. A search by likelihood weighs each direction.",
 }
@@ -180,8 +179,8 @@ def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = N
     """
     edges, nodes = refined.edges if edges is None else edges, refined.nodes
     if edges.empty:
-        text = "The likelihood supports no edge: the columns are independent by it, or there are too few rows to tell."
-        return Verdict("guess", text, "More rows may reveal edges. Those of the DISCO fit alone are not confirmed.")
+        text = "The likelihood supports no edge: the columns are independent, or there are too few rows to tell."
+        return Verdict("guess", text, "More rows may reveal edges. Edges of the DISCO fit alone are not confirmed.")
     if nodes is None:
         text = "An older version made this search and used fewer rules to call a direction decided."
         return Verdict("guess", text, "Search again before you rely on an arrow.")
@@ -218,15 +217,15 @@ def _whether_best(ended: Ends, bound: float, is_early: bool) -> str:
         searches = f"{how_many(ended.near, 'other search', 'other searches')} ended within {bound:g} nats of it"
         return f"The graph is one of several: {searches}."
     if ended.others and not ended.same:
-        outcome = plural(ended.others, "search found another", f"{ended.others} searches found others")
-        return f"The graph is one of several: the other {outcome}, at least {ended.apart:,.1f} nats below it."
+        outcome = plural(ended.others, "the other ended", f"the {ended.others} others ended")
+        return f"Only one search found this graph; {outcome} at least {ended.apart:,.1f} nats below it."
     return ""
 
 
 _SOURCE_WORDS = {EXPERIMENT: "by experiment", KNOWLEDGE: "by knowledge", CLASS: "by the model"}
 _REFINED_ADVICE = {
-    "sure": "The model fits these columns and the evidence is strong. Hidden common causes would change that.",
-    "guess": "Use these. The direction of the others is not known.",
+    "sure": "The evidence is strong and the model fits most columns. This assumes no hidden common causes.",
+    "guess": "Rely only on arrows. Any other line shows related columns.",
     "poor": "Lines show related columns, not which causes which.",
 }
 

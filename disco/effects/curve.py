@@ -84,7 +84,7 @@ def distribution(
 
     Returns:
         Columns `DISTRIBUTION`, ascending counts by case: case and when (`cases.by_case`), the count, then the
-        probability with its 90 % interval if `do` is set, and if `against` is.
+        probability with its 90% interval if `do` is set, and if `against` is.
     """
     question = effect_question.checked_question(fitted, on, do, against)
     fitted = fitted.about(question.do)

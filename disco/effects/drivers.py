@@ -32,7 +32,7 @@ def drivers(fitted: FittedGraphs, on: str, callback: Callback | None = None) -> 
         One row per node from which a path leads to the outcome in some graph, the ratio farthest from 1 first;
         columns `COLUMNS`: a low and a high value of the node (`effect_question.between`), or if the mean clearly turns
         between them, those of five quantiles at which it differs most; the mean at either, their difference and ratio
-        with a 90 % interval, the shares of the compatible graphs (`effect_records.Shares`), and what the mean does over
+        with a 90% interval, the shares of the compatible graphs (`effect_records.Shares`), and what the mean does over
         the quantiles (`shape.Shape.words`).
 
     Raises:

@@ -134,7 +134,7 @@ def typical(fitted: FittedGraphs, number: int, share: float = 0.5) -> float:
 
 
 def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
-    """A low and a high value of a node: its 10 % and 90 % quantiles; if they are equal, that and the others' median."""
+    """A low and a high value of a node: its 10% and 90% quantiles; if they are equal, that and the others' median."""
     low, high = (typical(fitted, node, share) for share in (_LOW, _HIGH))
     if low < high:
         return low, high

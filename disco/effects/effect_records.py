@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-NO_SIGNS = "No signs of hidden common causes. One behind two nodes that an edge joins leaves no trace."
+NO_SIGNS = "No signs of hidden common causes. Behind two linked nodes, one would leave no trace."
 
 
 class Interval(NamedTuple):
-    """An estimate with its 90 % interval."""
+    """An estimate with its 90% interval."""
 
     estimate: float
     low: float

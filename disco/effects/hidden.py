@@ -63,7 +63,7 @@ class Signs(NamedTuple):
         """The signs in words; empty without any."""
         tied = self.ties[self.ties["tied"]]
         sentences = [
-            f"{row.one} and {row.other} go along with each other more than the graph explains "
+            f"{row.one} and {row.other} vary together more than the graph explains "
             f"(q = {number(row.q_value)}): a common cause may be missing."
             for row in tied.itertuples()
         ]
@@ -74,8 +74,8 @@ class Signs(NamedTuple):
             which, advice = "the rows' totals", "The total as exposure, on Data, takes out what multiplies all of them "
             advice += "alike, and with it any effect of the total itself."
         return [
-            f"One factor is behind {100 * self.factor.explained:.0f} % of what the graph leaves of all columns, more "
-            f"than by chance, and it goes along with {which}: what all counts of a row share may be missing, such as "
+            f"One factor explains {100 * self.factor.explained:.0f}% of what the graph leaves unexplained, more "
+            f"than by chance, and follows {which}: what all counts of a row share may be missing, such as "
             f"depth of sequencing, effort, a batch, or how freely a person answers. {advice}",
             *sentences,
         ]

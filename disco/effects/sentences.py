@@ -41,8 +41,8 @@ def disagreement(total: Answer, by_adjustment: Answer | None) -> tuple[str, ...]
     if model.low <= adjusted.high and adjusted.low <= model.high:
         return ()
     return (
-        f"By adjustment alone the difference is {_interval(adjusted)}, not {_interval(model)}: the model of what lies "
-        "between does not fit, so trust neither.",
+        f"By adjustment alone the difference is {_interval(adjusted)}, not {_interval(model)}: they should "
+        "agree, so trust neither.",
     )
 
 
@@ -82,7 +82,7 @@ def _change(on: str, answer: Answer) -> str:
     moves = f"stay at {means[0]}" if means[0] == means[1] else f"go from {means[0]} to {means[1]}"
     return (
         f"the mean of {on} would {moves} (ratio {number(ratio.estimate)}, "
-        f"90 % interval {number(ratio.low)} to {number(ratio.high)})"
+        f"90% interval {number(ratio.low)} to {number(ratio.high)})"
     )
 
 
@@ -95,7 +95,7 @@ def _sure(effect: Effect) -> str:
     if opposite > _SAME:
         clauses.append(f"{'a decrease' if has_more else 'an increase'} {_graphs(opposite)}")
     if shares.none > _SAME:
-        clauses.append(f"none {_graphs(shares.none)}, where {_no_path(effect)}")
+        clauses.append(f"no change {_graphs(shares.none)}, where {_no_path(effect)}")
     words = f"{'; '.join(clauses)}."
     return words if ratio.low > 1 or ratio.high < 1 else f"{words} There may be no effect."
 
@@ -138,7 +138,7 @@ def _interval(interval: tuple[float, float, float]) -> str:
 
 
 def as_json(effect: Effect) -> dict[str, Any]:
-    """An effect as JSON: every number with its 90 % interval, [estimate, low, high]."""
+    """An effect as JSON: every number with its 90% interval, [estimate, low, high]."""
     cases = [
         {"edges": case.edges, "share_of_graphs": case.share, **case.answer._asdict()}
         | {"graphs": case.answer.graphs._asdict()}

@@ -3,7 +3,7 @@
 A hidden cause, standard normal, acts on either node with k times the effect of the node's strongest measured cause, in
 standard deviations of its sum of effects. Both nodes are drawn anew: the parent with this cause, the child with it and
 without the edge, at the same means. Then the child seems to depend on the parent. The k at which it does so as much as
-in the table, from the parent's 10 % to its 90 % quantile, is the strength: a robustness value for counts (after Cinelli
+in the table, from the parent's 10% to its 90% quantile, is the strength: a robustness value for counts (after Cinelli
 and Hazlett, JRSS B 2020). A node without another measured cause is compared with the median of the graph's effects.
 """
 

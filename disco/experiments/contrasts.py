@@ -97,9 +97,9 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
     Returns:
         One row per arm and node, columns `COLUMNS`: of, the column that names the arm; targets, a tuple of nodes, empty
         for a level of a context; the arm's rows and units that are compared; control and treated, the mean counts at an
-        exposure of 1 in the arm's strata, and their ratio with its 95 % interval (NaN where a mean is 0 or no stratum
+        exposure of 1 in the arm's strata, and their ratio with its 95% interval (NaN where a mean is 0 or no stratum
         has both); p and q; the expected ratio, and the evidence for it against no change (NaN without exactly one
-        target); whether the node changed (q at most 5 %); whether it is unchanged within the margin, and whether it is
+        target); whether the node changed (q at most 5%); whether it is unchanged within the margin, and whether it is
         although more was expected; whether the arm moved one of its targets by more than the margin; and the kind, one
         of `KINDS`.
     """

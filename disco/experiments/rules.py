@@ -1,6 +1,6 @@
 """Rules from contrasts: a node that setting X changes comes after X; one that it leaves alone is not a child of X.
 
-A node counts as changed if its false discovery rate is at most .2 %, or at most 5 % and the change is 20 times likelier
+A node counts as changed if its false discovery rate is at most .2%, or at most 5% and the change is 20 times likelier
 if X acts on it as the controls predict than if X does not act. In the second case it is only excluded as a cause of X:
 a single weak rule must not place it after X in every order. A node counts as left alone if its interval is within the
 margin, the controls predict more, X itself differs in its arm, and the change is 20 times likelier if X does not act.
@@ -45,7 +45,7 @@ _NOT_SEEN = (
 _SHORT = {  # of a rule: contrasts by kind
     CHANGED: (
         'Setting "{parent}" changed "{child}" ({ratio} times). A rule for arrows needs more: a false discovery rate '
-        f"of at most {100 * SURE:g} %, or a change {math.exp(SUPPORT):.0f} times likelier if one acts on the other."
+        f"of at most {100 * SURE:g}%, or a change {math.exp(SUPPORT):.0f} times likelier if one acts on the other."
     ),
     SEEMS: 'Setting "{parent}" seems to have changed "{child}" ({ratio} times). More rows per arm would help.',
     SAME: (
@@ -214,7 +214,7 @@ def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -
     if along is not None and along.kind in _SHORT:
         return CANNOT_SAY, _SHORT[along.kind].format(parent=parent, child=child, ratio=number(along.ratio))
     if back is not None and back.alone:
-        return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as it must; a hidden cause of both would too.'
+        return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as predicted; a hidden cause of both would too.'
     if back is not None and back.kind in _SHORT:
         return CANNOT_SAY, _SHORT[back.kind].format(parent=child, child=parent, ratio=number(back.ratio))
     return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."

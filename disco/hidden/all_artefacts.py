@@ -37,7 +37,7 @@ _SHARED = {"repeated", "serial", "depth", "filter"}  # what joins many columns a
 _NAMED = 6
 WEIGHTS = {"columns": 0.5, COMMON: 0.4, READINGS: 0.1}  # of time, about
 STOPPED = "stopped while looking for what creates edges."
-_FROM_IT = "Edges among them may come from it, and their directions too. "
+_FROM_IT = "Edges among these columns, and their directions, may only reflect this. "
 
 Search: TypeAlias = Callable[[str], Finding | None]  # what one of `SEARCHES` finds
 
@@ -234,10 +234,10 @@ def _of_common(prepared: Prepared, reporter: Reporter) -> Finding | None:
         return None
     names = [f'"{prepared.counts.columns[at]}"' for at in cause.columns]
     what = f"{cause.kinds} kinds of rows" if cause.kinds else "One hidden cause"
-    saving = f"{how_many(cause.edges_left, 'edge')} would be left of {cause.edges:,}"
+    saving = f"{cause.edges_left:,} of {how_many(cause.edges, 'edge')} would remain"
     message = (
         f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: {saving}, and the "
-        f"score rises by {cause.gain:,.0f} nats."
+        f"score would rise by {cause.gain:,.0f} nats."
     )
     if kind is not None:
         remedy = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
@@ -258,8 +258,8 @@ def _of_readings(prepared: Prepared, reporter: Reporter) -> Finding | None:
     pairs = listed([f'"{names[a]}" and "{names[b]}"' for a, b in result.pairs], _NAMED, "; ")
     return Finding(
         READINGS,
-        f"The counts look like readings of rates: without the counting noise, {how_many(result.edges_left, 'edge')} "
-        f"would be left of {result.edges:,}, and the score rises by {result.gain:,.0f} nats.",
-        f"The noise alone may join {pairs}. Directions assume that counts are causes themselves: longer or deeper "
-        "counts show rates more exactly.",
+        f"The counts look like noisy readings of rates: without the noise, {result.edges_left:,} of "
+        f"{how_many(result.edges, 'edge')} would remain, and the score would rise by {result.gain:,.0f} nats.",
+        f"The noise alone may join {pairs}. Directions assume that the counts are causes themselves. Counting longer "
+        "or deeper shows the rates more exactly.",
     )

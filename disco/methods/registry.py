@@ -240,8 +240,8 @@ METHODS: dict[str, Method] = {
     ),
     "gies": Method(
         "GIES",
-        "Like GES, with the arms of an experiment: an arm says nothing of the causes of what it sets. Needs the role "
-        "intervention.",
+        "Like GES, with the arms of an experiment: an arm gives no information on the causes of what it sets. "
+        "Needs the role intervention.",
         **_of_arms("gies", 1.3e-7),
     ),
     "gnies": Method(

@@ -23,8 +23,8 @@ certain, half of the directions with 5 nats of evidence are wrong (`benchmarks/d
 - less than a tenth of all nodes are poorly fitted: their misfit is 3 nats or more, and at least a tenth of the evidence
   for the directions of their edges, so that the same misfit per row counts the same with any number of rows;
 - no search that ended near the best score has the edge reversed;
-- if all this holds, the *worst case* of the direction evidence reaches 80 % of the bound and 1 % of the evidence for
-  the link, or 3 % for each nat of it per row: the lead over all rivals in which the edge is reversed and nodes may have
+- if all this holds, the *worst case* of the direction evidence reaches 80% of the bound and 1% of the evidence for
+  the link, or 3% for each nat of it per row: the lead over all rivals in which the edge is reversed and nodes may have
   other classes of distribution (`disco.refine.rivals`). Less rests on details of distributions that no class has right,
   with any number of rows.
 

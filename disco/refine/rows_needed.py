@@ -1,8 +1,8 @@
 """How many rows an experiment needs to show the predicted effect of setting a node on a neighbour.
 
-X is set to the 5 % or the 95 % quantile of its values; the median is the control. By the fitted model this changes the
+X is set to the 5% or the 95% quantile of its values; the median is the control. By the fitted model this changes the
 mean of its child Y from m₀ to m₁, averaged over the other parents' values in the rows. The quantile that needs fewer
-rows counts. A two-sided test of the ratio of the rates at level 5 % has power .8 with
+rows counts. A two-sided test of the ratio of the rates at level 5% has power .8 with
 
     n = (z(.975) + z(.8))² (1 / m₀ + k + 1 / m₁ + k) / log(m₁ / m₀)²
 

@@ -1,6 +1,6 @@
 """Arms of a simulated experiment: after the controls, rows in which one node each is set, or its mechanism shifted.
 
-In an arm of kind *set* the node has one value, the 5 % or the 95 % quantile of the controls. In one of kind *shift* its
+In an arm of kind *set* the node has one value, the 5% or the 95% quantile of the controls. In one of kind *shift* its
 canonical parameter, or the logarithm of its mean, moves up or down, and its parents still act on it. All other
 mechanisms are those of the controls (truncated factorisation), and the controls are the rows of the same design without
 arms.

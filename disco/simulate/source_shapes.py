@@ -12,8 +12,8 @@ SOURCES = {
     "family": "as in the family",
     "bimodal": "two modes, one at 6 times the other",
     "trimodal": "three modes, the others at 6 and 12 times the first",
-    "heaped": "wide and partly rounded: 40 % exact, 30 % to fives, 30 % to tens",
-    "zero-inflated": "40 % zeros, the rest 3 times as high",
+    "heaped": "wide and partly rounded: 40% exact, 30% to fives, 30% to tens",
+    "zero-inflated": "40% zeros, the rest 3 times as high",
 }
 MODES = {"bimodal": (1.0, 6.0), "trimodal": (1.0, 6.0, 12.0), "zero-inflated": (3.0,)}
 _WIDE = (0.5, 12.0)  # factors on the location of a heaped source

@@ -190,7 +190,7 @@ def _of_exclusive(counts: pd.DataFrame, sets: Sequence[Sequence[int]]) -> Iterat
         ]
         yield leaving_out_columns(
             "exclusive",
-            f"{one} of {listed(names[0], _NAMED)} is 1 in any row. If independent, about {expected:,.0f} rows "
+            f"{one} of {listed(names[0], _NAMED)} is 1 in any row. Were they independent, about {expected:,.0f} rows "
             f"would have a 1 in both of {names[0][0]} and {names[0][1]}.{rest}",
             out,
             "So they look like answers to one question, and an edge between them reflects coding, not cause: keep one "
@@ -210,8 +210,8 @@ def _of_codes(names: Sequence[str], coded: Sequence[Code], rows: np.ndarray) -> 
             "code",
             f'"{names[worst.column]}" is {listed(list(map(str, worst.codes)), _NAMED)} in '
             f"{how_many(len(worst.rows), 'row')}, and {rest}{also}.",
-            "Such a number may stand for a missing value or a limit, and as a count it joins columns and turns "
-            f"directions: leave out the {how_many(len(rows), 'row')} with one.",
+            "Such a number may stand for a missing value or a limit, and as a count it creates edges and reverses "
+            f"directions: leave out the {how_many(len(rows), 'row')} that have it.",
             edits=(LeaveOut(stretches(rows + 1)),),
             flag=CODES_OUT,
         )
@@ -222,7 +222,7 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
         at, why = next(iter(reasons.items()))
         rest = f", and {how_many(len(reasons) - 1, 'more column')} like it" if len(reasons) > 1 else ""
         out = [names[at] for at in reasons]
-        remedy = "It measures nothing, and whatever changes from row to row goes with it: leave it out."
+        remedy = "It measures nothing, but any trend along the rows would be linked to it: leave it out."
         yield leaving_out_columns("identifier", f'"{names[at]}" {why}{rest}.', out, remedy, option("--without", out))
 
 
@@ -234,11 +234,11 @@ def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Findi
     related = {name: count for name, count in shifted.items() if count >= _LEAST_SHIFTED}
     if related:
         words = [f'"{name}" ({count:,} of {counts.shape[1]:,} columns)' for name, count in related.items()]
-        goes = plural(len(words), "A column that is not used goes", "Columns that are not used go")
+        goes = plural(len(words), "An unused column varies", "Unused columns vary")
         yield Finding(
             "covariate",
             f"{goes} with the counts: {listed(words, _NAMED)}.",
-            "It may be their cause or their effect. A common cause joins them: adjust for it, as covariate or group. "
+            "Such a column may be a cause or an effect. Adjust for a common cause, as a covariate or a group. "
             "Do not adjust for an effect, since that creates edges between its causes.",
             columns=tuple(related),
             roles=Roles({name: candidates[name][1].declaration for name in related}),

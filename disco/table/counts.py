@@ -57,7 +57,7 @@ _TEXTS = {  # what cells of text look like, and what to do
     r"\s*\d+,\d*\s*": "Write decimals with a point; a count has none.",
 }
 _FEWEST_FOLDS = 2
-_CODE = "Such a number often stands for a missing value: leave out these rows, here or with --complete-rows."
+_CODE = "Such a number often stands for a missing value: leave out these rows (--complete-rows)."
 _FILL_IN = "Fill in the blank cells, or leave out the row or the column."
 
 
@@ -168,7 +168,7 @@ def _shape_problems(table: pd.DataFrame, folds: int | None) -> Iterator[Finding]
         yield Finding("rows", "The table has no rows.", "Give one row per observation.", blocking=True)
     elif rows < (needed := least_rows(folds or 0)):
         message = f"The table has {how_many(rows, 'row')}; with {folds} folds, at least {needed} are needed."
-        turn = "If rows are variables, exchange them with the columns, on Data or with --transpose. "
+        turn = "If rows are variables, transpose the table (--transpose). "
         files = "If it is a file of one sample, put all of them in a ZIP or a tar. " if rows == 1 else ""
         fewer = f", or fit with {_FEWEST_FOLDS} folds" if least_rows(_FEWEST_FOLDS) <= rows else ""
         remedy = f"{turn if seems_transposed(table) else files}Give more rows{fewer}."
@@ -207,7 +207,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Finding]:
         if not name.strip():
             remedy = "Give it a name in the first row."
             if identifier(numbers_of(table.iloc[:, position])[0], name):
-                how = "leave it out" if position else "leave it out, on Data or with --row-names"
+                how = "leave it out" if position else "leave it out (--row-names)"
                 remedy = f"It only numbers the rows: {how}."
             message = f"Column {position + 1} has no name."
             nameless.append(Finding("name", message, remedy, blocking=True, columns=(name,)))
@@ -223,7 +223,7 @@ def _name_problems(table: pd.DataFrame) -> Iterator[Finding]:
     is_rising = are_numbers and len(names) > _FEW_NAMES and (numbers := [*map(float, names)]) == sorted({*numbers})
     if names and are_numbers and not is_rising and not has_turned(table):
         message = "The names of all columns are numbers: the first row of the data may have been read as names."
-        yield Finding("names", message, "If so, read it again without names, on Data or by --read names=0.")
+        yield Finding("names", message, "If so, read it again without names (--read names=0).")
 
 
 def _cell_problems(

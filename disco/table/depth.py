@@ -51,7 +51,7 @@ class Depth:
     steepest: float  # the lowest correlation of a column with the component
     common: float  # mean of the relative covariances of rising columns, weighted by precision
     uneven: float  # how far they fall below it, beyond noise: the root mean square of the shortfalls, as a share of it
-    least_pair: float  # the lowest of them but for 2 % of the pairs, two standard errors higher, as a share of the mean
+    least_pair: float  # the lowest of them but for 2% of the pairs, two standard errors higher, as a share of the mean
     bare: float  # share of the rising columns that vary too little for the factor
     rows: pd.DataFrame  # row (from 1), total, component (the position along it), one line per row looked at
 

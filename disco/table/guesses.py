@@ -210,7 +210,7 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
     if levels > MANY and are_dates:
         return Guess("ignore", "", "looks like dates")
     if levels == rows > 1:
-        return Guess("ignore", "", "has another text in every row")
+        return Guess("ignore", "", "has a different text in every row")
     if levels <= MANY and (column.astype(str).value_counts() == 1).sum() > MOST_FAULTY * rows:
         return Guess("ignore", "", f"has {levels:,} {what}, many in one row only")
     if levels > max(MANY, rows / 2):

@@ -183,7 +183,7 @@ def _of_cells(out: pd.DataFrame, names: Mapping[int, object]) -> str:
         f'"{name}" in {plural(len(at), "row", "rows")} {in_words(stretches(at.to_numpy()), _NAMED, names)}'
         for name, at in cells
     ]
-    return f" What is far is {listed(where, _NAMED)} alone." if where else ""
+    return f" Only these counts are unusual: {listed(where, _NAMED)}." if where else ""
 
 
 def _of_laws(columns: pd.DataFrame) -> Iterator[Finding]:
@@ -235,8 +235,7 @@ def _of_levels(columns: pd.DataFrame, rows: int) -> Iterator[Finding]:
         yield Finding(
             "many levels",
             f"{_subject(lines)}: a row shares its value with fewer than {SHARED:g} others on average.",
-            "Choose quantile levels for a fit, on Preprocess or with --transform quantile: its order compares rows of "
-            "the same level.",
+            "Choose quantile levels for a fit, on Preprocess: its order compares rows of the same level.",
         )
 
 

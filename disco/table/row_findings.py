@@ -44,12 +44,12 @@ def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray 
     equal = repeated(counts.to_numpy()[:, columns], group)
     if equal.stands_out:
         is_cured = equal.crowded <= MOST_CROWDED
-        cure = "Keep each distinct row once" if is_cured else "Equal rows are also ordinary here: go back to the source"
+        cure = "Keep each distinct row once" if is_cured else "Equal rows are common here too: go back to the source"
         yield Finding(
             "repeated",
-            f"{equal.copied:,} of {equal.rows:,} rows have an exact copy, but no row that differs in one column only; "
-            f"the reverse holds for {equal.near:,}.",
-            f"Copies count as evidence, although they add none. {cure}, or declare what copies share as group.",
+            f"{equal.copied:,} of {equal.rows:,} rows have an exact copy but no row that differs in just one column; "
+            f"for {equal.near:,} it is the other way round.",
+            f"Copies are counted but add no evidence. {cure}, or declare what copies share as a group.",
             edits=(LeaveOut(stretches(np.flatnonzero(counts.duplicated()) + 1)),) if is_cured else (),
             flag=UNIQUE if is_cured else "",
         )
@@ -150,7 +150,7 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
             "depth",
             f"Totals explain {deep.explained:.0%} of what these columns share (shuffled tables: up to "
             f"{deep.by_chance:.0%}).",
-            f"Edges may come from depth. Adjust for it: declare a measured exposure{instead}. A common cause of "
+            f"Edges may reflect sampling depth. Adjust for it: declare a measured exposure{instead}. A common cause of "
             "nearly all columns looks the same.",
             roles=cure.roles,
             flag=cure.flag,
@@ -194,8 +194,8 @@ def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | N
         total = "The row total varies" if len(of) == len(names) else f"The total of {listed(of, _NAMED)} varies"
         yield Finding(
             "closure",
-            f"{total} {result.share:.0%} as much as that of unrelated columns.",
-            "They share it, as parts of a whole or in rows chosen by their sum: what one gains the others lose, and "
+            f"{total} only {result.share:.0%} as much as if the columns were unrelated.",
+            "They are parts of a whole, or rows were chosen by their sum: what one gains the others lose, and "
             "that alone joins them. No adjustment cures this: use counts without a common total.",
         )
 

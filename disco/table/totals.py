@@ -209,5 +209,6 @@ def points(table: pd.DataFrame) -> Finding | None:
     if not rows:
         return None
     which = listed([f'"{names[at].strip()}"' for at in rows], _NAMED)
-    message = f"{plural(len(rows), 'The line', 'The lines')} {which} {plural(len(rows), 'is', 'are')} no observation."
+    what = plural(len(rows), "is not an observation", "are not observations")
+    message = f"{plural(len(rows), 'Line', 'Lines')} {which} {what}."
     return leaving_out_rows(POINTS, message, rows)

@@ -177,7 +177,7 @@ def options_box(run: Run, chosen: list[str], last: MethodsRequest | None) -> Opt
             "Options to change, one per line",
             placeholder=EXAMPLE,
             key=lasting(f"compare_options_{run.id}", "" if last is None else _option_lines(last)),
-            help="METHOD.OPTION=VALUE, as for `disco compare --set`. Lists and mappings are written as JSON: "
+            help="METHOD.OPTION=VALUE. Lists and mappings are written as JSON: "
             '`ods-oracle.families={"a": ["nb", 3]}` makes the column a negative binomial of size 3.',
         )
         try:

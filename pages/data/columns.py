@@ -49,8 +49,8 @@ def choose(draft: Draft) -> None:
         )
         view = [position for position, name in enumerate(draft.table.columns) if pattern.lower() in str(name).lower()]
         adjusted = {*draft.adjusted}
-        _button("Choose all", draft.columns, {*draft.columns, *view} - adjusted, f"All shown are counts. {_OTHERS}")
-        _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown is a count. {_OTHERS}")
+        _button("Choose all", draft.columns, {*draft.columns, *view} - adjusted, f"All shown become counts. {_OTHERS}")
+        _button("Choose none", draft.columns, {*draft.columns} - {*view}, f"None shown stays a count. {_OTHERS}")
         _button("Choose usable", draft.columns, usable - adjusted, f"Counts without problems, not an index. {_OTHERS}")
     if not view:
         st.caption("No column name contains this.")
@@ -60,7 +60,7 @@ def choose(draft: Draft) -> None:
 
 def _button(label: str, previous: tuple[int, ...], selected: set[int], text: str) -> None:
     if st.button(label, key=f"columns_{label}", help=text, disabled=set(previous) == selected):
-        words = f"{label}: {how_many(len(selected), 'column')} are counts."
+        words = f"{label}: {how_many(len(selected), 'count column')}."
         session.draft.choose_columns(selected, words)
         taken_anew()
         st.rerun()

@@ -69,7 +69,7 @@ def _onward(draft: Draft) -> None:
     if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
         findings.doubts(artefacts.doubts, "below")
     if draft.knowledge is not None:
-        st.caption(f"Both follow the knowledge given on Train: {draft.knowledge}.")
+        st.caption(f"Search and fit follow the knowledge given on Train: {draft.knowledge}.")
 
 
 _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"

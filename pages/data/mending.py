@@ -119,7 +119,7 @@ def _history(draft: Draft) -> None:
         lines = [f"{number}. {plain(step.words)}" for number, step in enumerate(draft.steps, start=1)]
         earlier = [f"{how_many(len(lines) - _MOST_STEPS, 'earlier step')}, then"] if len(lines) > _MOST_STEPS else []
         st.markdown("**Changed since it was loaded**\n\n" + "\n".join([*earlier, *lines[-_MOST_STEPS:]]))
-        next_step = f"Takes again: {plain(draft.undone[0].words)}" if draft.undone else None
+        next_step = f"Repeats: {plain(draft.undone[0].words)}" if draft.undone else None
         with st.container(horizontal=True):
             _button("Undo the last step", "undo", session.draft.undo, not draft.steps)
             _button("Redo", "redo", session.draft.redo, not draft.undone, next_step)

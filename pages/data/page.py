@@ -12,7 +12,7 @@ if draft is None:
 else:
     intro.page_intro(
         "Data",
-        "One row per observation, one column per variable. You can undo every change below.",
+        "One row per observation, one column per variable. You can undo any change you make here.",
     )
 intro.missing_run()
 sources.cards()

@@ -73,14 +73,14 @@ def _suggestions(draft: Draft) -> None:
                 for at, change in enumerate(changes)
             ]
             chosen = {change.kind for change, is_ticked in zip(changes, boxes, strict=True) if is_ticked}
-        label = "Change all of this" if chosen == {change.kind for change in changes} else "Change what is ticked"
+        label = "Make all changes" if chosen == {change.kind for change in changes} else "Make the ticked changes"
         with st.container(horizontal=True):
             icon, refused = (
                 ":material/table_convert:",
                 [change.kind for change in changes if change.kind not in chosen],
             )
             arguments = (chosen, refused)
-            label = "Change it so" if len(changes) == 1 else label
+            label = "Make this change" if len(changes) == 1 else label
             st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
             _no("No, read it as it is", LAYOUT)
 

@@ -62,15 +62,13 @@ def panel(draft: Draft) -> None:
     faulty = draft_facts.faulty(draft)
     is_stop = any(faulty[position][0] for position in guesses if position in draft.columns)
     numbers = {position for position in guesses if position in draft.columns and not faulty[position][0]}
-    waits = " Until you decide, columns of whole numbers are counts." if numbers else ""
+    waits = " Until you decide, whole numbers are treated as counts." if numbers else ""
     are = plural(len(guesses), "One column does", f"{len(guesses):,} columns do")
     st.markdown(f"{STOPS if is_stop else WARNS} **{are} not look like counts.**{waits}")
     accepted = _ticked(draft, guesses)
     leaving = {*accepted} & {*draft.columns}
     if leaving:
-        st.caption(
-            f"{plain(_leave(draft, leaving))} A role other than count adjusts the others, or leaves a column out."
-        )
+        st.caption(f"{plain(_leave(draft, leaving))} With another role, a column is adjusted for or left out.")
     with st.container(horizontal=True):
         which = f"{len(accepted):,} of {len(guesses):,} guesses" if len(accepted) < len(guesses) else "all guesses"
         st.button(

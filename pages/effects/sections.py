@@ -48,7 +48,7 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         if answer.curve is not None:
             tail = f"{tail} {over_range(answer.curve, effect.on, *effect.do)}".strip()
         lines = [plain(head), *(f"- {plain(case)}" for case in cases)] if cases else [plain(f"{head} {tail}")]
-        st.markdown("\n".join(lines).replace(" %", "\u00a0%"))
+        st.markdown("\n".join(lines))
     verdict = refinement.verdict()
     if verdict.level == "poor":
         st.caption(f":material/help: {verdict.text} Read the effect as a hypothesis.")
@@ -60,7 +60,7 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         if answer.curve is not None:
             figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(refinement.run)), "effects_curve")
             st.caption(
-                f"The line: the mean over {rows} if every row had this value. Band: 90 %. Diamonds: your two values."
+                f"The line: the mean over {rows} if every row had this value. Band: 90%. Diamonds: your two values."
             )
         figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
     with right:
@@ -90,7 +90,7 @@ def _numbers(effect: Effect) -> None:
     columns = {
         "effect": text("Effect", help=help, width=146),
         "ratio": text("Ratio of means", help=define("effect interval"), width=130),
-        "difference": text("Difference", help="Of the means, with its 90 % interval.", width=130),
+        "difference": text("Difference", help="Of the means, with its 90% interval.", width=130),
     }
     frame = pd.DataFrame(rows, columns=list(columns))
     tables.show(
@@ -130,7 +130,7 @@ def assumed(refinement: Refinement) -> None:
     if note := evidence_words.removed(refinement.refined.notes):
         st.caption(f":material/info: {plain(note)}")
     st.caption(
-        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may be its shadow. "
+        ":material/info: Assumed: no hidden cause acts on two nodes. Where one does, an effect may only reflect it. "
         "Means are over rows of this table."
     )
     questions.signs(refinement.run)
@@ -189,9 +189,10 @@ def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
     figure.show(outcomes.drivers(rows, outcome), "effects_drivers", on_select=chosen)
     note = f"The first {outcomes.MOST} of {how_many(len(rows), 'node')}. " if len(rows) > outcomes.MOST else ""
     st.caption(
-        f"{note}Each node goes from its 10 % to its 90 % quantile, or if these are equal, between that value and the "
-        "median of the others; if the mean turns in between, between the two values where it differs most. Intervals: "
-        "90 %. Where a direction is not decided, a mark is the average over all compatible graphs, and its interval "
+        f"{note}Each node goes from its 10% to its 90% quantile. If these are equal, it goes between that value "
+        "and the median of its other values. If the mean turns in between, it goes between the values with the lowest "
+        "and the highest mean. Intervals: "
+        "90%. Where a direction is not decided, a mark is the average over all compatible graphs, and its interval "
         "covers both directions. Click a mark to ask about its node."
     )
     with st.expander("All of them, in numbers", icon=":material/table_rows:"):
@@ -201,7 +202,7 @@ def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         columns |= {
             name: column.TextColumn(label, help=define("compatible graphs")) for name, label in _DRIVER_GRAPHS.items()
         }
-        columns["shape"] = column.TextColumn("The mean", help="What it does from the 10 % to the 90 % quantile.")
+        columns["shape"] = column.TextColumn("The mean", help="What it does from the 10% to the 90% quantile.")
         name = f"{downloads.file_name(refinement.run)}_drivers.csv"
         facts = partial(about, refinement.run, "effects", outcome=outcome)
         csv = tables.Csv(
@@ -219,12 +220,12 @@ def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
 _DRIVER_NUMBERS = {
     "low_value": "From",
     "high_value": "To",
-    "mean_low": "Mean at from",
-    "mean_high": "Mean at to",
+    "mean_low": "Mean, from",
+    "mean_high": "Mean, to",
     "difference": "Difference",
     "rate_ratio": "Ratio",
-    "low": "5 %",
-    "high": "95 %",
+    "low": "5%",
+    "high": "95%",
 }
 _ROWS = "One row per node. Columns graphs_… are shares of the compatible graphs, not probabilities."
 _DRIVER_GRAPHS = {"graphs_more": "Graphs: more", "graphs_less": "Graphs: less", "graphs_none": "Graphs: no change"}

@@ -33,9 +33,9 @@ with top:
     sections.forest(contrasts, sections.of_arm(contrasts), margin)
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
-st.subheader("What it says of the graph", anchor=False)
+st.subheader("What the experiment says about the graph", anchor=False)
 if graph is None and not find_graph.progress(run):
-    st.caption("No graph yet: search for one on Graph, and each of its arrows is held against the experiment.")
+    st.caption("No graph yet: search for one on Graph, and each of its arrows is checked against the experiment.")
 elif graph is not None:
     sections.arrows(graph.edges, raw)
     sections.contexts(graph)

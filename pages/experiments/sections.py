@@ -58,15 +58,16 @@ def verdict(contrasts: pd.DataFrame, margin: float) -> None:
     changed, seem, same, unsure = (int(kinds.get(kind, 0)) for kind in KINDS)
     seeming = f" {seem:,} {plural(seem, 'seems', 'seem')} to have changed," if seem else ""
     st.markdown(
-        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} changed**,{seeming} "
-        f"{same:,} stayed within {margin:.0%}, {unsure:,} are too unsure to tell. {_surest(contrasts)}"
+        f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} "
+        f"show a change**,{seeming} "
+        f"{same:,} stayed within {margin:.0%}, {unsure:,} are too uncertain to tell. {_surest(contrasts)}"
     )
 
 
 def _surest(contrasts: pd.DataFrame) -> str:
     sure = contrasts[contrasts["changed"] & contrasts["low"].notna()]
     if sure.empty:
-        return "Nothing changed for sure."
+        return "No change is certain."
     surest = sure.iloc[0]
     return (
         f"The surest change: {plain(shown(surest['node'], 60))} at {surest['ratio']:.2f} times the controls "
@@ -90,7 +91,7 @@ def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
     if len(rows) > figures.MOST:
         st.caption(f"The surest {figures.MOST} of {len(rows):,} comparisons; all are in the table below.")
     st.caption(
-        "95 % intervals. *Changed*: false discovery rate at most 5 %. *Seems changed*: the interval excludes 1, but "
+        "95% intervals. *Changed*: false discovery rate at most 5%. *Seems changed*: the interval excludes 1, but "
         f"with so many comparisons or so few units that is not sure. Band: ± {margin:.0%}, which counts as the same."
     )
 
@@ -101,11 +102,11 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
         return
     verdict_rows = experiments.arrows(edges, contrasts)
     if verdict_rows.empty:
-        st.caption("No edge of the graph has an end that an arm of its own set.")
+        st.caption("No edge of the graph touches a node with an arm of its own.")
         return
     counted = verdict_rows["verdict"].value_counts()
     verdicts = series([f"**{counted[word]}** {word}" for word in VERDICTS if word in counted])
-    st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at what was set: {verdicts}.")
+    st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at nodes that were set: {verdicts}.")
     rows = pd.DataFrame(
         {
             "edge": [

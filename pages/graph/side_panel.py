@@ -102,7 +102,7 @@ def _summary(graph: nx.DiGraph, every: nx.DiGraph, visible: nx.DiGraph) -> str:
     """How many nodes have no edge or no line, and, if all directions are known, the sources and sinks; or empty."""
     alone, bare = (sum(1 for node in graph if node in of and of.degree(node) == 0) for of in (every, visible))
     facts = [f"{how_many(alone, 'node')} without edges"] if alone else []
-    facts += [f"{how_many(bare, 'node')} without a line"] if bare > alone else []
+    facts += [f"{how_many(bare, 'node')} without a drawn edge"] if bare > alone else []
     if (edges := graph.number_of_edges()) and graphs.directed(graph).number_of_edges() == edges:
         sources, sinks = (
             sum(1 for node in group if graph.degree(node)) for group in (graphs.sources(graph), graphs.sinks(graph))
@@ -195,7 +195,7 @@ def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> Non
     st.caption(f"Position {series(places)}, of {len(graph):,}; {kin}." if places else f"{kin[0].upper()}{kin[1:]}.")
     drawn = sum(edge in judged.edges for edge in (*visible.in_edges(node), *visible.out_edges(node)))
     if drawn < judged.degree(node):
-        st.caption(f"Drawn are {drawn} of its {how_many(judged.degree(node), 'edge')}, the strongest.")
+        st.caption(f"Only the strongest {drawn} of its {how_many(judged.degree(node), 'edge')} are drawn.")
     run, refined = view.placed.run, view.refinement.refined if view.refinement is not None else None
     evidence_panel.neighbours(graph, node, run, None if view.name == DISCO else refined)
     evidence_panel.neighbour_numbers(judged, node, _NUMBERS.get(view.name, evidence_panel.OF_REFINED))

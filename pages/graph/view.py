@@ -36,7 +36,7 @@ from pages.shared.widgets.names import code, shown
 _NO_CANDIDATES = pd.DataFrame(columns=[*PAIR, "ocs", "z", "frequency"]).astype(
     {"ocs": float, "z": float, "frequency": float}
 )
-_WORDS = {LIKELIHOOD: "Likelihood", DISCO: "DISCO", BOTH: "Either"}
+_WORDS = {LIKELIHOOD: "Likelihood search", DISCO: "DISCO fit", BOTH: "Either"}
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _agreed(view: View) -> str:
     if view.name == LIKELIHOOD:
         fitted = selectors.of_run(view.result).graph.to_undirected(as_view=True)
         agreeing = sum(fitted.has_edge(*edge) for edge in view.graph.edges)
-        return f"; DISCO joins {agreeing:,} of these pairs too"
+        return f"; the DISCO fit also links {agreeing:,} of these pairs"
     by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))
     return f": {by[BOTH]:,} by both methods, {by[LIKELIHOOD]:,} by likelihood alone, {by[DISCO]:,} by DISCO alone"
 

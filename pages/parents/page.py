@@ -12,7 +12,7 @@ from pages.shared.widgets import answers
 intro.page_intro(
     "Parents",
     "A node's possible parents are the nodes before it in the causal order. Each gets a score, Z. "
-    "Those that stand out by more than the threshold, τ_Z, are kept. Move it and the graph follows.",
+    "Those that stand out by more than the threshold, τ_Z, are kept. Move the threshold and the graph follows.",
 )
 run = intro.require_run()
 result = fit.current(run)

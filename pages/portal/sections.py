@@ -43,7 +43,7 @@ def lesson() -> None:
     st.info(
         f"**Without kangaroo rats, pocket mice are caught {mice['ratio']:.1f} times as often** ({mice['low']:.1f} to "
         f"{mice['high']:.1f}). **The control plots alone predict {mice['expected']:.1f} times.** Observation misses "
-        "the effect because on the controls kangaroo rats are never away for long: only 2 % of the plot-months are "
+        "the effect because on the controls kangaroo rats are never away for long: only 2% of the plot-months are "
         f"without them.{also}",
         icon=":material/school:",
     )
@@ -67,8 +67,8 @@ def experiment(species: tuple[str, ...]) -> None:
         figure.show(figures.forest(contrasts, MARGIN, several=False, names=names, title=title), "portal_forest")
         example = _example(chosen, species)
         st.caption(
-            f"{portal.compared(example['table'])} Intervals: 95 %, with plots as units. Grey band: "
-            f"within {100 * MARGIN:g} % of the controls, which counts as the same."
+            f"{portal.compared(example['table'])} Intervals: 95%, with plots as units. Grey band: "
+            f"within {100 * MARGIN:g}% of the controls, which counts as the same."
         )
         if row.button("Open on Experiments", icon=":material/science:", key="portal_open", help=_OPEN):
             group.open_one(example, QUICK, "experiments")
@@ -112,7 +112,7 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
             "**No graph from observations has an arrow from kangaroo rats that the experiment supports.**"
         )
     rows["experiment"] = list(map(_ratio, contrasts.itertuples()))
-    columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95 % interval.")
+    columns["experiment"] = text("Without kangaroo rats", help="Captures over those on the controls, 95% interval.")
     tables.show(rows, "Every species: the experiment, and the verdict on each graph's arrow", columns, max_height=400)
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 

@@ -229,9 +229,7 @@ def _take_file() -> None:
 def read_back() -> None:
     """An upload box for a design.json, which fills every control."""
     with st.expander("Open a design", icon=":material/file_open:"):
-        st.file_uploader(
-            "design.json, as saved on this page or by disco simulate", type=["json"], key=_FILE, on_change=_opened
-        )
+        st.file_uploader("design.json, as saved on this page", type=["json"], key=_FILE, on_change=_opened)
         if problem := st.session_state.get(_PROBLEM):
             st.error(plain(problem) + " The previous design is kept.", icon=":material/error:")
 

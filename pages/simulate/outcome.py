@@ -147,7 +147,7 @@ def sorting(result: Simulated) -> None:
     st.subheader("Baseline: sorting the columns", anchor=False)
     st.caption(
         "Share of the true edges that agree with the columns sorted from low to high (A_top). Sorted from high to low, "
-        "it is the rest to 100 %."
+        "it is 100% minus this share."
     )
     try:
         scores = metrics.controls(result.table, result.truth)
@@ -158,7 +158,7 @@ def sorting(result: Simulated) -> None:
     sides = {(words, side): share for name, words in _SORTS.items() for side, share in _sides(scores[name]).items()}
     (words, side), share = max(sides.items(), key=lambda item: item[1])
     st.markdown(
-        f"**Sorting {words.lower()}, {side}, agrees with {share:.0%}:** a method must beat this. Chance is 50 % in the "
+        f"**Sorting {words.lower()}, {side}, agrees with {share:.0%}:** a method must beat this. Chance is 50% in the "
         f"long run, but with {how_many(len(result.truth), 'edge')} one table may differ much."
     )
     box = st.expander("Why", icon=":material/scatter_plot:", key="sim_why", on_change="rerun")

@@ -117,7 +117,7 @@ def _experiment(current: form.Form) -> None:
         if current.intervention_kind == SHIFT:
             form.option("intervention_effect")
         else:
-            st.caption("The node has one value there: what 5 % or 95 % of the other rows are below, at random.")
+            st.caption("There the node has one value: its 5% or its 95% quantile in the other rows, at random.")
     if arms := len(chosen) or current.interventions:
         st.caption(f"Experiment: {how_many(arms, 'arm')} of {how_many(current.intervention_rows, 'row')}.")
 

@@ -25,8 +25,8 @@ def preset() -> None:
         "Preset",
         list(_PRESET_WORDS),
         _PRESET_WORDS.__getitem__,
-        "Tuned: a smaller, smoother network, without a second one, and a short schedule, and parents by the "
-        "agreement of the folds, in a small part of the time. Paper: every number as in the paper. Your choices of "
+        "Tuned: one smaller, smoother network, a short schedule, and parents by the agreement of the folds, in "
+        "a fraction of the time. Paper: every number as in the paper. Your choices of "
         "seed, folds, transform, boundary and criterion stay.",
     )
     settings = session.draft.settings()
@@ -88,7 +88,7 @@ def _planned_epochs(name: str) -> None:
     if planned > chosen:
         steps = getattr(draft.settings, f"{network}_steps")
         prefix = "at most " if network == "joint" else ""
-        st.caption(f"{chosen:,} asked; {prefix}{planned:,} will be made here, for {steps:,} steps.")
+        st.caption(f"{chosen:,} requested; {prefix}{planned:,} will run here, to reach {steps:,} steps.")
 
 
 def _differences(settings: Settings) -> list[str]:

@@ -27,7 +27,7 @@ def section(draft: Draft) -> None:
     knowledge = draft.knowledge
     with st.expander(f"Knowledge: {knowledge or 'none'}", icon=":material/account_tree:", key="knowledge_box"):
         st.markdown(
-            "Tiers (an order in time), required and forbidden edges. Order, edges and likelihood search follow them at "
+            "Tiers (an order in time), required and forbidden edges. Fit and likelihood search follow them at "
             "every step. The knowledge of a run cannot be changed later."
         )
         _fill(draft)

@@ -283,7 +283,7 @@ def test_evidence_that_decides_no_direction_settles_no_effect(nats, artefacts):
         some, none = answer.cases[0], answer.cases[-1]
         assert not some.is_none and none.is_none and 0.1 < none.share < 0.95
         assert answer.total.difference.low <= 0 <= answer.total.difference.high
-        assert "directions that are not decided" in in_words(answer) and "%" not in in_words(answer).replace("90 %", "")
+        assert "directions that are not decided" in in_words(answer) and "%" not in in_words(answer).replace("90%", "")
     ranked = drivers(fitted, "b").set_index("node")
     assert ((ranked["low"] <= 1) & (ranked["high"] >= 1)).all()  # none is called clear
     both = {("a", "b"): "class", ("c", "b"): "class"}

@@ -261,7 +261,7 @@ def test_rare_columns_are_counted_and_the_filter_shows_what_it_leaves_out():
     assert not any(found.key == "screen_out" for found in at.button)  # nothing would remain
     at.number_input(key=f"screen_mean_{key}").set_value(0.0).run()
     press(at, "Leave out 7 columns")
-    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2 % of rows" in draft_of(at).description
+    assert draft_of(at).columns == tuple(range(10)) and "above 0 in under 2% of rows" in draft_of(at).description
     press(at, "Undo the last step")
     assert draft_of(at).columns == tuple(range(17))
 

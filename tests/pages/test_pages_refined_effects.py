@@ -100,7 +100,7 @@ def test_an_open_direction_is_called_so():
     assert "**Direction:** not known. Only 1.50 nats for `" in said and "2 of 3 fits" in said
     assert "**Not available**: stability." in said and "of 10 bootstrap" not in said
     # Of ten tables, seven can show the edge, and five of these have it.
-    assert "71 % of the bootstrap tables" in evidence_words.repeats(run, {"bootstrap": 5 / 7, "folds": 1.0})
+    assert "71% of the bootstrap tables" in evidence_words.repeats(run, {"bootstrap": 5 / 7, "folds": 1.0})
 
 
 @pytest.mark.parametrize(

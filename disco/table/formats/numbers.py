@@ -3,7 +3,7 @@
 `1,418` alone may be 1418 or 1.418. An unambiguous number in the same file decides, such as `2,0` or `1,234,567`.
 Without one it is read as 1418, since a count has no decimals, and a note says so. `1.418` is read as it stands, and a
 note says that it may be 1418. In a file with both `1,046` and `1 046`, both are 1046. `1e+05` is a number
-among any of them. Percentages, such as `12,5 %`, lose their sign, whatever else the file holds.
+among any of them. Percentages, such as `12,5%`, lose their sign, whatever else the file holds.
 """
 
 import json
@@ -73,7 +73,7 @@ def detected(table: pa.Table) -> Marks:
 
 
 def with_percentages(table: pa.Table) -> pa.Table:
-    """The table with percentages in text as numbers, `12,5 %` as 12.5, and facts on their columns."""
+    """The table with percentages in text as numbers, `12,5%` as 12.5, and facts on their columns."""
     names = list[str]()
     for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type) and _any(table.column(index), "%"):
@@ -82,7 +82,7 @@ def with_percentages(table: pa.Table) -> pa.Table:
                 names.append(field.name)
                 table = table.set_column(index, pa.field(field.name, bare.type), bare)
     quoted = listed([f'"{name[:40]}"' for name in names], _NAMED)
-    notes = [*facts_of(table).get(NOTES, ()), f"Percent signs were left out in {quoted}: 50 % is 50."]
+    notes = [*facts_of(table).get(NOTES, ()), f"Percent signs were left out in {quoted}: 50% is 50."]
     new_facts = {NOTES.encode(): json.dumps(notes), PERCENTS: json.dumps(names)}
     return table.replace_schema_metadata({**(table.schema.metadata or {}), **new_facts}) if names else table
 

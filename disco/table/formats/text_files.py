@@ -35,7 +35,7 @@ _OF_ONE = re.compile(  # the names in a sample's file of salmon, kallisto, RSEM
 _COUNTED = ("NumReads", "est_counts", "expected_count", "unstranded")
 _MEASURED = re.compile(r"(fpkm|rpkm|tpm|cpm)", re.IGNORECASE)  # next to counts
 _UNCOUNTED = re.compile(rb"Gene ID\tGene Name\t[^\n]*Coverage\tFPKM\tTPM\s")
-_NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are no counts: its script prepDE.py writes counts."
+_NO_COUNTS = " holds the coverage, FPKM and TPM of StringTie, which are not counts: its script prepDE.py writes counts."
 _LEAST_COMMON = 0.5  # share of the names that are in all files, if the files are joined
 _MOST_TRIED = 3  # files with which all are compared, to find the ones that differ
 
@@ -113,7 +113,7 @@ def _read(archive: Archive, name: str, reading: Reading) -> tuple[pa.Table, bool
             raise NotATable(_NO_COUNTS)
         return _parsed(data, reading), bool(_OF_STAR.match(data))
     except NotATable as reason:
-        raise NotATable(f", {printable_end(name)}{reason} If it is no table of counts, leave it out.") from None
+        raise NotATable(f", {printable_end(name)}{reason} If it is not a table of counts, leave it out.") from None
 
 
 def _parsed(data: bytes, reading: Reading) -> pa.Table:

@@ -133,8 +133,8 @@ def _kind(run: Run, refined: Refined, node: str) -> None:
             figure.show(fitted_model.kind(kind), "refined_kind")
             st.caption(
                 "The fitted distribution at rows with a middle mean, beside the nearest shapes with the same mean. "
-                "Distance: the divergence in nats, averaged over all rows. From "
-                f"0.01 on, the node is said to have none of these shapes. {ASSUMED}"
+                "Distance: the divergence in nats, averaged over all rows. At "
+                f"0.01 or more, the node counts as having none of these shapes. {ASSUMED}"
             )
 
 
@@ -165,7 +165,7 @@ def worst(refined: Refined) -> None:
         few = f"{len(poor):,} of {how_many(len(nodes), 'node')} {plural(len(poor), 'is', 'are')} poorly fitted"
         st.warning(f"**{few}: the arrows there are hypotheses.** {sentence}", icon=":material/rule:")
         return
-    st.caption(f":material/warning: {sentence} An arrow would be a hypothesis.", help=_WRONG)
+    st.caption(f":material/warning: {sentence} Any arrow is a hypothesis.", help=_WRONG)
 
 
 def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:

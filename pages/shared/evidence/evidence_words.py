@@ -81,7 +81,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
     strength = next(word for bound, word in STRENGTHS.items() if gain >= bound)
     doubt = ""
     if refined.found.artefacts:
-        doubt = " Something else than a cause may join them: see the warning on top of the page."
+        doubt = " Something other than a cause may join them: see the warning at the top of the page."
     elif refined.nodes is not None and not is_of_kind(refined.nodes):
         doubt = f" But the model fits {MOST_MISFIT:.0%} or more of the columns poorly."
     return f"**Joined:** {strength} evidence.{doubt}"
@@ -95,7 +95,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
-        return f"**Direction:** {is_sure} by the fewer rules of an older version. Search again."
+        return f"**Direction:** {is_sure}, by an older version with fewer rules. Search again."
     need, poor = asked(row, nodes, bound), len(missed(nodes))
     lead = least_lead(bound, row["gain_nats"], run.shape[0])
     joined = bound if row.get("rule", FREE) != FREE else SURER * bound
@@ -139,7 +139,7 @@ def _despite_artefact(row: dict[str, Any]) -> str:
     nats, ends = float(row["direction_nats"]), (code(row["parent"]), code(row["child"]))
     arrow = " → ".join(ends[::-1] if nats < 0 else ends)
     leading = "" if math.isnan(nats) else f"{number(abs(nats))} nats for {arrow}, but "
-    text = f"{leading}something in the table creates edges: see the warning on top of the page."
+    text = f"{leading}something in the table creates edges: see the warning at the top of the page."
     return f"{text[0].upper()}{text[1:]}"
 
 

@@ -41,7 +41,7 @@ def section(run: Run, refinement: Refinement | None) -> None:
             machine.once(machine.compiled, machine.PREPARING, partial(_draw, run, with_rows=True))
         else:
             _draw(run, with_rows=False)
-            st.caption("`disco next RUN` also predicts how many rows each experiment needs.")
+            st.caption("With this many edges, the rows that each experiment needs are not predicted.")
 
 
 def _draw(run: Run, with_rows: bool) -> None:

@@ -91,8 +91,8 @@ def _once_read(run: Run, draw: Callable[[], None]) -> None:
 _CHOICE = "shared_ties"
 _MOST = 4  # signs said beside the graph
 _HELP = (
-    "Pairs of nodes without an edge that still go along with each other more than the graph explains, at a false "
-    "discovery rate of 10 %. Where an edge joins two nodes, a hidden cause of both leaves no trace."
+    "Pairs of nodes without an edge that still vary together more than the graph explains, at a false "
+    "discovery rate of 10%. Where an edge joins two nodes, a hidden cause of both leaves no trace."
 )
 
 
@@ -111,7 +111,7 @@ def with_ties(refinement: Refinement, graph: nx.DiGraph, key: str) -> nx.DiGraph
     result = _signs(run).result
     st.session_state[key] = switches.get(run.id, result is not None and bool(result.ties["tied"].any()))
     st.toggle(
-        "Show pairs that a hidden cause may tie",
+        "Show pairs that may share a hidden cause",
         key=key,
         help=_HELP,
         on_change=lambda: switches.update({run.id: st.session_state[key]}),

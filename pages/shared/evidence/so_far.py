@@ -34,11 +34,11 @@ _STAGES = {  # that may be ended: what each does to the edges, by whether it was
         "that it does not support go.",
         True: ", the graph of the result. Its evidence ends here.",
     },
-    "bootstrap": dict.fromkeys((False, True), ", the graph of the result. Its edges are now looked for on other rows."),
+    "bootstrap": dict.fromkeys((False, True), ", the graph of the result. Its edges are now sought in resampled rows."),
 }
 _STOP_HELP = (
-    "During the search: ends it with this graph, whose evidence is computed then. A longer search may find a better "
-    "graph. After it: ends the evidence. Edges without it count as undecided."
+    "During the search: stops it and computes the evidence for this graph. A longer search may find a better "
+    "graph. After that: skips the rest of the evidence. Edges without evidence count as undecided."
 )
 
 
@@ -57,7 +57,7 @@ def _live(run: Run, height: int) -> None:
     row = st.container(horizontal=True, vertical_alignment="center")
     text, words = row.container(width="stretch"), _STAGES.get(status.stage) if status.state == "running" else None
     is_off = words is None or refining.is_ending(run, status)
-    label = "End the evidence" if status.stage == "evidence" else "Stop here"
+    label = "Skip the rest" if status.stage == "evidence" else "Stop here"
     if row.button(label, icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.caught():
             refining.stop_here(run, status)

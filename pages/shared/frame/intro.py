@@ -32,9 +32,9 @@ _HEADS = {
         "poor": "The threshold hardly separates the scores",
     },
     "directions": {
-        "sure": "Directions: mostly known",
-        "guess": "Directions: partly known",
-        "poor": "Directions: hardly known",
+        "sure": "Directions: mostly decided",
+        "guess": "Directions: partly decided",
+        "poor": "Directions: mostly open",
     },
     "edges": {"poor": "Very few edges"},
 }
@@ -62,7 +62,7 @@ def artefacts(run: Run) -> bool:
     """Draw what in a run's table creates edges, while it stands, what was dismissed, and doubts; whether any stands."""
     artefacts_of_run = runs.artefacts.of(run)
     if artefacts_of_run.due:
-        st.caption(":material/hourglass_top: Common causes are looked for after the search. Directions wait for this.")
+        st.caption(":material/hourglass_top: Hidden causes are checked last. Until then, no direction is decided.")
 
     def dismiss(kind: str, why: str) -> None:
         refined.dismiss(run, {kind: why})
@@ -111,8 +111,8 @@ def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | 
 
 _BY_LIKELIHOOD = (
     "**It means:** the model of the counts fits better with it, by more than its parameters cost: given the child's "
-    "other parents, the distribution of the child changes with the parent. It has a head if the reversed edge fits "
-    "clearly worse, also under simpler assumptions. Without a head, the counts do not tell its direction."
+    "other parents, the distribution of the child changes with the parent. The edge has a head if its reverse fits "
+    "clearly worse, also under simpler assumptions. Without a head, its direction is not decided."
 )
 _BY_DISCO = (
     "**It means:** given the causal order found, raising the parent by one level changes the log odds that the child "

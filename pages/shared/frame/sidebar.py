@@ -48,7 +48,7 @@ _LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\((?!https?:)[^)]*\)")  # 
 @st.dialog("About DISCO", width="large")
 def _about() -> None:
     """The version, the paper to cite, and the documents."""
-    st.markdown(f"**DISCO {__version__}** finds causes in tables of counts. Apache License 2.0. Please cite:")
+    st.markdown(f"**DISCO {__version__}** looks for causes in tables of counts. Apache License 2.0. Please cite:")
     st.code(CITATION, language=None, wrap_lines=True)
     texts = [path.read_text(encoding="utf-8").partition("\n") for path in sorted(GLOSSARY.parent.glob("*.md"))]
     documents = {first.strip("# "): text for first, _, text in texts}

@@ -14,7 +14,7 @@ from pages.shared.result import contrasted
 from pages.shared.result.refinement import Refinement
 from pages.shared.widgets.names import bullets, code
 
-_NONE = "No node was found on which it acts."
+_NONE = "No node that it acts on was found."
 
 
 def names(run: Run) -> list[str]:
@@ -50,7 +50,7 @@ def details(refinement: Refinement) -> bool:
         return False
     st.markdown(f"##### {code(name)}")
     is_random = refinement.run.roles.columns[name] == ("context", RANDOMISED)
-    by_chance = " Its levels were assigned by chance, so what it changes it causes." if is_random else ""
+    by_chance = " Its levels were assigned by chance, so it causes what it changes." if is_random else ""
     st.caption(f"A context: no node acts on it.{by_chance}")
     effects = acts[name]
     st.markdown(f"**Acts on** ({how_many(len({child for child, _ in effects}), 'node')})" if effects else _NONE)

@@ -39,4 +39,4 @@ def lacking(refinement: Refinement, context: str = "", node: str = "") -> str:
     if not levels:
         return ""
     arms = [f"{code(to)} with {code(of)} ({how_many(count, 'arm')})" for (of, to), count in levels.items()]
-    return f"Changed, without an edge in the graph: {series(arms)}. No edge is not no effect: {_WHY}."
+    return f"Changed, without an edge in the graph: {series(arms)}. Effects need not have an edge: {_WHY}."

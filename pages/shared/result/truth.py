@@ -236,7 +236,7 @@ def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     row.metric("F1", number(met.f1), width=wide, help=define("F1"))
     row.metric("SHD", met.shd, width=wide, help=define("SHD"))
     if undecided := sum(not has_direction(numbers) for *_, numbers in graph.edges(data=True)):
-        st.caption(f"These count {how_many(undecided, 'open direction')} as the best graph has them.")
+        st.caption(f"Here, {how_many(undecided, 'open direction')} count as in the best graph.")
     controls_line(comparison)
 
 
@@ -248,8 +248,8 @@ def controls_line(comparison: TruthComparison) -> None:
     whose = "the order of the likelihood search" if comparison.ocs.empty else "DISCO's order"
     limit = "" if comparison.a_top == 1 else ", and no graph along it can find more"
     st.caption(
-        f"A_top: {whose} has {100 * comparison.a_top:.3g}% of the true edges in the right direction"
-        f"{limit}. Sorting the columns has {sorts}."
+        f"A_top: {whose} puts the parent first in {100 * comparison.a_top:.3g}% of the true edges"
+        f"{limit}. Sorting the columns gives {sorts}."
     )
 
 

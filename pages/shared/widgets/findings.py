@@ -69,7 +69,7 @@ def doubts(findings: Sequence[Finding], where: str) -> None:
     if findings:
         words, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
         words += [f"And {remaining:,} more."] if remaining > 0 else []
-        count = how_many(len(findings), "doubt")
+        count = how_many(len(findings), "caveat")
         st.caption(f"{WARNS} **{count}:** {' '.join(words)} See *Quality of the counts* {where}.")
 
 

@@ -61,7 +61,7 @@ def search_line(trial: Slow[Trial], choice: Choice) -> None:
 
 def _takes(choice: Choice, trial: Trial) -> None:
     low, high = trial.range(choice)
-    words = [f":material/timer: The search takes about **{about(low, high)}** while this machine is as busy as now."]
+    words = [f":material/timer: The search takes about **{about(low, high)}** at this machine's present load."]
     if high > LONG_SECONDS:
         words.append(SHORTER if choice.bootstrap + choice.folds == 0 else f"{SHORTER} {_QUICK_FIRST}")
     st.caption(" ".join(words))
@@ -197,7 +197,7 @@ def time_of(draft: Draft) -> None:
 def _time(draft: Draft) -> None:
     with contextlib.suppress(InputError):  # Train reports it
         forecast = estimate(len(draft.table), len(draft.columns), draft.settings)
-        st.caption(f":material/timer: The fit after it takes about **{about(forecast.low, forecast.high)}**.")
+        st.caption(f":material/timer: The fit that follows takes about **{about(forecast.low, forecast.high)}**.")
 
 
 def _show(forecast: Estimate, presets: Sequence[tuple[str, Estimate]]) -> None:

@@ -59,7 +59,7 @@ def ranking(
         showgrid=False,
         title=None,
     )
-    title = f"The place is clear for {how_clear(clarity)}"
+    title = f"The position is clear for {how_clear(clarity)}"
     return theme.titled(fig, title, height=110 + ROW * len(positions), legend=False)
 
 

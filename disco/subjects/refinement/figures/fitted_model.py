@@ -55,7 +55,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     """The child's mean as a function of one parent (`Model.curve`), beside the observed means (`binned`).
 
     The curve sets the parent to each of its counts in every row, does not change the row's other parents, and averages
-    the child's mean over the rows. Its 95 % band is pointwise and conditional on the graph. The discs are the child's
+    the child's mean over the rows. Its 95% band is pointwise and conditional on the graph. The discs are the child's
     plain means over the rows with each count, larger for more rows. Discs and curve differ if the parents are
     correlated, because for the discs the other parents vary too. `unit` is the parent's unit: count, level or rate; the
     child has levels too, or counts.
@@ -68,7 +68,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
         fillcolor=BAND,
         mode="lines",
         line={"width": 0},
-        name="95 % band",
+        name="95% band",
         hoverinfo="skip",
     )
     size = 5 + 17 * np.sqrt(observed["rows"] / observed["rows"].max())
@@ -97,7 +97,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
 
 
 def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
-    """What the child's mean does over the middle 90 % of the rows of a `Model.curve`; `say` escapes a name."""
+    """What the child's mean does over the middle 90% of the rows of a `Model.curve`; `say` escapes a name."""
     middle = _middle(curve)
     form, values, means = shape_of(middle), middle["value"].to_numpy(), middle["mean"].to_numpy()
     start = f"Where {say(parent)} goes from {values[0]:.3g} to {values[-1]:.3g}, the mean of {say(child)}"
@@ -119,7 +119,7 @@ def joint_words(curve: pd.DataFrame, parent: str, child: str, neighbour: str, sa
 
 
 def _middle(curve: pd.DataFrame) -> pd.DataFrame:
-    """The points of a response curve between which the middle 90 % of the rows lie."""
+    """The points of a response curve between which the middle 90% of the rows lie."""
     share = curve["rows"].cumsum() / curve["rows"].sum()
     first, last = (int(np.searchsorted(share, cut)) for cut in (0.05, 0.95))
     return curve.iloc[first : last + 1].rename(columns={"count": "value"})
