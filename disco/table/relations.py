@@ -176,8 +176,9 @@ def _untied(ranks: np.ndarray) -> float:
 
     Thus it also agrees for 0/1 columns, which have hardly any rows but those with both 0 and those with both 1.
     """
-    pairs = pd.DataFrame(ranks)
-    compared = pairs[pairs.groupby([0, 1]).cumcount() < pairs.value_counts().iloc[:2].iloc[-1]]
+    _, pair, times = np.unique(ranks[:, 0] + 1j * ranks[:, 1], return_inverse=True, return_counts=True)
+    tied = np.flatnonzero(pair == times.argmax())
+    compared = pd.DataFrame(np.delete(ranks, tied[np.sort(times)[-2:][0] :], axis=0))
     return float(compared.corr("spearman").fillna(0).iloc[0, 1]) if len(compared) >= _LEAST_ROWS else 0.0
 
 
