@@ -105,10 +105,10 @@ def tidied(
 
     A kind may recur, as totals of rows that were columns before.
     """
-    refused, times, made = {*KINDS} - {*kinds}, Counter[str](), tuple[Edit, ...]()
+    refused, times, edits = {*KINDS} - {*kinds}, Counter[str](), tuple[Edit, ...]()
     looked = {} if looked is None else looked
-    while (finding := suggestion(table, refused, spared, looked.setdefault(made, {}))) is not None:
-        table, made = applied(table, finding.edits), (*made, *finding.edits)
+    while (finding := suggestion(table, refused, spared, looked.setdefault(edits, {}))) is not None:
+        table, edits = applied(table, finding.edits), (*edits, *finding.edits)
         times[finding.kind] += 1
         if finding.kind in (GENES, VARIABLES, SIGHTINGS) or times[finding.kind] == _MOST_TIMES:
             refused |= {finding.kind}
