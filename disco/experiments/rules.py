@@ -48,10 +48,7 @@ _SHORT = {  # of a rule: contrasts by kind
         f"of at most {100 * SURE:g}%, or a change {math.exp(SUPPORT):.0f} times likelier if one acts on the other."
     ),
     SEEMS: 'Setting "{parent}" seems to have changed "{child}" ({ratio} times). More rows per arm would help.',
-    SAME: (
-        'Setting "{parent}" left "{child}" the same within the margin. A rule for arrows needs more: the controls must '
-        "clearly predict a change."
-    ),
+    SAME: 'Setting "{parent}" left "{child}" as it was. A rule for arrows needs more: controls that predict a change.',
 }
 
 

@@ -22,7 +22,7 @@ from disco.subjects.comparison.compared import MethodsRequest, asked
 from disco.subjects.fit.forecast import about, crowding
 from disco.words import duration, how_many
 from disco.work import jobs
-from pages.compare.comparison import Compared, is_adjusted, uses_roles
+from pages.compare.comparison import Compared
 from pages.shared import session
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import errors, tables
@@ -84,7 +84,7 @@ def _choose(run: Run, comparison: Compared) -> None:
         "order depends on the family.",
     ):
         begin(run, {name: changed[name] for name in _ODS}, limit)
-    _tell(run, chosen, seconds)
+    _tell(comparison, chosen, seconds)
 
 
 def _picked(run: Run, comparison: Compared) -> list[str]:
@@ -114,9 +114,8 @@ def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
     usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
     is_new = name not in comparison.done and not comparison.repeats(name)
-    if name == _FIT:
-        is_new &= seconds <= fit_start.LONG_SECONDS and all_results.FITTED not in comparison.done
-    is_usual = method.installed and name in usual and is_new
+    is_long = name == _FIT and (all_results.FITTED in comparison.done or seconds > fit_start.LONG_SECONDS)
+    is_usual = method.installed and name in usual and is_new and not is_long
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",
         disabled=not method.installed,
@@ -136,12 +135,12 @@ def _missing(method: Method, run_has: dict[str, bool]) -> str:
     return f" It does not use this run's {' and '.join(unused)}." if unused else ""
 
 
-def _tell(run: Run, chosen: list[str], seconds: float) -> None:
+def _tell(comparison: Compared, chosen: list[str], seconds: float) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    ignoring = {name for name in chosen if is_adjusted(run) and not uses_roles(name)}
-    names = " · ".join(f"{plain(METHODS[name].label)}{' (not adjusted)' * (name in ignoring)}" for name in chosen)
+    marks = dict.fromkeys(comparison.unadjusted(chosen), " (not adjusted)")
+    names = " · ".join(f"{plain(METHODS[name].label)}{marks.get(name, '')}" for name in chosen)
     st.caption(
         f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "
         "seconds to start each. You can leave the page or close the tab meanwhile."

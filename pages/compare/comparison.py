@@ -1,7 +1,7 @@
 """The methods that have ended on a run's table, loaded once, and those shown. Owns the keys `compare_shown_…`."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,16 +26,6 @@ _SEARCH = "refined"  # the method that searches as the run's refinement does
 _NOTE = "Its time covers all its threads, on its device, over all attempts."
 
 
-def is_adjusted(run: Run) -> bool:
-    """Whether a run's roles adjust its results: for covariates, contexts, exposure or groups."""
-    return run.adjustment is not None and not run.adjustment.is_only_arms
-
-
-def uses_roles(name: str) -> bool:
-    """Whether a result is adjusted if the run's roles say so: the run's own, and those of some methods."""
-    return name in OWN or (name in METHODS and METHODS[name].roles)
-
-
 @dataclass(frozen=True)
 class Compared:
     """A run's own fit and refinement, then every method that has ended on its table, by group; read only."""
@@ -56,6 +46,13 @@ class Compared:
     def repeats(self, name: str) -> bool:
         """Whether a method is the search that refined the run: its result would count twice."""
         return name == _SEARCH and all_results.REFINED in self.done
+
+    def unadjusted(self, names: Collection[str]) -> list[str]:
+        """The methods among these that cannot use the roles for which the run's own results are adjusted."""
+        adjustment = self.run.adjustment
+        if adjustment is None or adjustment.is_only_arms:
+            return []
+        return [name for name in names if name not in OWN and not getattr(METHODS.get(name), "roles", False)]
 
     @cached_property
     def known(self) -> TruthComparison | None:

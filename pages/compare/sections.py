@@ -15,7 +15,7 @@ from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, plural, series
-from pages.compare.comparison import OWN, Compared, group, heading, is_adjusted, label, uses_roles
+from pages.compare.comparison import OWN, Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import canvas, downloads, paired
 from pages.shared.result import truth
@@ -188,7 +188,6 @@ def methods_table(comparison: Compared, against_truth: TruthComparison | None) -
         key="compare_methods",
         placeholder="–",
     )
-    _not_adjusted(comparison)
     _notes(comparison)
     if against_truth is None:
         _unranked(comparison)
@@ -201,18 +200,12 @@ def _rounded(seconds: float) -> float:
     return round(seconds, 2) if seconds < 1 else float(f"{seconds:.2g}")
 
 
-def _not_adjusted(comparison: Compared) -> None:
-    """Name the methods that cannot use roles, beside results that are adjusted."""
-    names = [name for name in comparison.done if not uses_roles(name)]
-    if names and is_adjusted(comparison.run):
-        unadjusted = series([plain(label(name)) for name in names])
-        st.caption(
-            f":material/warning: **Not adjusted**, without use of roles: {unadjusted}. Some of these edges may come "
-            "from what the others are adjusted for."
-        )
-
-
 def _notes(comparison: Compared) -> None:
+    if names := comparison.unadjusted(comparison.done):
+        st.caption(
+            f":material/warning: **Not adjusted:** {series([plain(label(name)) for name in names])}, without use of "
+            "the roles. Some of these edges may come from what the others are adjusted for."
+        )
     failed = [result for result in comparison.ended if result.error]
     if failed:
         st.markdown("\n".join(f"- **{plain(label(result.method))}**: {plain(result.error)}" for result in failed))

@@ -2,6 +2,7 @@
 
 import contextlib
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -107,18 +108,16 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
     counted = verdict_rows["verdict"].value_counts()
     verdicts = series([f"**{counted[word]}** {word}" for word in VERDICTS if word in counted])
     st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at nodes that were set: {verdicts}.")
+    marks = np.where(verdict_rows["verdict"] == OPEN, " — ", " → ")
     rows = pd.DataFrame(
         {
-            "edge": [
-                f"{row.parent} {'—' if row.verdict == OPEN else '→'} {row.child}" for row in verdict_rows.itertuples()
-            ],
+            "edge": verdict_rows["parent"] + marks + verdict_rows["child"],
             "verdict": verdict_rows["verdict"],
             "why": verdict_rows["why"],
         }
     )
     text = st.column_config.TextColumn
-    words = {"verdict": text("Verdict on the arrow"), "why": text("Why", width="large")}
-    config = {"edge": text("Edge", pinned=True), **words}
+    config = {"edge": text("Edge", pinned=True), "verdict": text("On the arrow"), "why": text("Why", width="large")}
     tables.show(
         rows, "Edges of the graph at nodes that were set, with the verdict of the experiment", config, max_height=320
     )

@@ -125,8 +125,8 @@ _CLAIM = (
 
 
 def _claim(edge: pd.Series) -> str:
-    arrow = "→ " if edge["parent"] == portal.KANGAROO_RATS else "← "
-    return f"{arrow if edge['verdict'] != OPEN else ''}{edge['verdict']}"
+    arrow = "" if edge["verdict"] == OPEN else "→ " if edge["parent"] == portal.KANGAROO_RATS else "← "
+    return f"{arrow}{edge['verdict']}"
 
 
 def _short(name: str) -> str:

@@ -272,9 +272,8 @@ def test_what_falls_short_of_a_rule_is_called_what_the_contrasts_call_it(kind):
     row = {"arm": "b", "node": "c", "targets": ("b",), "ratio": 2.0, "q_value": 0.03, "acts_nats": 0.0, "kind": kind}
     frame = pd.DataFrame([row]).assign(changed=kind == CHANGED, excluded=False, moved=True)
     found = arrows(pd.DataFrame([("b", "c"), ("c", "b")], columns=["parent", "child"]), frame)
-    words = {CHANGED: "changed", SEEMS: "seems to have changed", SAME: "left", UNSURE: "too uncertain"}[kind]
-    assert set(found["verdict"]) == {CANNOT_SAY} and found["why"].str.contains(words).all()
-    assert found["why"].str.contains("A rule for arrows needs more").all() == (kind in (CHANGED, SAME))
+    words = {CHANGED: "changed .*A rule for arrows needs more", SEEMS: "seems to have changed", SAME: "left "}
+    assert found["why"].str.contains(words.get(kind, "too uncertain")).all() and {*found["verdict"]} == {CANNOT_SAY}
 
 
 def test_an_interval_that_excludes_one_seems_a_change():

@@ -164,10 +164,7 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     missed = alone.having(misfit=found.nodes.assign(misfit_nats=5.0, is_poor=True))
     poor = verdicts.of_refinement(lower.having(misfit=missed.nodes), BOUND)
     assert poor.level == "poor" and poor.text.endswith(said)
-    assert (
-        level(missed) == "poor"
-        and "All 7 nodes are poorly fitted (10% or more)." in verdicts.of_refinement(missed, BOUND).text
-    )
+    assert level(missed) == "poor" and "All 7 nodes are poorly" in verdicts.of_refinement(missed, BOUND).text
     assert verdicts.of_refinement(missed, BOUND).advice.endswith("No direction is decided.")
     for sources, fixed in (
         (["knowledge"] * 2, "2 of 6 directions are known: 2 by knowledge."),

@@ -91,8 +91,9 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
     nats, robust = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
-    arrow = f"{code(row['parent'])} → {code(row['child'])}"
-    costs = f"{nats[0].upper()}{nats[1:]} nats for {arrow}"
+    arrow, back = (f"{code(row[a])} → {code(row[b])}" for a, b in (("parent", "child"), ("child", "parent")))
+    lead = float(row["direction_nats"])
+    costs = f"{number(abs(lead))} nats for {back if lead < 0 else arrow}" if lead == lead else "No direction evidence"
     if nodes is None:
         is_sure = "known" if row["decided"] else "not known"
         return f"**Direction:** {is_sure}, by an older version with fewer rules. Search again."
@@ -103,7 +104,7 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     sentences = {
         Reason.KNOWN: "It allows only this direction.",
         Reason.SHOWN: "It holds whatever is hidden.",
-        Reason.ARTEFACT: _despite_artefact(row),
+        Reason.ARTEFACT: f"{costs}, but something in the table creates edges: see the warning at the top of the page.",
         Reason.UNAVAILABLE: "The direction evidence is not computed.",
         Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
@@ -132,15 +133,6 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     if rule in sources:
         return f"**Direction:** known from {sources[rule]}. {sentences[rule]}"
     return f"**Direction:** not known. {sentences[rule]} {_SETTLE}"
-
-
-def _despite_artefact(row: dict[str, Any]) -> str:
-    """Which direction the evidence favours, and that something in the table creates edges."""
-    nats, ends = float(row["direction_nats"]), (code(row["parent"]), code(row["child"]))
-    arrow = " → ".join(ends[::-1] if nats < 0 else ends)
-    leading = "" if math.isnan(nats) else f"{number(abs(nats))} nats for {arrow}, but "
-    text = f"{leading}something in the table creates edges: see the warning at the top of the page."
-    return f"{text[0].upper()}{text[1:]}"
 
 
 def breakdown(run: Run, refined: Refined, row: dict[str, Any]) -> pd.DataFrame:

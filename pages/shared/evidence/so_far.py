@@ -19,16 +19,12 @@ from pages.shared.widgets import errors
 
 _PLACES = "so_far"  # the places of a run's nodes, by run
 _SECONDS = 1.5
-_ENDED = ". The search ends with this graph."
+_SEARCHING = {
+    "prior": ", a first quick search. Then effect sizes are fitted to the table, and weak edges may go.",
+    "search": ", the best graph so far. Searches from other orders add and remove edges; no direction is decided yet.",
+}
 _STAGES = {  # that may be ended: what each does to the edges, by whether it was told to end
-    "prior": {
-        False: ", a first quick search. Then effect sizes are fitted to the table, and weak edges may go.",
-        True: _ENDED,
-    },
-    "search": {
-        False: ", the best graph so far. Searches from other orders add and remove edges; no direction is decided yet.",
-        True: _ENDED,
-    },
+    **{stage: {False: words, True: ". The search ends with this graph."} for stage, words in _SEARCHING.items()},
     "evidence": {
         False: ", the graph of the result. Evidence so far: {done:,} of {total:,} edges, the strongest first. Edges "
         "that it does not support go.",
@@ -61,7 +57,8 @@ def _live(run: Run, height: int) -> None:
     if row.button(label, icon=":material/flag:", key="stop_here", disabled=is_off, help=_STOP_HELP):
         with errors.caught():
             refining.stop_here(run, status)
-    state = ", the best graph so far." if words is None else words[refining.is_ending(run, status)]
+    first = ", a first look with linear models." if status.active else ", the best graph so far."
+    state = first if words is None else words[refining.is_ending(run, status)]
     there = f"**{how_many(len(result.edges), 'edge')}** among {how_many(len(result.nodes), 'node')}"
     text.markdown(f":material/progress_activity: {there}{state.format(done=status.done, total=status.total)}")
     is_estimated = status.stage != "bootstrap" and (status.stage != "evidence" or status.done < status.total)
