@@ -32,8 +32,7 @@ from pages.shared.work import fit_start
 
 Options = dict[str, dict[str, Any]]
 
-_FIT = "disco"
-_USUAL = ("refined", _FIT, "boss", "ods-poisson")
+_USUAL = ("refined", "disco", "boss", "ods-poisson")
 _BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
@@ -114,7 +113,7 @@ def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
     usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
     is_new = name not in comparison.done and not comparison.repeats(name)
-    is_long = name == _FIT and (all_results.FITTED in comparison.done or seconds > fit_start.LONG_SECONDS)
+    is_long = name == "disco" and (all_results.FITTED in comparison.done or seconds > fit_start.LONG_SECONDS)
     is_usual = method.installed and name in usual and is_new and not is_long
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",

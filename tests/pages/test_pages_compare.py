@@ -104,8 +104,7 @@ def test_what_cannot_use_the_runs_roles_is_marked_beside_the_choice_and_the_resu
     app = opened(run, PAGE)
     chosen = next(one.value for one in app.caption if "chosen: " in one.value)
     assert "**DISCO · refinement · ODS, Poisson (not adjusted)**" in chosen and "use of the roles" not in texts(app)
-    app = opened(give(run, "good", [], order=run.nodes), PAGE)
-    assert "**Not adjusted:** the good one, " in texts(app)
+    assert "**Not adjusted:** the good one, " in texts(opened(give(run, "good", [], order=run.nodes), PAGE))
 
 
 def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
