@@ -92,10 +92,10 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     bounds = [
         f"{word} {value:g}{unit}"
         for word, value, unit, usual in (
-            ("above 0 in under", prevalence, " % of rows", 0),
+            ("above 0 in under", prevalence, "% of rows", 0),
             ("mean under", mean, "", 0),
             ("variance under", variance, "", 0),
-            ("same value in over", commonest, " % of rows", 100),
+            ("same value in over", commonest, "% of rows", 100),
         )
         if value != usual
     ]

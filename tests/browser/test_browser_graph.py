@@ -233,7 +233,7 @@ def test_in_a_narrow_window_what_is_picked_comes_right_under_the_graph(page, add
     page.set_viewport_size({"width": 800, "height": 1000})
     page.goto(f"{address}/graph?run={run.id}")
     rail = page.locator(".st-key-graph_rail")
-    expect(rail.get_by_text("Show the likelier ends")).to_be_visible()
+    expect(rail.get_by_text("Show the likelier direction")).to_be_visible()
     settled(page)
     script = """rail => rail.getBoundingClientRect().bottom - Math.max(...[...rail.querySelectorAll("p")].filter(
         text => text.innerText).map(text => text.getBoundingClientRect().bottom))"""

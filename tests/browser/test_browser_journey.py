@@ -54,7 +54,7 @@ def test_from_landing_to_a_shared_link(page, address, tmp_path):
     # So the fit behind the search is still going on, however slow the page is; Cancel kills what does not answer.
     os.kill(note(run.lock_path)["pid"], signal.SIGSTOP)
     # A click on the Cancel of the search's own page would be lost when the graph takes its place.
-    expect(page.get_by_text("Likelihood search")).to_have_count(0)
+    expect(page.locator(".st-key-finding").get_by_text("Likelihood search")).to_have_count(0)
     expect(page.locator(".canvas [data-node]")).to_have_count(4)
     press(page, "Cancel")
     until(page, lambda: run.status(FIT).state == "cancelled", "the fit behind it goes on")

@@ -149,7 +149,7 @@ def test_a_killed_server_comes_back_with_its_queue_and_its_pages(come, log, tmp_
         page, user = come()
         press(page, "Load simulated counts")
         press(page, "Find the graph")
-        expect(page.get_by_text("Likelihood search")).to_be_visible()
+        expect(page.locator(".st-key-finding").get_by_text("Likelihood search")).to_be_visible()
         children = psutil.Process().children(recursive=True)
         (server,) = [one for one in children if "serve" in one.cmdline()]
         for process in [*server.children(recursive=True), server]:

@@ -111,7 +111,7 @@ def test_edges_that_bootstrap_tables_lack_are_shares_of_the_graphs():
     found = effect(fitted_graphs(refined(KNOWN, tables), table()), "c", {"a": 6}, {"a": 1})
     assert found.cases == ()
     assert tuple(found.total.graphs) == pytest.approx((6 / 11, 0, 5 / 11))
-    assert found.total.difference.low == 0 and "none in about half of the graphs" in in_words(found)
+    assert found.total.difference.low == 0 and "no change in about half of the graphs" in in_words(found)
     assert "There may be no effect." in in_words(found)
 
 

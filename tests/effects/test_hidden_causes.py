@@ -41,7 +41,7 @@ def test_a_hidden_cause_of_two_nodes_ties_them():
     found = signs(table(cause=0.3))
     assert found.ties.loc[0, ["one", "other", "tied"]].tolist() == ["b", "d", True]
     assert found.ties.loc[0, "correlation"] > 0.05 and found.ties["tied"].sum() <= 2
-    assert found.sentences[0].startswith("b and d go along with each other more than the graph explains")
+    assert found.sentences[0].startswith("b and d vary together more than the graph explains")
 
 
 @pytest.mark.parametrize("cause", [0.5, 1.0])

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from made_up import HOSTILE, evidence
 
-from disco import metrics
 from disco.figures import theme
 from disco.graph.dag import build
 from disco.graph.draw import picture as drawing
@@ -83,20 +82,6 @@ def test_width_is_evidence_and_an_edge_of_unknown_direction_has_no_head():
     assert "direction undecided" in drawn["c", "d"].words() and "worst case" in drawn["d", "e"].words()
     text = drawing.svg(build(order, table), figures.positions(order, table))
     assert ">no arrow head: direction not known</text>" in text and "OCS" not in text
-
-
-def test_changes_differ_by_more_than_colour():
-    order = list("abcd")
-    after = build(order, evidence([("a", "b"), ("b", "c"), ("a", "d")]))
-    before = [("a", "b"), ("c", "b"), ("b", "d")]
-    told = metrics.changes(before, after).rename(columns={"change": "verdict"})
-    verdicts = dict(zip(told["parent"] + told["child"], told["verdict"], strict=True))
-    assert verdicts == {"ab": "kept", "bc": "reversed", "ad": "new", "bd": "dropped"}
-    nothing = pd.DataFrame(columns=["parent", "child", "ocs", "z", "frequency"]).astype({"ocs": float})
-    drawn = drawing.edges(drawing.judged(after, told, nothing))
-    assert len({edge.look[1] for edge in drawn}) == len({edge.look[0] for edge in drawn}) == 4
-    assert [edge.verdict for edge in drawn if edge.has_dot] == ["reversed"]
-    assert set(drawing.judged(after, told, nothing, missing=False).edges) == set(after.edges)
 
 
 def test_hostile_names_stay_text():

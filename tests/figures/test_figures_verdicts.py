@@ -152,7 +152,7 @@ def test_a_refinement_is_as_sure_as_its_directions_and_its_model():
     other = pd.DataFrame({"start": ["by mean"], "sweep": [1], "score": [alone.starts["score"].max() - 30]})
     lower = replace(decided, starts=pd.concat([alone.starts, other]))
     assert level(lower) == "guess"
-    said = "The graph is one of several: the other search found another, at least 30.0 nats below it."
+    said = "Only one search found this graph; the other ended at least 30.0 nats below it."
     assert verdicts.of_refinement(lower, BOUND).text.endswith(said)
     same = replace(lower, starts=pd.concat([lower.starts, alone.starts.assign(start="random 1")]))
     assert level(same) == "sure"  # another search found the same graph

@@ -52,7 +52,7 @@ def test_the_reliability_is_the_share_of_the_variance_of_the_rates():
 def test_readings_are_said_with_the_pairs_that_noise_may_join():
     table = pd.DataFrame(tree(), columns=list("abcdefgh"))
     (found,) = artefacts(table)
-    assert found.kind == "readings" and "would be left of" in found.message
+    assert found.kind == "readings" and "edges would remain" in found.message
     pairs = readings(table.to_numpy()).pairs
     assert f'"{table.columns[pairs[0][0]]}" and "{table.columns[pairs[0][1]]}"' in found.remedy
     assert artefacts(table, dismissed=("readings",)) == ()

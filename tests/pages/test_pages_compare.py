@@ -103,7 +103,8 @@ def test_what_cannot_use_the_runs_roles_is_marked_beside_the_choice_and_the_resu
     run = create_run(poisson().assign(site=[*"abc"] * 30), Settings(), roles=Roles({"site": "group"}), name="sites")
     app = opened(run, PAGE)
     chosen = next(one.value for one in app.caption if "chosen: " in one.value)
-    assert "**DISCO · refinement · ODS, Poisson (not adjusted)**" in chosen and "use of the roles" not in texts(app)
+    assert "**DISCO · likelihood search · ODS, Poisson (not adjusted)**" in chosen
+    assert "use of the roles" not in texts(app)
     assert "**Not adjusted:** the good one, " in texts(opened(give(run, "good", [], order=run.nodes), PAGE))
 
 

@@ -82,7 +82,7 @@ def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an
     switch = next(one for one in at.toggle if "hidden cause" in one.label)
     assert not switch.value and not any("a common cause" in text for text in pictures(written))
     switch.set_value(True).run()
-    assert not at.exception and "c and d go along with each other" in texts(at)
+    assert not at.exception and "c and d vary together" in texts(at)
     assert all("↔" in text and "a common cause may be missing" in text for text in pictures(written))
     at.session_state["shared_picked_edge"] = {run.id: ("a", "b")}
     assert "A hidden cause of a and b would have to be" in texts(at.run())

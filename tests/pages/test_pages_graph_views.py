@@ -38,7 +38,7 @@ def test_the_edges_of_both_say_who_found_them_and_one_method_can_be_shown_alone(
     fitted, refined = set(StoredFit(run).graph().edges), set(EDGES)
     app = opened(run, PAGE)
     shared = sum(pair in fitted or pair[::-1] in fitted for pair in refined)
-    assert set(drawn[-1].edges) == refined and f"DISCO joins {shared} of these pairs" in texts(app)
+    assert set(drawn[-1].edges) == refined and f"also links {shared} of these pairs" in texts(app)
     app.segmented_control(key=f"graph_view_{run.id}").set_value("both").run()
     told = found_by(drawn[-1])
     for pair, who in told.items():
@@ -46,7 +46,7 @@ def test_the_edges_of_both_say_who_found_them_and_one_method_can_be_shown_alone(
         assert who == ("both" if pair in refined and is_fitted else "likelihood" if pair in refined else "DISCO")
     assert "both" in told.values() and {frozenset(pair) for pair in told} == {frozenset(p) for p in fitted | refined}
     choice = app.segmented_control(key=f"graph_view_{run.id}")
-    assert choice.value == "both" and choice.options == ["Likelihood", "DISCO", "Either"]
+    assert choice.value == "both" and choice.options == ["Likelihood search", "DISCO fit", "Either"]
     by = Counter(told.values())
     said = f"{by['both']} by both methods, {by['likelihood']} by likelihood alone, {by['DISCO']} by DISCO alone"
     assert said in texts(app) and len(by) == 3
@@ -237,7 +237,7 @@ def test_the_graph_is_drawn_as_it_gets_better_and_the_search_ends_on_request(sea
     search.update(REFINE, done=3)
     app.run()
     assert drawing.legend(drawn[-1], drawing.edges(drawn[-1]))[-1].words == "thicker line = stronger evidence"
-    press(app, "End the evidence")
+    press(app, "Skip the rest")
     assert "Its evidence ends here" in texts(app) and app.run().button(key="stop_here").disabled
     search.update(REFINE, state="cancelled")
     app.run()

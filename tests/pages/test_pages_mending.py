@@ -274,7 +274,7 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     table.insert(1, "Length", rng.integers(300, 9000, 30))
     at = upload(booted(), "genes.csv", csv(table))
     assert "First answer the question above." in texts(at) and button(at, "Find the graph").disabled
-    press(at, "Change all of this")
+    press(at, "Make all changes")
     now = draft_of(at)
     assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 2
     assert not button(at, "Find the graph").disabled and "are variables in rows?" not in texts(at)
@@ -283,7 +283,7 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     press(at, "Back to the table as loaded")
     box = next(one for one in at.checkbox if "describes the genes" in one.label)
     box.set_value(False).run()
-    press(at, "Change what is ticked")
+    press(at, "Make the ticked changes")
     assert draft_of(at).table.shape[0] == 15 and "describes the genes" not in texts(at)
     press(at, "Back to the table as loaded")
     press(at, "No, read it as it is")
@@ -294,7 +294,7 @@ def test_blocks_of_rows_get_their_texts_before_any_row_can_be_left_out():
     table = poisson(64).assign(site=pd.Series(range(64)).map({k: f"S{k}" for k in range(0, 64, 8)}))
     at = upload(booted(), "sheet.csv", csv(table[["site", "a", "b", "c"]]))
     assert not any(box.label.startswith(("Accept", "Leave")) for box in at.button)
-    press(at, "Change it so")
+    press(at, "Make this change")
     assert draft_of(at).table["site"].tolist() == [*np.repeat(table["site"][::8], 8)] and button(
         at, "Accept this guess"
     )

@@ -44,7 +44,7 @@ def test_a_poor_verdict_is_a_banner_beside_artefacts_too_as_in_the_file(monkeypa
     written, run = written_when_asked(monkeypatch), refined(misfit=BAD)
     artefacts.write(run.path, artefacts.Artefacts((Finding("serial", "Rows depend on their neighbours.", "Adjust."),)))
     app = opened(run, PAGE)
-    verdict = warned(app).removeprefix("**Directions: hardly known.** ")
+    verdict = warned(app).removeprefix("**Directions: mostly open.** ")
     assert "2 of 6 nodes are poorly" in verdict and verdict.endswith("No direction is decided.")
     assert verdict in written["made_up_edges.csv"]
     box(app, "graph_edge").set_value(EDGES[3]).run()
@@ -102,7 +102,7 @@ def test_an_older_refinement_says_what_it_lacks():
     app = opened(run, PAGE)
     assert any("older version" in info.value for info in app.info)
     box(app, "graph_edge").set_value(EDGES[0]).run()
-    assert "by the fewer rules of an older version" in texts(app)
+    assert "by an older version with fewer rules" in texts(app)
     box(app, "graph_search").set_value("x2").run()
     assert not app.exception and "Misfit, nats" not in numbers(app)
 

@@ -62,7 +62,7 @@ def test_a_run_shows_its_steps():
     assert app.metric[0].value == "x3"
     (found,) = [box.value for kind in ("success", "info", "warning") for box in getattr(app, kind)]
     assert re.search(
-        r"Order: (clear|partly clear|unclear)\.\*\* The place is clear for \d of \d nodes with parents", found
+        r"Order: (clear|partly clear|unclear)\.\*\* The position is clear for \d of \d nodes with parents", found
     )
     assert "truth" not in app.segmented_control(key="ordering_section").options
     charts = {name: [c.key for c in section(app, name).get("plotly_chart")] for name in ("steps", "criteria", "why")}

@@ -127,7 +127,7 @@ def test_one_button_opens_the_finished_example_on_experiments(monkeypatch):
     ((run, work, choice),) = started
     table, roles = portal.trial()
     assert (work, choice) == (REFINE, QUICK) and run.roles == roles and len(run.table()) == len(table)
-    assert run.id in at.query_params["run"] and "3 of 7 comparisons changed" in texts(at)
+    assert run.id in at.query_params["run"] and "3 of 7 comparisons show a change" in texts(at)
     assert "in the arm kangaroo rats kept out" in texts(at)
     run.update(REFINE, state="done", progress=1.0)
     again = booted("portal")

@@ -74,9 +74,9 @@ def test_doubts_stand_beside_find_the_graph_and_on_the_results_of_the_run_with_t
     table.iloc[4, :4] = 60
     table.insert(0, "site", [f"Bay {row + 1}" for row in range(120)])
     at = press(upload(booted(), "bays.csv", csv(table)), "The first column holds row names")
-    (line,) = [one.value for one in at.caption if "doubts:" in one.value]
-    assert "**2 doubts:**" in line and "Row 5 \\(Bay 5\\) lies far" in line and line.endswith("counts* below.")
+    (line,) = [one.value for one in at.caption if "caveats:" in one.value]
+    assert "**2 caveats:**" in line and "Row 5 \\(Bay 5\\) lies far" in line and line.endswith("counts* below.")
     run = refine_by_hand(fit_start.new_run(draft_of(at)), edges=[])
     at = booted("graph", run=run.path.name)
-    (on_graph,) = [one.value for one in at.caption if "doubts:" in one.value]
+    (on_graph,) = [one.value for one in at.caption if "caveats:" in one.value]
     assert on_graph == line.replace("below.", "on Data.")

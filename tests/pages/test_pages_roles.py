@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.errors import InputError
 from disco.runs import beside, origin
-from disco.subjects.studies import portal
 from disco.table.edits import AsBinary, applied
 from disco.table.roles import Roles
 from disco.table.values import two_texts
@@ -309,11 +308,12 @@ def test_an_artefact_is_cured_with_one_click(made, words, cure, rows):
 
 
 def test_an_artefact_without_a_cure_can_only_be_dismissed():
-    """Captures without plots and months, whose neighbours are alike in any blocks; rows kept by their total."""
-    months = portal.table().drop(columns=list(portal.PLACE_AND_TIME))
+    """Rows of 24 hours that return; rows kept by their total."""
+    rng = np.random.default_rng(0)
+    hours = pd.DataFrame(rng.poisson(np.exp(1 + rng.normal(0, 0.5, (24, 5))[np.arange(600) % 24]))).add_prefix("h")
     counts = pd.DataFrame(np.random.default_rng(0).poisson(0.5, (2000, 8))).add_prefix("x")
     filtered = counts[counts.sum(axis=1) >= 3].reset_index(drop=True)
-    for table, words in ((months, "Rows depend on their neighbours"), (filtered, "No row has a total below 3")):
+    for table, words in ((hours, "Rows depend on their neighbours"), (filtered, "No row has a total below 3")):
         at = drafted("data", table)
         assert words in texts(at)
         assert not {"artefact_cure_serial", "artefact_cure_filter"} & {one.key for one in at.button}

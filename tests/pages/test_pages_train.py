@@ -67,10 +67,10 @@ def test_every_number_of_the_method_can_be_set_in_the_order_of_its_rows():
     assert set(draft_of(at).settings.to_dict()) - left_to_preprocess <= named
     plan = Plan.of(len(poisson()), draft_of(at).settings)
     assert plan.projection.epochs > 40
-    assert f"40 asked; {plan.projection.epochs:,} will be made here, for 1,000 steps." in texts(at)
-    assert f"30 asked; at most {plan.joint.epochs:,} will be made here, for 500 steps." in texts(at)
+    assert f"40 requested; {plan.projection.epochs:,} will run here, to reach 1,000 steps." in texts(at)
+    assert f"30 requested; at most {plan.joint.epochs:,} will run here, to reach 500 steps." in texts(at)
     at.number_input(key="set_projection_steps").set_value(0).run()
-    assert "for 1,000 steps" not in texts(at) and "for 500 steps" in texts(at)
+    assert "reach 1,000 steps" not in texts(at) and "reach 500 steps" in texts(at)
 
 
 def test_closed_boxes_draw_no_widget_and_what_was_chosen_or_typed_stays():
@@ -237,7 +237,8 @@ def test_another_fit_of_a_run_keeps_its_knowledge_unless_it_is_removed():
     at = booted("train", run=run.id)
     assert draft_of(at).knowledge == knowledge
     at.switch_page("pages/data/page.py").run()
-    assert "Both follow the knowledge given on Train: 1 forbidden rule." in [found.value for found in at.caption]
+    follow = "Search and fit follow the knowledge given on Train: 1 forbidden rule."
+    assert follow in [found.value for found in at.caption]
     unfold(at.switch_page("pages/train/page.py").run(), "another_fit")
     at.button(key="knowledge_remove").click().run()
     assert draft_of(at).knowledge is None and run.knowledge() == knowledge

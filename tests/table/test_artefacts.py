@@ -132,7 +132,7 @@ def test_repeated_rows_are_said_once_and_gone_with_the_copies(rng):
     assert plain_artefacts(many.assign(who=many.index // 3), {"who": "group"}) == ()
     dense = pd.DataFrame(np.repeat(rng.poisson(1, (600, 5)), 2, axis=0)).add_prefix("x")
     (found,) = plain_artefacts(dense)
-    assert (found.kind, found.flag) == ("repeated", "") and "Equal rows are also ordinary here" in found.remedy
+    assert (found.kind, found.flag) == ("repeated", "") and "Equal rows are common here too" in found.remedy
 
 
 def test_parts_of_a_constant_total_are_recognised_with_and_without_one_of_them(rng):

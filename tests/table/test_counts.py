@@ -90,7 +90,7 @@ def called(*names: object, rows: int = 12) -> pd.DataFrame:
 OWN, FIRST_ROW = "Give every column a name of its own.", "Give it a name in the first row."
 MORE_ROWS = "Give more rows, or fit with 2 folds."
 SEPARATE = "Separate the columns of a text file by commas, semicolons or tabs."
-NUMBERS = "It only numbers the rows: leave it out, on Data or with --row-names."
+NUMBERS = "It only numbers the rows: leave it out (--row-names)."
 
 
 @pytest.mark.parametrize(

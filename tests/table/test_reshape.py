@@ -52,7 +52,7 @@ def test_names_that_are_words_for_missing_cells_stay_names(kind, tmp_path):
     assert has_row_names(read) and with_row_names(read).index.tolist() == GAPS
     (found,) = [one for one, _ in tidied(read) if one.kind == NAMES]
     assert found.edits == (RowNames(),)
-    with pytest.raises(InputError, match="8 rows.* exchange them with the columns, on Data or with --transpose"):
+    with pytest.raises(InputError, match="8 rows.* transpose the table"):
         as_counts(with_row_names(read))
 
 

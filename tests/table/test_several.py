@@ -243,5 +243,5 @@ def test_files_of_stringtie_hold_no_counts():
     names = "Gene ID\tGene Name\tReference\tStrand\tStart\tEnd\tCoverage\tFPKM\tTPM\n"
     data = (names + "\n".join(f"{gene}\t\t1\t+\t3\t9\t1.5\t2.5\t3.5" for gene in GENES)).encode()
     for content, suffix in ((data, ".tsv"), (zipped({"a.tsv": data, "b.tsv": data}), ".zip")):
-        with pytest.raises(NotATable, match=r"which are no counts: its script prepDE\.py writes counts\."):
+        with pytest.raises(NotATable, match=r"which are not counts: its script prepDE\.py writes counts\."):
             parse(content, suffix)

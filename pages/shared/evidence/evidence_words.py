@@ -161,7 +161,7 @@ def repeats(run: Run, row: dict[str, Any]) -> str:
         if abs(times - round(times)) < 1e-6:
             counts.append(f"{round(times):,} of {count:,} {words}")
         else:  # draws with a constant column do not count
-            counts.append(f"{100 * row[name]:.0f} % of the {words} in which both columns vary")
+            counts.append(f"{100 * row[name]:.0f}% of the {words} in which both columns vary")
     how = "searched from the start" if choice.redone else "searched for a few sweeps from this graph"
     return f"Found again in this direction in {' and in '.join(counts)}, each {how}." if counts else ""
 
