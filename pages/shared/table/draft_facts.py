@@ -15,7 +15,6 @@ from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
 from disco.table.artefacts import COMMON, READINGS
 from disco.table.cells import columns_of, names_of
-from disco.table.edits import Edit
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
 from disco.table.guesses import guesses as guess_roles
@@ -227,7 +226,7 @@ def _suggestions(draft: Draft) -> list[Finding]:
 
 
 @cached(_table_key)
-def _looked(draft: Draft) -> dict[tuple[Edit, ...], Looked]:
+def _looked(draft: Draft) -> Looked:
     """What was found in the table, and in what edits make of it, whatever roles its columns have."""
     return {(): {GUESSES: _guesses(draft)}}
 
