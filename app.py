@@ -59,12 +59,14 @@ def main() -> None:
     answer += [_hidden(address, name) for address, name in MOVED.items()]
     page = st.navigation(sections, expanded=True)
     name = "data" if page.url_path in ("", "start") else page.url_path
-    session.address.arrive(name)
     sidebar.draw()
+    session.address.arrive(name)
     try:
         intro.steps(name)
         gate.shown_run()
         page.run()
+    except intro.Ended:
+        pass
     except InputError as error:  # for example a damaged file of the open run; the other pages still work
         st.error(plain(error), icon=":material/error:")
     finally:

@@ -116,6 +116,10 @@ def test_pages_import_only_what_streamlit_documents():
     assert used <= {f"streamlit{name}" for name in DOCUMENTED}
 
 
+def test_no_page_ends_by_what_drops_clicks_and_keeps_timers():
+    assert [str(path) for path in ROOT.glob("pages/**/*.py") if "st.stop(" in path.read_text()] == []
+
+
 def test_a_page_imports_its_own_folder_and_the_shared_one():
     for name, others in arrows("pages").items():
         own = {folder(name), "pages.shared"}

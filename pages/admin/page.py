@@ -9,7 +9,7 @@ from pages.shared.frame import intro
 user = users.current()
 if user is None or not user.is_admin:  # whoever types the address
     st.error("This page is for an admin of the server.", icon=":material/lock:")
-    st.stop()
+    intro.end()
 intro.page_intro("Server", "All users, their work and what they use. What you do here is written to the server's log.")
 sections.queue()
 sections.user_list()

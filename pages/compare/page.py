@@ -1,7 +1,5 @@
 """Compare: what other methods find in the table of the open run, side by side."""
 
-import streamlit as st
-
 from disco.subjects import COMPARE
 from pages.compare import choosing, comparison, monitoring, sections
 from pages.shared import session
@@ -17,7 +15,7 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     intro.without_a_run("A comparison needs a table of counts, but no fit.", choosing.offer)
-    st.stop()
+    intro.end()
 intro.run_caption(run.name, *run.shape)
 intro.adjustment(run.roles)
 intro.artefacts(run)
@@ -29,12 +27,12 @@ if status.state not in ("none", "done"):
 if not status.active:
     choosing.section(run, compared)
 if not compared.methods:
-    st.stop()
+    intro.end()
 against_truth = sections.truth_of(compared)
 sections.methods_table(compared, against_truth)
 selected = comparison.choose(compared)
 if selected is None:
-    st.stop()
+    intro.end()
 opened = answers.segments(
     "Show",
     {"agreement": "Agreement", "consensus": "Consensus graph", "edges": "Edges", "pair": "Two methods"},

@@ -1,7 +1,5 @@
 """Data: load a table of counts, inspect its columns, choose those to fit."""
 
-import streamlit as st
-
 from pages.data import sources
 from pages.shared import session
 from pages.shared.frame import intro
@@ -17,7 +15,7 @@ else:
 intro.missing_run()
 sources.cards()
 if draft is None:
-    st.stop()
+    intro.end()
 
 from pages.data import loaded  # noqa: E402 - slow to import; the first page of a cold app must not wait
 

@@ -1,7 +1,5 @@
 """Effects: what happens to a node if another one is set, over all graphs compatible with the data."""
 
-import streamlit as st
-
 from pages.effects import question, sections
 from pages.shared import session
 from pages.shared.evidence import questions
@@ -17,11 +15,11 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     sections.no_run()
-    st.stop()
+    intro.end()
 refined = refinement.readable(run)
 if refined is None:
     sections.no_graph(run)
-    st.stop()
+    intro.end()
 find_graph.progress(run)
 intro.artefacts(run)
 intro.adjustment(run.roles)

@@ -17,10 +17,10 @@ intro.page_intro(
 run = session.run.current()
 if run is None:
     sections.no_run()
-    st.stop()
+    intro.end()
 if not sections.has_experiment(run):
     sections.no_experiment(run)
-    st.stop()
+    intro.end()
 graph = refinement.readable(run)
 top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes

@@ -20,14 +20,14 @@ st.title("Graph", anchor=False)
 run = session.run.current()
 if run is None:
     intro.without_a_run("This page shows which column drives which.", find_graph.offer, side_panel.has_graph)
-    st.stop()
+    intro.end()
 refined = refinement.readable(run)
 is_fitted = run.status(FIT).state == "done"
 result = fit.current(run) if is_fitted else None
 if refined is None and result is None:
     side_panel.nothing_yet(run)
     sections.search(run, is_fitted)
-    st.stop()
+    intro.end()
 if refined is not None:
     so_far.keep_places(run, contexts.placed(refined))
 slot = st.container()  # not empty(): that would clear the verdict until the script comes back to it

@@ -22,7 +22,7 @@ if draft_facts.chosen_counts(draft) is None:
     findings.problem_list(draft_facts.problems(draft))
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
         session.address.go("data")
-    st.stop()
+    intro.end()
 
 intro.run_caption(draft.name, len(draft.table), len(draft.columns))
 intro.adjustment(draft.roles.needed())

@@ -21,7 +21,7 @@ try:
     all_runs, damaged = runs.find_runs()
 except InputError as error:
     st.error(plain(error), icon=":material/error:")
-    st.stop()
+    intro.end()
 if not all_runs:
     run_table.empty()
 else:

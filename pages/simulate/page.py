@@ -42,7 +42,7 @@ with head:
 with picture:
     outcome.graph(result)
 if result is None:
-    st.stop()
+    intro.end()
 with below:
     if not teaching:
         outcome.sorting(result)

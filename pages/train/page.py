@@ -29,15 +29,14 @@ if run is not None:
     has_failed = run.status(FIT).state == "failed"
     box = st.expander("Set up another fit", expanded=is_new or has_failed, key="another_fit", on_change="rerun")
     if not box.open:
-        st.stop()
+        intro.end()
 with box:
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
     if draft_facts.chosen_counts(draft) is None:
         findings.problem_list(draft_facts.problems(draft))
-        # A link, not a button: st.switch_page beside the monitor's timer can leave the page blank.
         st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
-        st.stop()
+        intro.end()
     left, right = st.columns([3, 2], gap="large")
     with left:
         fit_settings.preset()

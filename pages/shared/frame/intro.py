@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import islice
+from typing import NoReturn
 
 import streamlit as st
 
@@ -162,7 +163,6 @@ def steps(name: str) -> None:
         st.caption(" › ".join(crumbs))
         follower, need = names[index + 1], STEPS[name][1]
         is_ready = _is_there(need)
-        # A link, not a button: st.switch_page beside a timed fragment can leave the page blank.
         st.page_link(
             f"pages/{follower}/page.py",
             label=f"Next: {STEPS[follower][0]}",
@@ -182,15 +182,28 @@ def _is_there(need: str) -> bool:
     return run is not None and run.status(FIT).state == "done"
 
 
+class Ended(Exception):
+    """A page has nothing further to draw."""
+
+
+def end() -> NoReturn:
+    """End the page here.
+
+    Never by st.stop: it drops a click in a fragment that is still to be answered, and what the former page's timers
+    call stays callable, and is drawn over this page (streamlit 1.67).
+    """
+    raise Ended
+
+
 def require_run() -> runs.Run:
     """The open run with its result; without one, draw an empty state and end the page."""
     run = session.run.current()
     if run is None:
         no_run()
-        st.stop()
+        end()
     if run.status(FIT).state != "done":
         not_done(run)
-        st.stop()
+        end()
     return run
 
 
@@ -200,7 +213,7 @@ def no_table() -> None:
     with st.container(border=True):
         st.markdown("**No table is loaded.** Choose a sample or upload your own counts first.")
         _lead_to("data")
-    st.stop()
+    end()
 
 
 def missing_run() -> None:

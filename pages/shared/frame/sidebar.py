@@ -26,8 +26,7 @@ def draw() -> None:
     """The run picker and the state of the device."""
     with st.sidebar:
         picker()
-        # In a thread of its own, so the page is drawn while the engine loads. Never by a timer: a timed
-        # fragment that coincides with st.switch_page leaves the new page blank (streamlit 1.67).
+        # In a thread of its own, so the page is drawn while the engine loads.
         st.fragment(_device, parallel=True)()
         is_shared = space.current().is_shared
         if not is_shared or gate.is_admin():  # where work runs is one choice for all

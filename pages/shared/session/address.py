@@ -4,10 +4,14 @@ The session holds the same, and every page synchronises the two, so a refresh, a
 run and draft. Graph adds what it shows (`pages.shared.session.shown`).
 """
 
+from collections.abc import Iterator
+from itertools import count
+
 import streamlit as st
 
 _KEYS = {"run": "shared_run", "draft": "shared_token"}
 _GOING = "shared_going"
+_SECONDS = 0.1  # until the browser asks for the second run, long before any other timer
 
 
 def parameter(name: str) -> str | None:
@@ -59,9 +63,19 @@ def go(page: str) -> None:
 
 
 def arrive(page: str) -> None:
-    """Switch again if this is not the page that `go` switched to.
+    """On the page that `go` led to, draw it once more as soon as the browser knows it; switch again on another page.
 
-    Streamlit merges the switch with a timer's request that comes in between, and then draws the former page anew.
+    Streamlit (1.67) merges a switch with a timer's request that comes in between, and then draws the former page anew.
+    A request that comes later, before the browser knows of the new page, clears that page once it is drawn.
     """
-    if (target := st.session_state.pop(_GOING, page)) != page:
+    target = st.session_state.pop(_GOING, None)
+    if target not in (None, page):
         go(target)
+    if target is not None:
+        with st.sidebar:  # at its end, where an empty container is not seen
+            st.fragment(_again, run_every=_SECONDS)(count())
+
+
+def _again(calls: Iterator[int]) -> None:
+    if next(calls):
+        st.rerun()
