@@ -62,10 +62,15 @@ class Directions:
         """Directions, with all edges of colliders; more follow from the known order and excluded parents."""
         self.beside, none = neighbours, [0] * len(neighbours)
         above, below, _, inward = known_directions or (none, none, none, none)
-        self.free, self.above, self.below = list(neighbours), list(above), list(below)
-        self.parents, self.children = list(none), list(none)
-        ahead = [first | following for first, following in zip(inward, below, strict=True)]
-        self.add([*directed, *((a, b) for a, mask in enumerate(neighbours) for b in members(mask & ahead[a]))])
+        self.free, self.parents, self.children = list(neighbours), list(none), list(none)
+        ahead = [outside | later for outside, later in zip(inward, below, strict=True)]
+        known = [*directed, *((a, b) for a, mask in enumerate(ahead) for b in members(mask & neighbours[a]))]
+        first = [pair for pair in known if self._direct(*pair)]
+        # The order of all of them at once: edge by edge, a dense graph takes seconds.
+        self.below = descendants([mask | later for mask, later in zip(self.children, below, strict=True)])
+        self.above = descendants([mask | earlier for mask, earlier in zip(self.parents, above, strict=True)])
+        placed = [(a, b) for a, mask in enumerate(self.below) for b in members(mask & self.free[a])]
+        self._imply([*first, *(pair for pair in placed if self._direct(*pair))])
 
     def copy(self) -> "Directions":
         """A copy that can be added to."""
@@ -77,7 +82,9 @@ class Directions:
 
     def add(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Direct edges and all that follow, except those that have a direction; returns the edges directed, in turn."""
-        directed = [pair for pair in pairs if self._direct(*pair)]  # all of them, before the consequences of each
+        return self._imply([pair for pair in pairs if self._direct(*pair)])  # first all, then what follows of each
+
+    def _imply(self, directed: list[Pair]) -> list[Pair]:
         for parent, child in directed:  # grows
             implied = [*self._by_colliders(parent, child), *self._by_order(parent, child)]
             directed += [pair for pair in implied if self._direct(*pair)]
@@ -101,10 +108,11 @@ class Directions:
         for c in members(free[b] & free[a]):  # c – a → b ← d – c, a and d apart: c → b, or c were a collider
             if self.parents[b] & free[c] & ~neighbours[a] & ~(1 << a):
                 yield c, b
-        for y in members(self.children[b] & ~neighbours[a]):  # x – a → b → y – x, a and y apart: x → y
+        # x – a → b → y – x, a and y apart: x → y
+        for y in members(self.children[b] & ~neighbours[a] if free[a] else 0):
             for x in members(free[y] & free[a] & neighbours[b]):
                 yield x, y
-        for d in members(self.parents[a] & ~neighbours[b]):  # the same with d → a → b
+        for d in members(self.parents[a] & ~neighbours[b] if free[b] else 0):  # the same with d → a → b
             for x in members(free[b] & free[d] & neighbours[a]):
                 yield x, b
 
@@ -131,7 +139,8 @@ class Class:
         neighbours = [ahead | behind for ahead, behind in zip(children, parents, strict=True)]
         colliders = _colliders(neighbours, parents)
         self._compelled = Directions(neighbours, colliders)
-        self.known = Directions(neighbours, colliders, known_directions)
+        has_rules = any(map(any, known_directions))
+        self.known = Directions(neighbours, colliders, known_directions) if has_rules else self._compelled
         self._follow: dict[Pair, Turned] = {}
         self._must_precede = known_directions.above
         free = self._compelled.free

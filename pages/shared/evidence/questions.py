@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from disco.effects.hidden import Signs
 
 PATIENCE = 0.4  # seconds that a page waits before it shows the progress
-MOST_AT_ONCE = 200  # nodes; the graphs of more are read in the background: of thousands it takes minutes
+MOST_AT_ONCE = 100  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
 
 
