@@ -35,21 +35,18 @@ from disco.words import how_many, plural, series, share
 
 LEVELS = ("sure", "guess", "poor")
 MOVED = 0.25  # the change of τ_Z that tests which edges stay
-ANY_ORDER = "no direction is decided, so it is one of many orders compatible with the table"  # that of a search
+ANY_ORDER = "no direction is decided, so many orders are compatible with the table"
 _FEW, _MANY = 0.2, 0.5  # shares of open decisions
 _UNDECIDED = 0.8  # share of undecided directions from which a refinement says little about causes
 
 
 class Verdict(NamedTuple):
-    """How sure a result is: sure, guess or poor; the result in one sentence; what to do about it, in one or two.
-
-    It is `about` the order, the threshold given the order, or the directions; of almost no edges, about the edges.
-    """
+    """How sure a result is: sure, guess or poor; the result in one sentence; what to do about it; a heading."""
 
     level: str
     text: str
     advice: str
-    about: str = "directions"
+    head: str
 
 
 def clarity(steps: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
@@ -85,14 +82,20 @@ def how_clear(clarity: pd.DataFrame) -> str:
     return f"{share(int(clarity['is_clear'].sum()), count)} {plural(count, 'node', 'nodes')}{which}"
 
 
-def of_order(clarity: pd.DataFrame) -> Verdict:
-    """How sure a causal order is: the share of its nodes whose place is clear (`clarity`)."""
+def of_order(clarity: pd.DataFrame, order: Sequence[str] = (), refined: Refined | None = None) -> Verdict:
+    """How sure a fit's order is: the share of its nodes whose place is clear (`clarity`), unless the likelihood search
+    of the run shows that the table hardly determines an order (`of_two_orders`)."""
     level = _level(int((~clarity["is_clear"]).sum()), len(clarity))
-    why = "all folds put every parent clearly before the node"
+    why = "all put every parent clearly before the node"
     if not clarity["has_parents"].all():
-        why = "all folds remove the same node, by at least 10%"
-    text = f"The position is clear for {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
-    return Verdict(level, text, _ORDER_ADVICE[level], "order")
+        why = "all remove the same node, by at least 10%"
+    text = f"The folds agree on the position of {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
+    own = Verdict(level, text, _ORDER_ADVICE[level], _ORDER_HEADS[level])
+    rival = None if refined is None else of_two_orders(order, refined)
+    if rival is None:
+        return own
+    first, second = (rival, own) if rival.level == "poor" else (own, rival)
+    return first._replace(text=f"{first.text} {second.text}")
 
 
 _ORDER_ADVICE = {
@@ -101,16 +104,22 @@ _ORDER_ADVICE = {
     "poor": "Treat this order as a guess. More rows or fewer columns help. "
     "A search by likelihood, on Graph, weighs each direction separately.",
 }
+_ORDER_HEADS = {"sure": "Order: clear", "guess": "Order: partly clear", "poor": "Order: unclear"}
 
 
-def of_two_orders(order: Sequence[str], refined: Refined) -> str:
-    """How a fit's order contradicts the edges of the likelihood search, in a sentence; empty if it does not."""
+def of_two_orders(order: Sequence[str], refined: Refined) -> Verdict | None:
+    """How far a table determines its order, by a fit's order and the edges of the likelihood search: poor if half of
+    these or more contradict the order, or no direction is decided. None if nothing speaks against the order."""
     edges = refined.edges
     against, decided = (len(order_errors(order, some[[*PAIR]])) for some in (edges, edges[edges["decided"]]))
-    of_edges = f"{share(against, len(edges))} {plural(len(edges), 'edge stand', 'edges stand')}"
-    text = f"In the order of the likelihood search, the ends of {of_edges} the other way round"
+    if edges.empty or not (against or refined.is_open):
+        return None
+    of_edges = f"{share(against, len(edges))} {plural(len(edges), 'edge', 'edges')}"
     means = f": {ANY_ORDER}" if refined.is_open else f"; the direction is decided for {decided} of these"
-    return f"{text}{means}." if against else ""
+    level = "poor" if refined.is_open or 2 * against >= len(edges) else "guess"
+    text = f"The likelihood search puts the ends of {of_edges} the other way round{means}."
+    advice = "The table hardly determines an order: trust edges rather than positions."
+    return Verdict(level, text, advice, _ORDER_HEADS[level])
 
 
 def of_parents(
@@ -130,7 +139,7 @@ def of_parents(
     text = f"Of {how_many(len(selected), 'edge')}, {lost} would be removed if τ_Z were {MOVED:g} higher; "
     text += f"{new} would be added if it were lower."
     level = _level(lost + new, len(selected))
-    return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
+    return Verdict(level, text, _PARENTS_ADVICE[level], _PARENTS_HEADS[level])
 
 
 def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -> Verdict:
@@ -138,14 +147,21 @@ def _by_noise(z: np.ndarray, tau_z: float, groups: jackknife.TwoGroups | None) -
     text = f"By a model of the scores, {false:.1f} of {how_many(count, 'edge')} are noise: their columns are not "
     text += "related. A wrong order adds more. Which column comes first is judged on Ordering."
     level = "poor" if _level(false, count) == "poor" else "guess"  # the number is nominal, so never sure
-    return Verdict(level, text, _PARENTS_ADVICE[level], "threshold")
+    return Verdict(level, text, _PARENTS_ADVICE[level], _PARENTS_HEADS[level])
 
 
 def _few(edges: int, nodes: int) -> Verdict:
     text = f"{how_many(edges, 'edge')} among {how_many(nodes, 'node')}."
-    return Verdict("poor", text, "A missing edge is no proof of independence: weak effects need more rows.", "edges")
+    return Verdict(
+        "poor", text, "A missing edge is no proof of independence: weak effects need more rows.", "Very few edges"
+    )
 
 
+_PARENTS_HEADS = {
+    "sure": "The threshold separates the scores clearly",
+    "guess": "The threshold separates most of the scores",
+    "poor": "The threshold hardly separates the scores",
+}
 _PARENTS_ADVICE = {
     "sure": "The scores measure which columns are related, not which comes first.",
     "guess": "Edges near the threshold are doubtful. Check the scores of those that matter to you.",
@@ -162,7 +178,16 @@ def of_graph(edges: pd.DataFrame, nodes: int, *, is_searched: bool = False) -> V
     level, which = _level(count - known, count), f"{share(known, count)} {plural(count, 'edge', 'edges')}"
     agrees = " and the likelihood search decides the same direction" if is_searched else ""
     text = f"The direction is known for {which}. An arrow: all folds put the parent first{agrees}, or a rule fixes it."
-    return Verdict(level, text, _GRAPH_ADVICE["guess" if is_searched and level == "poor" else level])
+    advice = _GRAPH_ADVICE["guess" if is_searched and level == "poor" else level]
+    return Verdict(level, text, advice, _directions(known, count))
+
+
+def _directions(decided: int, count: int) -> str:
+    """How many of some directions are decided, as a heading."""
+    open_ = count - decided
+    state = "mostly open" if open_ > _UNDECIDED * count else "partly decided" if open_ > _FEW * count else ""
+    state = "all open" if open_ == count else state or ("mostly decided" if open_ else "all decided")
+    return f"Directions: {state}"
 
 
 _GRAPH_ADVICE = {
@@ -180,26 +205,26 @@ def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = N
     edges, nodes = refined.edges if edges is None else edges, refined.nodes
     if edges.empty:
         text = "The likelihood supports no edge: the columns are independent, or there are too few rows to tell."
-        return Verdict("guess", text, "More rows may reveal edges. Edges of the DISCO fit alone are not confirmed.")
+        advice = "More rows may reveal edges. Edges of the DISCO fit alone are not confirmed."
+        return Verdict("guess", text, advice, "No edges")
+    decided, count = int(edges["decided"].sum()), len(edges)
+    open_, head = count - decided, _directions(decided, count)
     if nodes is None:
         text = "An older version made this search and used fewer rules to call a direction decided."
-        return Verdict("guess", text, "Search again before you rely on an arrow.")
+        return Verdict("guess", text, "Search again before you rely on an arrow.", head)
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
-    count = len(edges)
-    open_ = int((~edges["decided"]).sum())
     level = "poor" if open_ > _UNDECIDED * count else "guess" if open_ > _FEW * count or whether_best else "sure"
-    decided = count - open_
     statement = f"{share(decided, count).capitalize()} {plural(count, 'direction', 'directions')} "
     statement += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
     if is_of_kind(nodes):
-        return Verdict(level, f"{statement} {whether_best}".rstrip(), _REFINED_ADVICE[level])
+        return Verdict(level, f"{statement} {whether_best}".rstrip(), _REFINED_ADVICE[level], head)
     poor = len(missed(nodes))
     poorly = f"{share(poor, len(nodes))} nodes {plural(poor, 'is', 'are')} poorly fitted"
     is_fixed = edges["source"].isin([KNOWLEDGE, EXPERIMENT]).any()
     poorly = f"{poorly[0].upper()}{poorly[1:]} ({MOST_MISFIT:.0%} or more)."
     text = f"{f'{statement} ' if is_fixed else ''}{poorly} {whether_best}".rstrip()
     advice = f"Lines show related columns. No {'other ' if is_fixed else ''}direction is decided."
-    return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice)
+    return Verdict("guess" if is_fixed and level != "poor" else "poor", text, advice, head)
 
 
 def _sources(edges: pd.DataFrame) -> str:

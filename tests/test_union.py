@@ -53,9 +53,13 @@ def test_both_methods_decide_a_direction_in_the_union_and_in_every_graph_of_the_
 def test_two_orders_are_compared_by_the_edges_of_the_search():
     search = read_refined(refine_by_hand(finished_run(3), ["x2", "x1", "x3"]))
     open_, said = search.having(edges=search.edges.assign(decided=False)), of_two_orders(["x3", "x1", "x2"], search)
-    assert "all 2 edges" in said and "decided for 2" in said and of_two_orders(search.order, search) == ""
-    assert "1 of 2 edges" in of_two_orders(["x1", "x2", "x3"], search)
-    assert ANY_ORDER in of_two_orders(["x3", "x1", "x2"], open_) and open_.is_open and not search.is_open
+    assert "all 2 edges" in said.text and "decided for 2" in said.text and of_two_orders(search.order, search) is None
+    half = of_two_orders(["x1", "x2", "x3"], search)
+    assert "1 of 2 edges" in half.text and half.level == said.level == "poor"
+    for order, reversed_edges in (["x3", "x1", "x2"], "all 2"), (search.order, "0 of 2"):
+        said = of_two_orders(order, open_)  # no order is determined, whether or not the two agree
+        assert said.level == "poor" and said.text.endswith(f"{ANY_ORDER}.") and f"{reversed_edges} edges" in said.text
+    assert open_.is_open and not search.is_open and of_two_orders(["x1"], search.having(edges=search.edges[:0])) is None
 
 
 def test_an_edge_of_both_has_the_numbers_of_both():

@@ -8,9 +8,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from disco import verdicts
 from disco.columns import ENDS, METHODS
 from disco.errors import InputError
-from disco.metrics.consensus import CHANCE, chance_words
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
@@ -18,7 +18,7 @@ from disco.words import how_many, number, plural, series
 from pages.compare.comparison import OWN, Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import canvas, downloads, paired
-from pages.shared.result import truth
+from pages.shared.result import refinement, truth
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import figure, tables
 from pages.shared.widgets.names import define, plain
@@ -48,14 +48,12 @@ def agreement(comparison: Compared) -> None:
 
 
 def _own_orders(comparison: Compared) -> None:
-    """A warning if the two orders of the run itself agree no more than random ones."""
-    own, orders = [*OWN.values()], comparison.results.order_agreements
-    if orders.index.isin(own).sum() == len(own) and (share := orders.loc[own[0], own[1]]) <= CHANCE:
-        st.warning(
-            f"**The orders of {own[0]} and {own[1]} {chance_words(share)}.** "
-            "The table hardly determines an order: trust edges rather than positions.",
-            icon=":material/help:",
-        )
+    """A warning, as on Ordering, if the two orders of the run itself show that the table hardly determines one."""
+    order, search = (comparison.results.orders.get(name) for name in OWN.values())
+    if order and search and (refined := refinement.readable(comparison.run)):
+        against = verdicts.of_two_orders(order, refined.refined)
+        if against is not None and against.level == "poor":
+            st.warning(f"**{against.head}.** {against.text} {against.advice}", icon=":material/help:")
 
 
 def consensus(comparison: Compared) -> None:

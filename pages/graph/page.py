@@ -43,7 +43,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
     listed, drawn = side_panel.panel(view, comparison, top)
 placed = views.placed(view)
 with slot:
-    intro.verdict(*views.verdict(view))
+    intro.verdict(views.verdict(view))
 with left:
     st.markdown(views.counts(view, drawn))
     picks = {"picks_edges": True, "picks_pairs": refined is not None}

@@ -6,6 +6,7 @@ from disco import verdicts
 from disco.paper.removals import directions
 from disco.words import how_many
 from pages.ordering import sections
+from pages.shared import session
 from pages.shared.evidence import evidence_panel
 from pages.shared.frame import intro
 from pages.shared.result import fit, refinement, selectors, truth
@@ -22,12 +23,17 @@ fit.variant_picker(result)
 comparison = truth.visible(result)
 edges = directions(result.ccs, selectors.of_run(result).edges)
 clarity = verdicts.clarity(result.steps, edges)
-intro.verdict(*verdicts.of_order(clarity))
+intro.verdict(verdicts.of_order(clarity, result.order, refined and refined.refined))
 fit.rows_note(run)
 left, right = st.container(key="beside_order").columns(2, gap="large")
 with left:
     sections.ranked(result, clarity, comparison)
-    sections.two_orders(result, refined)
+    if refined is not None:
+        st.page_link(
+            "pages/graph/page.py",
+            label="The order of the likelihood search, on Graph",
+            query_params=session.address.parameters(),
+        )
 with right:
     sections.sections(result, comparison)
 evidence_panel.note(refined)

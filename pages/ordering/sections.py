@@ -5,7 +5,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from disco import verdicts
 from disco.errors import InputError
 from disco.metrics import order_agreement
 from disco.paper import removals
@@ -18,13 +17,11 @@ from disco.subjects.fit.figures import row_curvature as by_rank
 from disco.subjects.fit.results import StoredFit
 from disco.words import how_many, listed, number, plural, share
 from pages.ordering import step_player
-from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import canvas, downloads
 from pages.shared.result import fit, truth
 from pages.shared.result.fit import VARIANT_WORDS, Result
-from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, errors, figure, tables
 from pages.shared.widgets.names import code, define, plain
@@ -67,13 +64,6 @@ def against_truth(result: Result, comparison: TruthComparison) -> None:
 def _to_step(result: Result, step: int) -> None:
     st.session_state[_SECTION] = "steps"
     step_player.go(result, step)
-
-
-def two_orders(result: Result, refinement: Refinement | None) -> None:
-    """One line, with a link, where the order contradicts that of the likelihood search."""
-    if refinement is not None and (words := verdicts.of_two_orders(result.order, refinement.refined)):
-        st.caption(f":material/swap_vert: {words}")
-        st.page_link("pages/graph/page.py", label="Its order, on Graph", query_params=session.address.parameters())
 
 
 def worth() -> None:

@@ -54,9 +54,9 @@ def verdict_on(chosen: Selection) -> None:
     if chosen.is_ocs:
         groups = result.groups if result.rule == "jackknife" else None
         verdict = verdicts.of_parents(result.ocs, result.rule, chosen.tau_z, chosen.pi_min, groups)
-        intro.verdict(*verdict, on_graph)
+        intro.verdict(verdict, on_graph)
     else:
-        intro.verdict(*on_graph)
+        intro.verdict(on_graph)
     if not is_refined:  # whose verdict says the same
         evidence_panel.note(refined)
 

@@ -35,7 +35,7 @@ def test_an_order_with_almost_no_edges_is_as_sure_as_its_removals():
         ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "2 of 5"),  # all folds agree, yet most removals were narrow
     ):
         found = of_order(steps(folds, ratios), arrows())
-        assert found.level == level and f"clear for {clear} nodes: all folds" in found.text
+        assert found.level == level and f"position of {clear} nodes: all remove" in found.text
 
 
 def arrows(**known: list[bool]) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def test_the_place_of_a_node_is_as_clear_as_the_edges_into_it():
     narrow = steps([0] * 19, [1.01] * 19)  # which of several sinks goes first affects no edge
     one = arrows(x19=[True] * 4 + [False] * 6, **{f"x{number}": [True] for number in range(14, 19)})
     found = of_order(narrow, one)
-    assert found.level == "sure" and "5 of 6 nodes with parents: all folds put every parent" in found.text
+    assert found.level == "sure" and "5 of 6 nodes with parents: all put every parent" in found.text
     places = verdicts.clarity(narrow, one)
     assert places["sink"].tolist() == [f"x{number}" for number in range(19, 13, -1)]  # the rest have no parents
     assert places["is_clear"].tolist() == [False, *[True] * 5] and places["lead"].eq(1.0).all()
@@ -77,9 +77,9 @@ def test_edges_are_as_sure_as_they_are_far_from_the_threshold():
     assert level([[9, 9], [9, 9], [0, 0]]) == "sure" and level([[9, 9], [2.1, 9], [0, 0]]) == "guess"
     assert level([[9, 9], [2.1, 9], [1.9, 9]]) == "poor"
     none = verdicts.of_parents(scored([[9, 1], [9, 1], [9, 1]]), "iqr", 2.0, 1.0)  # no edge in both folds
-    assert none.level == "poor" and none.about == "edges" and none.text == "0 edges among 3 nodes."
+    assert none.level == "poor" and none.head == "Very few edges" and none.text == "0 edges among 3 nodes."
     found = verdicts.of_parents(scored([[9, 9], [2.1, 9], [1.9, 9]]), "iqr", 2.0, 1.0)
-    assert found.about == "threshold"  # not the directions, which it does not measure
+    assert found.head.startswith("The threshold")  # not the directions, which it does not measure
     assert found.text == "Of 2 edges, 1 would be removed if τ_Z were 0.25 higher; 1 would be added if it were lower."
 
 
@@ -127,6 +127,19 @@ def test_the_graph_of_a_fit_has_as_many_arrows_as_its_verdict_counts_everywhere(
     assert graphs.export(graph, "dot").count("dir=none") == len(graph.edges) - known
     assert len(result.directed) == known and set(result.likelier) == set(graph.edges)
     assert evaluate(run.truth(), fit.order, graph) == evaluate(run.truth(), fit.order, fit.edges())
+
+
+@pytest.mark.parametrize(
+    ("decided", "state"),
+    [(0, "all open"), (1, "mostly open"), (5, "partly decided"), (9, "mostly decided"), (10, "all decided")],
+)
+def test_a_heading_says_how_many_directions_are_decided(decided, state):
+    edges = pd.DataFrame({"decided": [number < decided for number in range(10)], "source": ""})
+    heads = [
+        verdicts.of_graph(edges, 6).head,
+        verdicts.of_refinement(read_refined(refine_by_hand(finished_run(3))), BOUND, edges).head,
+    ]
+    assert heads == [f"Directions: {state}"] * 2
 
 
 def test_arrows_do_not_depend_on_the_order_of_the_rows(rng):

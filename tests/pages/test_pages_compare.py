@@ -257,13 +257,13 @@ def test_the_runs_own_fit_and_refinement_stand_beside_the_others_and_are_not_cou
     assert app.multiselect[0].value == ["refined"]
 
 
-def test_own_orders_that_agree_by_chance_are_said_to():
+def test_orders_that_contradict_each_other_are_judged_as_on_ordering():
     names = ["a", "b", "c", "d"]
-    run = refine_by_hand(finished_run(names), names[::-1])
-    app = opened(give(run, "good", [], order=names), PAGE)
-    assert "nearly reversed: they agree by 0," in app.warning[0].value
-    run = refine_by_hand(finished_run(names), ["b", "d", "a", "c"])
-    assert "no more than two random" in opened(give(run, "good", [], order=names), PAGE).warning[0].value
+    for order in (names[::-1], ["b", "a", "d", "c"]):
+        run = refine_by_hand(finished_run(names), order)
+        (ordering,) = [box.value for box in opened(run, "pages/ordering/page.py").warning]
+        said = opened(give(run, "good", [], order=names), PAGE).warning[0].value
+        assert "Order: unclear" in said and all(part in ordering for part in said.split(". "))
     run = refine_by_hand(finished_run(names))
     assert not opened(give(run, "good", [], order=names), PAGE).warning
 

@@ -44,7 +44,7 @@ def test_a_poor_verdict_is_a_banner_beside_artefacts_too_as_in_the_file(monkeypa
     written, run = written_when_asked(monkeypatch), refined(misfit=BAD)
     artefacts.write(run.path, artefacts.Artefacts((Finding("serial", "Rows depend on their neighbours.", "Adjust."),)))
     app = opened(run, PAGE)
-    verdict = warned(app).removeprefix("**Directions: mostly open.** ")
+    verdict = warned(app).removeprefix("**Directions: all open.** ")
     assert "2 of 6 nodes are poorly" in verdict and verdict.endswith("No direction is decided.")
     assert verdict in written["made_up_edges.csv"]
     box(app, "graph_edge").set_value(EDGES[3]).run()

@@ -56,7 +56,8 @@ def test_the_worse_of_two_verdicts_is_the_louder_one(threshold, directions):
         from disco.verdicts import Verdict
         from pages.shared.frame import intro
 
-        intro.verdict(threshold, "Own.", "Do this.", "threshold", Verdict(directions, "Arrows.", "Do that."))
+        first = Verdict(threshold, "Own.", "Do this.", "Own")
+        intro.verdict(first, Verdict(directions, "Arrows.", "Do that.", "Directions"))
 
     app = AppTest.from_function(page, args=(threshold, directions)).run()
     (box,) = [*app.success, *app.info, *app.warning]

@@ -25,20 +25,6 @@ _LOOKS = {
     "guess": (st.info, ":material/info:"),
     "poor": (st.warning, ":material/help:"),
 }
-_HEADS = {
-    "order": {"sure": "Order: clear", "guess": "Order: partly clear", "poor": "Order: unclear"},
-    "threshold": {
-        "sure": "The threshold separates the scores clearly",
-        "guess": "The threshold separates most of the scores",
-        "poor": "The threshold hardly separates the scores",
-    },
-    "directions": {
-        "sure": "Directions: mostly decided",
-        "guess": "Directions: partly decided",
-        "poor": "Directions: mostly open",
-    },
-    "edges": {"poor": "Very few edges"},
-}
 
 
 def page_intro(title: str, text: str) -> None:
@@ -79,30 +65,28 @@ def artefacts(run: Run) -> bool:
     return bool(artefacts_of_run.standing)
 
 
-def verdict(level: str, text: str, advice: str, about: str, on_graph: Verdict | None = None) -> None:
-    """Draw a verdict, such as one from `disco.verdicts`, and below it what the open run is adjusted for.
+def verdict(of_page: Verdict, on_graph: Verdict | None = None) -> None:
+    """Draw a verdict, and below it what the open run is adjusted for.
 
     While the run's table has artefacts, they replace the level and the advice, unless the verdict is poor.
 
     Args:
-        level: sure, guess or poor.
-        text, advice: what was found and what to do about it, as Markdown.
-        about: what is judged: order, threshold, directions or edges.
+        of_page: its text and advice are Markdown.
         on_graph: Graph's verdict on the run, on a page that judges something else. The worse of the two is in the box
             above the other.
     """
-    first, second = Verdict(level, text, advice, about), on_graph
-    if second is not None and LEVELS.index(second.level) > LEVELS.index(level):
+    first, second = of_page, on_graph
+    if second is not None and LEVELS.index(second.level) > LEVELS.index(first.level):
         first, second = second, first
     box, icon = _LOOKS[first.level]
     run = session.run.current()
     with st.container(gap="xsmall"):
         if run is not None and artefacts(run) and first.level != "poor":
-            st.caption(text)
+            st.caption(of_page.text)
         else:
-            box(f"**{_HEADS[first.about][first.level]}.** {first.text} {first.advice}", icon=icon)
-            if second is not None and second.about != first.about:
-                st.caption(f"{_LOOKS[second.level][1]} **{_HEADS[second.about][second.level]}.** {second.text}")
+            box(f"**{first.head}.** {first.text} {first.advice}", icon=icon)
+            if second is not None and second.head != first.head:
+                st.caption(f"{_LOOKS[second.level][1]} **{second.head}.** {second.text}")
         if run is not None:
             adjustment(run.roles)
             origin = runs.origin.of(run)

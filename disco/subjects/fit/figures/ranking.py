@@ -59,7 +59,7 @@ def ranking(
         showgrid=False,
         title=None,
     )
-    title = f"The position is clear for {how_clear(clarity)}"
+    title = f"The folds agree on the position of {how_clear(clarity)}"
     return theme.titled(fig, title, height=110 + ROW * len(positions), legend=False)
 
 
