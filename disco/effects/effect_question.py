@@ -146,20 +146,14 @@ def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
 
 
 def usual(fitted: FittedGraphs, name: str) -> Usual:
-    """The default question about a node: from its median to twice that, if rows are near.
-
-    Otherwise to its high value, or if that is the median too, to its low one (`between`).
+    """The range of a node and the default question about it, from its low to its high value (`between`).
 
     InputError: there is no such node.
     """
     number = node(fitted, name)
+    low, high = between(fitted, number)
     grid = fitted.nodes.parent_grids[number]
-    lowest, highest, middle = float(grid[0]), float(grid[-1]), typical(fitted, number)
-    compared = 2 * middle
-    if compared > highest or compared == middle or _rows_near(fitted, number, compared) < _FEW_ROWS:
-        low, high = between(fitted, number)
-        compared = high if high != middle else low
-    return Usual(lowest, highest, _short(middle), _short(compared))
+    return Usual(float(grid[0]), float(grid[-1]), _short(low), _short(high))
 
 
 def _short(value: float) -> float:

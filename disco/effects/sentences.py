@@ -23,8 +23,9 @@ def in_words(effect: Effect) -> str:
 def in_parts(effect: Effect) -> tuple[str, list[str], str]:
     """The same divided: the first sentence, one line per case, and what follows from them."""
     if effect.cases:
+        only = "only if" if any(case.is_none for case in effect.cases) else "if"
         case_sentences = [
-            f"if {_when(effect, case)} ({_graphs(case.share)}), {_in_case(effect, case)}" for case in effect.cases
+            f"{'if' if case.is_none else only} {_when(effect, case)}, {_in_case(effect, case)}" for case in effect.cases
         ]
         tell = f"An experiment that sets {' or '.join(effect.settled_by[:2])} would tell." if effect.settled_by else ""
         return f"{_if(effect)}, the answer depends on directions that are not decided:", case_sentences, tell
@@ -79,25 +80,28 @@ def _if(effect: Effect) -> str:
 def _change(on: str, answer: Answer) -> str:
     mean, reference, ratio = answer.mean.estimate, answer.mean_against.estimate, answer.rate_ratio
     means = [number(reference), number(mean)]
-    moves = f"stay at {means[0]}" if means[0] == means[1] else f"go from {means[0]} to {means[1]}"
-    return (
-        f"the mean of {on} would {moves} (ratio {number(ratio.estimate)}, "
-        f"90% interval {number(ratio.low)} to {number(ratio.high)})"
-    )
+    moves = f"would stay at {means[0]}" if means[0] == means[1] else f"would go from {means[0]} to {means[1]}"
+    if not _has_sign(answer):  # the estimates alone would say one
+        possible = [word for word, is_possible in (("rise", ratio.high > 1), ("fall", ratio.low < 1)) if is_possible]
+        moves = f"may {', '.join(possible)} or stay near {means[0]}" if possible else f"would stay at {means[0]}"
+    interval = f"90% interval {number(ratio.low)} to {number(ratio.high)}"
+    return f"the mean of {on} {moves} (ratio {number(ratio.estimate)}, {interval})"
+
+
+def _has_sign(answer: Answer) -> bool:
+    """Whether the interval excludes that nothing changes."""
+    return answer.rate_ratio.low > 1 or answer.rate_ratio.high < 1
 
 
 def _sure(effect: Effect) -> str:
-    """How many graphs agree, and whether the interval excludes none."""
-    shares, ratio = effect.total.graphs, effect.total.rate_ratio
-    has_more = ratio.estimate >= 1
-    same, opposite = (shares.more, shares.less) if has_more else (shares.less, shares.more)
-    clauses = [f"{'An increase' if has_more else 'A decrease'} {_graphs(same)}"]
-    if opposite > _SAME:
-        clauses.append(f"{'a decrease' if has_more else 'an increase'} {_graphs(opposite)}")
+    """How many graphs agree: on a sign, if the interval has one, and on no change."""
+    shares = effect.total.graphs
+    signs = {"an increase": shares.more, "a decrease": shares.less} if _has_sign(effect.total) else {}
+    clauses = [f"{sign} {_graphs(share)}" for sign, share in signs.items() if share > _SAME]
     if shares.none > _SAME:
         clauses.append(f"no change {_graphs(shares.none)}, where {_no_path(effect)}")
-    words = f"{'; '.join(clauses)}."
-    return words if ratio.low > 1 or ratio.high < 1 else f"{words} There may be no effect."
+    words = "; ".join(clauses)
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def _no_path(effect: Effect) -> str:

@@ -184,7 +184,7 @@ def _values(
     usual, unit = answering.usual(refinement.run, setting.node), modelled.unit(refinement.run)
     is_rate = "With an exposure, values are rates at an average exposure. " if unit == "rate" else ""
     help = f"{is_rate}In this table from {number(usual.lowest)} to {number(usual.highest)}. At first "
-    first = {"before": "the median.", "after": "twice the median, or another usual value."}
+    first = {"before": "its 10% quantile.", "after": "its 90% quantile, or another usual value."}
     extra = {"step": 1.0 if unit == "count" else 0.1, "format": "%g", "width": 125}
 
     def changed(which: str, live: str) -> None:

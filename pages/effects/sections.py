@@ -65,9 +65,6 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
     with right:
         _numbers(effect)
-        shares = zip(("a larger mean", "a smaller mean", "no change"), effect.total.graphs, strict=True)
-        lines = [f"{what} in **{of_graphs(share)}**" for what, share in shares if share > 0]
-        st.markdown(f"Graphs by their open directions: {series(lines)}.", help=define("compatible graphs"))
         _paths(answer.routes, effect)
     for cause, strength in answer.strengths.items():
         row = evidence_words.row_of(refinement.refined, cause, effect.on) or {}

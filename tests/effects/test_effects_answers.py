@@ -76,7 +76,7 @@ def test_an_open_direction_that_decides_is_two_cases(half_open):
     assert none.answer.difference == (0, 0, 0)
     assert found.settled_by == ("a", "b")
     words = in_words(found)
-    assert "if a → b (in about half of the graphs)" in words and ", c would not change" in words
+    assert "only if a → b, the mean of c would go from" in words and "; if b → a, c would not change." in words
     assert words.endswith("An experiment that sets a or b would tell.")
 
 
@@ -111,8 +111,8 @@ def test_edges_that_bootstrap_tables_lack_are_shares_of_the_graphs():
     found = effect(fitted_graphs(refined(KNOWN, tables), table()), "c", {"a": 6}, {"a": 1})
     assert found.cases == ()
     assert tuple(found.total.graphs) == pytest.approx((6 / 11, 0, 5 / 11))
-    assert found.total.difference.low == 0 and "no change in about half of the graphs" in in_words(found)
-    assert "There may be no effect." in in_words(found)
+    assert found.total.difference.low == 0 and "No change in about half of the graphs, where no" in in_words(found)
+    assert "c may rise or stay near" in in_words(found) and "increase" not in in_words(found)
 
 
 def test_more_draws_and_other_seeds_change_little(settled):
@@ -399,10 +399,10 @@ def test_signs_of_hidden_causes_are_asked_for_alone(capsys):
 @pytest.mark.parametrize(
     ("column", "values"),
     [
-        ([0, 1, 2, 3, 4, 5, 6], (3, 6)),  # twice the median
-        ([2] * 6 + [3], (2, 3)),  # 90 % of the rows have at most the median, and none is near twice that
+        ([0, 1, 2, 3, 4, 5, 6], (0, 6)),
+        ([2] * 6 + [3], (2, 3)),
         ([0] * 6 + [4], (0, 4)),
-        ([1] + [4] * 30, (4, 1)),
+        ([1] + [4] * 30, (1, 4)),
     ],
 )
 def test_usual_values_are_seen_and_differ(column, values):
