@@ -136,6 +136,13 @@ def withheld(result: Refined, artefacts: Sequence[Finding], is_due: bool = False
     return result.having(edges=edges, artefacts=tuple(Note(str(artefact), artefact.kind) for artefact in artefacts))
 
 
+def start_words(start: str) -> str:
+    """The name of a search's start in a sentence, such as "the order by variance minus mean"."""
+    if start.startswith("by "):
+        return f"the order {start.replace('−', 'minus')}"
+    return {"CCS order": "the CCS order", "linear models": "the order of linear models"}.get(start, start)
+
+
 class Ends(NamedTuple):
     """How many other searches ended where the best did, within the bound below it (`near`), and in all (`others`).
 

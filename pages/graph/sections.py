@@ -12,11 +12,11 @@ from disco.columns import REFINED_MOVES
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.refine import Choice
-from disco.refine.refinement_result import EARLY, POOR, ends
+from disco.refine.refinement_result import EARLY, POOR, ends, start_words
 from disco.subjects import FIT, REFINE
 from disco.subjects.refinement.refined import choice_from
 from disco.verdicts import ANY_ORDER
-from disco.words import how_many, plural
+from disco.words import how_many, plural, share
 from disco.work import jobs
 from pages.shared.evidence import evidence_words
 from pages.shared.result.refinement import Refinement
@@ -55,13 +55,13 @@ def searches(refinement: Refinement) -> None:
 def _searches(refinement: Refinement) -> None:
     starts, bound = refinement.refined.starts, refinement.choice.bound
     same, near, count, gap = ends(starts, bound)
-    best = f"The best graph was found from {code(refinement.refined.best)}."
+    best = f"The best graph was found from {plain(start_words(refinement.refined.best))}."
     if count == 0:
         best += " There was only one search, so whether another start would do better is unknown."
     elif count == 1:
         best += " The other search ended with the same score." if same else " The other search found another graph."
     elif same:
-        best += f" {same} of the other {count} searches ended with the same score."
+        best += f" {share(same, count).capitalize()} other searches ended with the same score."
     else:
         best += f" None of the other {count} searches found the same graph: the best of them ended {gap:,.1f} nats "
         best += "below it. Another search might still do better."

@@ -185,9 +185,9 @@ def _agreed(view: View) -> str:
     if view.result is None or view.name == DISCO:
         return ""
     if view.name == LIKELIHOOD:
-        fitted = selectors.of_run(view.result).graph.to_undirected(as_view=True)
-        agreeing = sum(fitted.has_edge(*edge) for edge in view.graph.edges)
-        return f"; the DISCO fit also links {agreeing:,} of these pairs"
+        fitted = {frozenset(pair) for pair in selectors.of_run(view.result).graph.edges}
+        agreeing = len(fitted & {frozenset(pair) for pair in view.graph.edges})
+        return f"; both methods link {agreeing:,} of these pairs, the DISCO fit alone {len(fitted) - agreeing:,} others"
     by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))
     return f": {by[BOTH]:,} by both methods, {by[LIKELIHOOD]:,} by likelihood alone, {by[DISCO]:,} by DISCO alone"
 
@@ -245,10 +245,9 @@ def notify(view: View) -> None:
     were_active, seen, line, until = every.get(run.id, ((), edges, "", 0.0))
     if ended := [_WORKS[work] for work in were_active if status[work].state == "done"]:
         count, until = len({frozenset(pair) for pair in edges ^ seen}), time.monotonic() + _READING_SECONDS
-        line = (
-            f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {how_many(count, 'edge')} "
-            f"changed. Shown now: {_SHOWN[view.name]}."
-        )
+        changes = _agreed(view)[2:] or f"{how_many(count, 'edge')} changed"
+        line = f"The {' and the '.join(ended)} {plural(len(ended), 'has', 'have')} ended: {changes}. "
+        line += f"Shown now: {_SHOWN[view.name]}."
     line = line if time.monotonic() < until else ""
     every[run.id] = [work for work, state in status.items() if state.active], edges, line, until
     if line:

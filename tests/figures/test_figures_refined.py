@@ -11,7 +11,7 @@ from disco.figures import theme
 from disco.graph.dag import build
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
-from disco.refine.refinement_result import ends
+from disco.refine.refinement_result import ends, start_words
 from disco.subjects.refinement.figures import search_scores as figures
 
 ENDS = {"CCS order": (-900.0, -112.0), "by mean": (-300.0, -100.0), "<b>x</b>": (-101.0, -100.01), "last": (-103.0,)}
@@ -28,6 +28,15 @@ def moves(gains, after):
     return table.sort_values("after", ignore_index=True)
 
 
+def test_the_name_of_a_start_reads_in_a_sentence():
+    words = {
+        "by variance − mean": "the order by variance minus mean",
+        "CCS order": "the CCS order",
+        "random 2": "random 2",
+    }
+    assert {start: start_words(start) for start in words} == words
+
+
 def test_searches_are_drawn_below_the_best_which_stands_out():
     fig = figures.searches(STARTS, "last")
     lines = {trace.name: trace for trace in fig.data}
@@ -37,7 +46,7 @@ def test_searches_are_drawn_below_the_best_which_stands_out():
     assert max(widths, key=widths.get) == "by mean" and fig.data[-1].name == "by mean"
     assert lines["last"].line.dash != lines["by mean"].line.dash
     assert "&lt;b&gt;x" in fig.to_json() and "<b>x" not in fig.to_json().replace("\\u003c", "<")
-    assert "4 searches; the best so far started from by mean" in theme.title_of(fig)
+    assert "4 searches; the best so far: from the order by mean" in theme.title_of(fig)
 
 
 def test_no_sweep_yet_is_said():

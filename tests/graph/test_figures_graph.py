@@ -133,6 +133,9 @@ def test_colour_and_dash_say_who_found_an_edge_and_a_missing_head_that_its_direc
     graph.graph[drawing.LIKELIER] = True
     assert {edge.found_by for edge in drawing.edges(graph) if edge.head == drawing.OPEN} == {"likelihood"}
     assert 'fill="white" stroke="#D98200"' in drawing.svg(graph, places) and "b" in drawn["likelihood"].words()
+    graph.edges["b", "c"]["direction_nats"] = -0.4
+    assert not any(edge.head == drawing.OPEN for edge in drawing.edges(graph))  # the evidence is against it
+    graph.edges["b", "c"]["direction_nats"] = 1.0
     del graph.graph[drawing.LIKELIER]
     assert drawn["both"].width == drawing.THICK and drawn["DISCO"].width == drawing.THIN
     assert drawn["likelihood"].width == pytest.approx(drawing.THIN + 0.6 * (drawing.THICK - drawing.THIN))

@@ -79,7 +79,7 @@ def test_while_it_goes_on_it_is_shown_and_can_be_cancelled(monkeypatch):
     run = refined()
     lock = going_on(run, score=-150.0, best=-119.0)
     app = opened(run, PAGE)
-    assert "Search 2 of 12, from by mean: sweep 2" in progress("Search") and "left" not in progress("Search")
+    assert "Search 2 of 12, from the order by mean: sweep 2" in progress("Search") and "left" not in progress("Search")
     assert "Best score so far: -119.0 nats" in progress("Search")
     assert edges_shown(app) >= set(EDGES)  # the present graph stays
     assert not any(found.key == "start_search" for found in app.button)

@@ -120,9 +120,10 @@ def _by_evidence(values: Mapping[str, Any]) -> bool:
 
 
 def _head(values: Mapping[str, Any], is_likelier: bool) -> str:
-    """The head of an edge; where verdicts on directions are shown, the likelier end too."""
+    """The head of an edge; where verdicts on directions are shown, the likelier end too, if nothing speaks against."""
     if has_direction(values) or is_absent(values.get("verdict")):
         return FULL
+    is_likelier = is_likelier and not values.get("direction_nats", np.nan) <= 0
     has_end = (is_likelier or "verdict" in values) and not values.get("is_open", False)
     return OPEN if has_end else NONE
 

@@ -183,7 +183,7 @@ def with_heads(graph: nx.DiGraph, key: str) -> nx.DiGraph:
     """
     if all(has_direction(values) or "verdict" in values for *_, values in graph.edges(data=True)):
         return graph
-    help = "An edge whose direction is not known has no head. This adds an open head at the end that fits better."
+    help = "An edge whose direction is not known has no head. This adds an open head at its end if that fits better."
     if not st.toggle("Show the likelier direction", key=key, help=help):
         return graph
     marked = graph.copy()

@@ -15,6 +15,7 @@ from disco import runs, space
 from disco.errors import InputError
 from disco.figures.theme import plotly_config
 from disco.knowledge import Knowledge
+from disco.refine.refinement_result import start_words
 from disco.runs import Run, Status, Work
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit import CHECKPOINT, FitStatus, order_so_far
@@ -330,7 +331,7 @@ _SEARCH_STAGES = {
 def _search_step(status: RefinementStatus) -> str:
     words = _SEARCH_STAGES[status.stage]
     words = words.format(
-        now=status.done + 1, done=status.done, total=status.total, start=status.start, sweep=status.sweep
+        now=status.done + 1, done=status.done, total=status.total, start=start_words(status.start), sweep=status.sweep
     )
     return words if status.best is None else f"{words}. Best score so far: {status.best:,.1f} nats"
 

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from disco.figures import theme
 from disco.graph.draw import colours, placing
+from disco.refine.refinement_result import start_words
 from disco.words import how_many, number
 
 LABELS = 60  # a slope figure with more nodes names only those that moved
@@ -48,7 +49,7 @@ def searches(history: pd.DataFrame, current: str = "") -> go.Figure:
         )
     _depth(fig, history["score"].min(), top)
     fig.layout.xaxis = dict(title="sweep over all nodes", dtick=max(1, math.ceil(history["sweep"].max() / 12)))
-    title = f"{how_many(len(lines), 'search', 'searches')}; the best so far started from {theme.label(best)}"
+    title = f"{how_many(len(lines), 'search', 'searches')}; the best so far: from {theme.label(start_words(best), 40)}"
     return theme.titled(fig, title, height=340)
 
 
