@@ -19,19 +19,10 @@ from disco.errors import InputError
 from disco.graph.result import GraphResult
 from disco.metrics.edges import CHANGES, changes, edge_jaccard
 from disco.metrics.orders import order_agreement
-from disco.words import number
 
 FORWARD, BACKWARD, OPEN, NONE = "→", "←", "—", ""
 
 CHANCE = 0.5  # order agreement of two random orders
-_REVERSED = 0.3  # below, one order is nearly the other reversed
-
-
-def chance_words(agreement: float) -> str:
-    """An order agreement of at most `CHANCE` in words, after `the orders`."""
-    if agreement < _REVERSED:
-        return f"are nearly reversed: they agree by {number(agreement)}, and two random orders by 0.5"
-    return f"agree by {number(agreement)}, no more than two random orders (0.5)"
 
 
 @dataclass(frozen=True, eq=False)

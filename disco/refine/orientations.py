@@ -64,8 +64,8 @@ class Directions:
         above, below, _, inward = known_directions or (none, none, none, none)
         self.free, self.parents, self.children = list(neighbours), list(none), list(none)
         ahead = [outside | later for outside, later in zip(inward, below, strict=True)]
-        known = [*directed, *((a, b) for a, mask in enumerate(ahead) for b in members(mask & neighbours[a]))]
-        first = [pair for pair in known if self._direct(*pair)]
+        edges = [*directed, *((a, b) for a, mask in enumerate(ahead) for b in members(mask & neighbours[a]))]
+        first = [pair for pair in edges if self._direct(*pair)]
         # The order of all of them at once: edge by edge, a dense graph takes seconds.
         self.below = descendants([mask | later for mask, later in zip(self.children, below, strict=True)])
         self.above = descendants([mask | earlier for mask, earlier in zip(self.parents, above, strict=True)])

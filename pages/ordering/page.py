@@ -29,11 +29,7 @@ left, right = st.container(key="beside_order").columns(2, gap="large")
 with left:
     sections.ranked(result, clarity, comparison)
     if refined is not None:
-        st.page_link(
-            "pages/graph/page.py",
-            label="The order of the likelihood search, on Graph",
-            query_params=session.address.parameters(),
-        )
+        st.page_link("pages/graph/page.py", label="The search's order", query_params=session.address.parameters())
 with right:
     sections.sections(result, comparison)
 evidence_panel.note(refined)

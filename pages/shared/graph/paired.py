@@ -13,7 +13,7 @@ import streamlit as st
 from disco.columns import ENDS, OF_EDGES
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
-from disco.metrics.consensus import CHANCE, Comparison, chance_words
+from disco.metrics.consensus import CHANCE, Comparison
 from disco.words import how_many, number
 from pages.shared.graph import canvas
 from pages.shared.widgets import figure, tables
@@ -83,7 +83,7 @@ def numbers(pair: Pair) -> None:
 def chance(what: str, agreement: float) -> None:
     """A line if two orders, not sets of edges, agree no more than random ones."""
     if what == "Orders" and agreement <= CHANCE:
-        st.caption(f"The orders {chance_words(agreement)}.")
+        st.caption(f"The orders agree by {number(agreement)}; two random orders agree by {CHANCE:g}.")
 
 
 def graphs(
