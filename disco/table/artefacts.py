@@ -19,6 +19,7 @@ no direction is decided by the model class (`disco.refine`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -130,7 +131,7 @@ def _checks(prepared: Prepared, unused: pd.DataFrame, reporter: Reporter) -> dic
             yield from row_findings.of_depth(depth(rates, reporter, "depth"), counts, adjustment)
 
     return {
-        "relation": lambda: of_relations(names, sums),
+        "relation": lambda: of_relations(names, sums, row_findings.exposure_of_total(counts, adjustment)),
         "exclusive": lambda: questions,
         "code": lambda: _of_codes(names, codes(values), coded_rows(values)),
         "repeated": repeated,
@@ -164,14 +165,16 @@ def near(counts: pd.DataFrame, exact: Sequence[Finding], reporter: Reporter = SI
     return pairs.assign(one=names[varied][pairs["one"]], other=names[varied][pairs["other"]])
 
 
-def of_relations(names: Sequence[str], exact: Sequence[Finding]) -> Iterator[Finding]:
-    """The finding of columns calculated from others, if any."""
+def of_relations(names: Sequence[str], exact: Sequence[Finding], cure: row_findings.Cure) -> Iterator[Finding]:
+    """The finding of columns calculated from others, if any, with the exposure that one of them may be."""
     if exact:
         out = sorted({relation.columns[0] for relation in exact}, key=names.index)
         rest = f" There are {len(exact) - 1:,} more such relations." if len(exact) > 2 else ""
         rest = f" {exact[1].message}" if len(exact) == 2 else rest
-        remedy = "An edge between such columns reflects arithmetic, not cause: leave out one column of each relation."
-        yield leaving_out_columns("relation", f"{exact[0].message}{rest}", out, remedy, option("--without", out))
+        exposure = f"take {cure.words} as the exposure, or " if cure.roles else ""
+        arithmetic = "An edge between such columns reflects arithmetic, not cause"
+        remedy, flag = f"{arithmetic}: {exposure}leave out one column of each relation.", option("--without", out)
+        yield replace(leaving_out_columns("relation", f"{exact[0].message}{rest}", out, remedy, flag), roles=cure.roles)
 
 
 def _of_exclusive(counts: pd.DataFrame, sets: Sequence[Sequence[int]]) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from disco.table.edits import LeaveOut
 from disco.table.finding import Finding, leaving_out_columns
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import relations
-from disco.table.row_findings import of_depth
+from disco.table.row_findings import exposure_of_total, of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
 from disco.table.unusual_rows import outlying
 from disco.words import listed, plural
@@ -77,7 +77,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
     exact = tuple(relations(Prepared(counts.iloc[:, varied]))) if len(varied) else ()
     copies, names = near(counts, exact, reporter, "near"), list(counts.columns)
     findings = (
-        *of_relations(names, exact),
+        *of_relations(names, exact, exposure_of_total(counts, prepared.adjustment)),
         *plain_artefacts(prepared, unused=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, prepared.adjustment),
         *of_near(names, copies),

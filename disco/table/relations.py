@@ -1,11 +1,12 @@
 """Find columns that others determine exactly (copies, complements, multiples, sums), near copies, and codes.
 
-An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are three steps:
+An edge between such columns is arithmetic rather than causal, and its direction cannot be known. There are four steps:
 
 1. Columns with the same ranks, or with reversed ranks, are the same column to the method.
-2. Among the others, a QR decomposition of some rows shows which column lies in the span of earlier ones. The
+2. A column that is the sum of all others is half of the row total, however few the rows are.
+3. Among the others, a QR decomposition of some rows shows which column lies in the span of earlier ones. The
    coefficients are rounded to small whole numbers.
-3. The relation must then hold exactly in every row of the table.
+4. The relation must then hold exactly in every row of the table.
 
 0/1 columns that exclude each other are codes of one question. Two independent columns with a and b ones in n rows are
 never 1 in one row with probability (n − a)! (n − b)! / (n! (n − a − b)!).
@@ -22,13 +23,15 @@ from disco.progress import SILENT, Reporter
 from disco.table.cells import dense_ranks
 from disco.table.finding import Finding
 from disco.table.prepared import Table, prepare
-from disco.words import series
+from disco.words import how_many, series
 
 _NOTHING = 1e-8  # a residual below this share of a column's spread counts as zero
 _LARGEST = 100  # largest coefficient of a relation
 _DIVISORS = range(1, 13)  # possible denominators of coefficients
 _ROWS_A_COLUMN = 4  # rows per column in the decomposition
 _NAMED = 6  # largest number of columns named in a sentence
+_SPARE = 12  # rows beyond the columns of a plain sum; other weights need twice as many rows as columns
+_LEAST_TOTALS = 8  # rows with a total above 0
 
 
 def relations(table: Table) -> list[Finding]:
@@ -42,7 +45,24 @@ def relations(table: Table) -> list[Finding]:
             pairs.append(_pair(names, values, twins[column], column))
         else:
             distinct.append(column)
-    return [*pairs, *(_linear(names, *relation) for relation in _dependent(values, distinct))]
+    sums = [] if (of_all := sum_of_others(values)) is None else [(of_all, 0)]
+    distinct = [column for column in distinct if not sums or column != next(iter(sums[0][0]))]
+    return [*pairs, *(_linear(names, *relation) for relation in (*sums, *_dependent(values, distinct)))]
+
+
+def sum_of_others(values: np.ndarray) -> dict[int, int] | None:
+    """The first column that is the sum of all others but its copies, and these others, as column → weight; or None."""
+    totals, sums = values.sum(axis=1), values.sum(axis=0)
+    if (totals > 0).sum() < _LEAST_TOTALS:
+        return None
+    times = sums.sum() // np.maximum(sums, 1)
+    for column in np.flatnonzero((sums > 0) & (times > 1) & (times * sums == sums.sum())).tolist():
+        if (values[:, column] * times[column] == totals).all():
+            copies = (values == values[:, [column]]).all(axis=0)
+            others = np.flatnonzero(~copies & (sums > 0)).tolist()
+            if times[column] == copies.sum() + 1 and len(others) > 1:
+                return {column: 1} | dict.fromkeys(others, -1)
+    return None
 
 
 def _relation(columns: tuple[str, ...], message: str) -> Finding:
@@ -97,7 +117,10 @@ def _dependent(values: np.ndarray, candidates: Sequence[int]) -> Iterator[tuple[
         columns = [candidates[within[earlier]] for earlier in free]
         slopes = slopes * scale[index] / scale[[within[earlier] for earlier in free]]
         weights = _integer_weights(dict(zip(columns, slopes, strict=True)), candidates[index])
-        if weights is not None and 2 * len(weights) + 2 <= len(values):
+        if weights is None:
+            continue
+        is_plain = {*map(abs, weights.values())} == {1}
+        if len(values) >= min(2 * len(weights) + 2, len(weights) + _SPARE if is_plain else np.inf):
             sums = values[:, list(weights)].astype(np.int64) @ np.array(list(weights.values()))
             if (sums == sums[0]).all():
                 yield weights, int(sums[0])
@@ -125,7 +148,8 @@ def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Fin
     if not positive and are_one:
         return _relation(columns, f"{_listed(columns)} add up to {-constant} in every row.")
     if len(positive) == 1 and are_one and not constant:
-        return _relation(columns, f'"{columns[0]}" is the sum of {_listed(columns[1:])}.')
+        parts = _listed(columns[1:]) if len(columns) <= _NAMED + 1 else how_many(len(columns) - 1, "column")
+        return _relation(columns, f'"{columns[0]}" is the sum of {parts}.')
     sides = [_terms(names, positive), _terms(names, negative)]
     if constant:
         sides[constant > 0].append(str(abs(constant)))

@@ -12,8 +12,9 @@ from disco.table.adjustment import Adjustment, declared, freed
 from disco.table.closure import CONSTANT, closing, closure
 from disco.table.depth import Depth, depth
 from disco.table.edits import LeaveOut
-from disco.table.finding import Finding
+from disco.table.finding import Finding, option
 from disco.table.guesses import guesses
+from disco.table.relations import sum_of_others
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
 from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
 from disco.table.rows import stretches
@@ -141,6 +142,18 @@ def _orders(rows: int, adjustment: Adjustment) -> Iterator[tuple[Cure, Adjustmen
             yield cure, replace(adjustment, covariates=(*adjustment.covariates, effects), group=group)
 
 
+def exposure_of_total(counts: pd.DataFrame, adjustment: Adjustment | None) -> Cure:
+    """The column that is the sum of all others as the exposure, if none is declared and it creates no edges itself."""
+    values = counts.to_numpy()
+    if (adjustment is not None and adjustment.exposure is not None) or (whole := sum_of_others(values)) is None:
+        return Cure()
+    at, parts = next(iter(whole)), values[:, [*whole][1:]]
+    if not values[:, at].all() or len(values) * closing(parts, values[:, at]) ** 2 >= _INDUCED[TOTAL]:
+        return Cure()
+    name = str(counts.columns[at])
+    return Cure(Roles({name: "exposure"}), f'"{name}"', option("--exposure", [name]))
+
+
 def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = None) -> Iterator[Finding]:
     """The finding of a depth that stands out, without a declared exposure."""
     if deep.stands_out:
@@ -158,8 +171,10 @@ def of_depth(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment | None = 
 
 
 def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure:
-    """The first exposure computed from the counts that removes a depth and creates no edges itself."""
+    """The first exposure, their sum or computed from the counts, that removes a depth and creates no edges itself."""
     values = counts.to_numpy()
+    if (of_total := exposure_of_total(counts, adjustment)).roles is not None:
+        return of_total
     for which in COMPUTED:
         try:
             exposure = computed(counts.loc[:, counts.any()], which)

@@ -18,6 +18,7 @@ from pages.shared.table import draft_facts
 from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
+from pages.shared.widgets.names import plain, shown
 
 _NAMED = 5
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
@@ -45,10 +46,15 @@ def _show(draft: Draft) -> None:
 
 def _cure(draft: Draft, finding: Finding) -> None:
     why_not = None
+    whole = finding.roles.named("exposure") if finding.roles is not None else []
+    if whole:
+        (at,) = columns.chosen(draft, whole)
+        label, key = f"Take {plain(shown(whole[0], 30))} as the exposure", f"artefact_exposure_{finding.kind}"
+        st.button(label, key=key, on_click=columns.give, args=({at: "exposure"}, whole[0]))
     match finding:
-        case Finding(roles=Roles(columns={**guessed})) if guessed:
+        case Finding(roles=Roles(columns={**guessed})) if guessed and not whole:
             label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, finding)
-        case Finding(roles=Roles() as roles):
+        case Finding(roles=Roles() as roles) if not whole:
             label, act = _declared(roles), partial(_declare, roles)
         case Finding(edits=(AddKinds(kinds),)):
             label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)

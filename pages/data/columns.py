@@ -92,6 +92,24 @@ def leave_out(positions: Collection[int], why: str) -> None:
         taken_anew()
 
 
+def ignoring(draft: Draft, names: Collection[str]) -> None:
+    """A button for each of the columns that ignores it, whatever its role, as a step that can be undone."""
+    with st.container(horizontal=True):
+        for at, name in enumerate(names_of(draft.table)):
+            if name in names:
+                label = f"Ignore {plain(shown(name, 30))}"
+                st.button(
+                    label, key=f"ignore_{at}", icon=":material/block:", on_click=give, args=({at: "ignore"}, name)
+                )
+
+
+def give(roles: Mapping[int, str | tuple[str, str]], names: str) -> None:
+    """Give columns, with their names in words, a role each by position, as a step that can be undone."""
+    labels = {role if isinstance(role, str) else ", ".join(role) for role in roles.values()}
+    session.draft.set_roles(roles, f"Role set: {names} {' and '.join(sorted(labels))}.")
+    taken_anew()
+
+
 def named(draft: Draft, positions: Collection[int]) -> str:
     """The names of columns by position, the first few of many."""
     return listed([str(draft.table.columns[position]) for position in sorted(positions)], _MOST_LISTED)

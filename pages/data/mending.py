@@ -45,7 +45,9 @@ def first(draft: Draft) -> None:
     ]
     if problems or roles.guessed(draft) or faults.has_cure(draft) or draft_facts.unusable(draft):
         with st.container(border=True, key="settle"):
-            findings.problem_list(problems, _way_out(draft))
+            of_roles = [problem for problem in problems if problem.kind == "role"]
+            findings.problem_list(problems, _way_out(draft) if len(of_roles) < len(problems) else "")
+            columns.ignoring(draft, {name for problem in of_roles for name in problem.columns})
             faults.panel(draft)
             roles.panel(draft)
             roles.unusable(draft)

@@ -216,6 +216,9 @@ def test_roles_that_the_table_cannot_bear_block_with_a_sentence():
     at = press(upload(booted(), "d.csv", csv(table)), "Accept this guess")
     assert 'covariate "site" determines "d"' in at.error[0].value.replace("\\", "")
     assert button(at, "Find the graph").disabled
+    press(at, "Ignore d")
+    assert not at.error and draft_of(at).columns == (0, 1) and not button(at, "Find the graph").disabled
+    press(at, "Undo the last step")
     at.switch_page("pages/train/page.py").run()
     assert "determines" in texts(at) and not [found for found in at.button if found.key == "start_fit"]
 
@@ -305,6 +308,17 @@ def test_an_artefact_is_cured_with_one_click(made, words, cure, rows):
     assert words not in texts(at).replace("\\", "") and len(table) == rows
     assert (draft_of(at).roles.exposure == "total") == (made is deep)
     assert made is deep or (not table.duplicated().any() if made is repeated else table.to_numpy().max() < 99)
+
+
+def test_a_sum_of_all_others_becomes_the_exposure_or_is_ignored():
+    at = drafted("data", deep().assign(total=deep().sum(axis=1)))
+    press(at, "Take total as the exposure")
+    assert str(draft_of(at).roles) == "exposure total" and not at.error and "Totals explain" not in texts(at)
+    press(at, "Undo the last step")
+    next(one for one in at.selectbox if one.label == "Exposure").set_value("total").run()
+    assert "ignore it" in at.error[0].value and button(at, "Find the graph").disabled
+    press(at, "Ignore total")
+    assert not at.error and not button(at, "Find the graph").disabled and len(draft_of(at).columns) == 14
 
 
 def test_an_artefact_without_a_cure_can_only_be_dismissed():

@@ -155,9 +155,15 @@ def test_an_exposure_is_offered_only_if_it_creates_no_edges_itself(rng):
     wide = pd.DataFrame(rng.poisson(3 * rates * np.ones(60))).add_prefix("g")
     (found,) = plain_artefacts(wide)
     assert found.flag == "--exposure total" and plain_artefacts(wide, found.roles) == ()
+    with_total = wide.assign(total=wide.sum(axis=1))
+    of_sum, of_depth = plain_artefacts(with_total)
+    assert of_sum.message == '"total" is the sum of 60 columns.' and of_depth.flag == "--exposure total"
+    assert of_sum.roles == of_depth.roles == Roles({"total": "exposure"}) and of_sum.without == ("total",)
+    assert plain_artefacts(with_total, of_sum.roles) == ()
     narrow = pd.DataFrame(rng.poisson(8 * np.exp(0.5 * rng.normal(size=(3000, 1))) * np.ones(10))).add_prefix("g")
     (found,) = plain_artefacts(narrow)
     assert found.kind == "depth" and found.roles is None and "would itself create edges" in found.remedy
+    assert plain_artefacts(narrow.assign(total=narrow.sum(axis=1)))[0].roles is None
     for exposure in ("total", "median of ratios"):
         (found,) = plain_artefacts(narrow, Roles(exposure=exposure))
         assert found.kind == "closure" and "The exposure is computed from these columns" in found.message

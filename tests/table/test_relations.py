@@ -82,11 +82,15 @@ def test_products_extremes_and_large_counts(base):
     assert sentences(large=large, b=b, sum=large + b) == ['"sum" is the sum of "large" and "b".']
 
 
-def test_a_long_sum_is_shortened():
+@pytest.mark.parametrize("rows", [20, 100, 150])
+def test_a_long_sum_is_found_in_fewer_rows_than_columns_too(rows):
     random = np.random.default_rng(0)
-    parts = {f"p{number}": random.poisson(2, 300) for number in range(12)}
-    (found,) = relations(pd.DataFrame({**parts, "all": sum(parts.values())}))
-    assert found.message == '"all" is the sum of "p0", "p1", "p2", "p3", "p4" and 7 more.' and len(found.columns) == 13
+    parts = pd.DataFrame(random.poisson(random.uniform(0.1, 3, 120), (rows, 120))).add_prefix("p").assign(p7=0)
+    (found,) = relations(parts.assign(p9=parts["p8"], all=parts.sum(axis=1) - parts["p9"] + parts["p8"]))[1:]
+    assert found.message == '"all" is the sum of 119 columns.' and found.columns[0] == "all"
+    assert sentences(**parts, rest=parts.sum(axis=1) - (parts["p5"] > 0)) == []
+    some = {"other": random.poisson(50, rows), "some": parts.loc[:, "p1":].sum(axis=1)}  # a subset needs more rows
+    assert sentences(**parts, **some) == ['"some" is the sum of 118 columns.'] * (rows == 150)
 
 
 def test_answers_to_one_question_are_found_and_other_0_1_columns_are_not():

@@ -78,19 +78,18 @@ def _of_roles(draft: Draft) -> list[Finding]:
     if bad_rows := unusable(draft):
         numbers, index = rows.row_numbers(len(draft.table), draft.rows_left_out), draft.table.index
         return [_of_rows(draft, name, numbers[bad], index[bad][0]) for name, bad in bad_rows.items()]
-    why = _why_not(draft)
-    return [] if why is None else [Finding("role", why, blocking=True)]
+    return _why_not(draft)
 
 
 def _of_rows(draft: Draft, name: str, bad: np.ndarray, first: object) -> Finding:
     which, why = rows.row_in_words(bad[0], first), why_unusable(draft, name)
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}: {why}.'
     remedy = "Leave these rows out, or give the column another role."
-    return Finding("role", what, remedy, blocking=True, rows=(int(bad[0]),))
+    return Finding("role", what, remedy, blocking=True, columns=(name,), rows=(int(bad[0]),))
 
 
 @cached(lambda draft: (*_roles_key(draft), draft.settings.folds), "Checking the roles …")
-def _why_not(draft: Draft) -> str | None:
+def _why_not(draft: Draft) -> list[Finding]:
     columns, needed = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
     try:
         if _counts(draft) is None:  # their problems are reported elsewhere
@@ -98,8 +97,8 @@ def _why_not(draft: Draft) -> str | None:
         else:
             prepare(columns, needed, draft.settings.folds, _of_counts(draft))
     except InputError as error:
-        return str(error)
-    return None
+        return [Finding("role", str(error), blocking=True, columns=error.columns)]
+    return []
 
 
 @cached(lambda draft: (draft.key, draft.rows_left_out))
