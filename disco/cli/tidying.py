@@ -127,6 +127,7 @@ def _with_guesses(table: pd.DataFrame, roles: Roles | None, but: Collection[str]
     if len(names) - len({*guessed, *has_role}) < _LEAST_COUNTS:
         guessed = {}  # reported as a table of numbers that are not counts
     for name, guess in guessed.items():
-        say(sentence(f'Note: "{name}" {guess.why}: {guess}'), to=sys.stderr)
+        caution = f". {guess.caution}" if guess.caution else ""
+        say(sentence(f'Note: "{name}" {guess.why}: {guess}{caution}'), to=sys.stderr)
     roles = roles.with_roles({name: guess.declaration for name, guess in guessed.items()})
     return None if roles == Roles() else roles

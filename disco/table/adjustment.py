@@ -19,6 +19,7 @@ CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
 RANDOMISED = "randomised"
 CONTEXT_KINDS = (CATEGORICAL, CONTINUOUS, RANDOMISED)  # the last one is categorical, and was assigned by chance
+ONLY_CAUSES = "Adjusting is right for a cause. For an effect of the counts it creates edges between its causes."
 _WAVES = 4  # of a number among the inputs of the networks
 _NOTHING = 1e-9  # of the largest eigenvalue
 _LEAST_EXPECTED = 0.1  # of the mean of a column, that is expected of any row

@@ -18,7 +18,7 @@ common causes that are not in the table, and counts that are readings of rates. 
 no direction is decided by the model class (`disco.refine`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -30,7 +30,7 @@ from disco.errors import InputError
 from disco.fields import require_types, shown
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import row_findings
-from disco.table.adjustment import CONTINUOUS, Adjustment, freed
+from disco.table.adjustment import CONTINUOUS, ONLY_CAUSES, Adjustment, freed
 from disco.table.cells import names_of
 from disco.table.codes import Code, coded_rows, codes
 from disco.table.depth import depth
@@ -232,20 +232,23 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
 def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
     """The finding of unused columns that go with several counts."""
     drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
-    candidates = {str(unused.columns[at]): (unused.iloc[:, at], guess) for at, guess in drivers.items()}
-    shifted = {name: _shifted(counts, *guess, len(candidates)) for name, guess in candidates.items()}
-    related = {name: count for name, count in shifted.items() if count >= _LEAST_SHIFTED}
+    shifted = {at: count for at, count in going_with(counts, unused, drivers).items() if count >= _LEAST_SHIFTED}
+    related = {str(unused.columns[at]): count for at, count in shifted.items()}
     if related:
         words = [f'"{name}" ({count:,} of {counts.shape[1]:,} columns)' for name, count in related.items()]
         goes = plural(len(words), "An unused column varies", "Unused columns vary")
         yield Finding(
             "covariate",
             f"{goes} with the counts: {listed(words, _NAMED)}.",
-            "Such a column may be a cause or an effect. Adjust for a common cause, as a covariate or a group. "
-            "Do not adjust for an effect, since that creates edges between its causes.",
+            f"{ONLY_CAUSES} Declare a common cause as a covariate or a group.",
             columns=tuple(related),
-            roles=Roles({name: candidates[name][1].declaration for name in related}),
+            roles=Roles({str(unused.columns[at]): drivers[at].declaration for at in shifted}),
         )
+
+
+def going_with(counts: pd.DataFrame, table: pd.DataFrame, guessed: Mapping[int, Guess]) -> dict[int, int]:
+    """The number of counts that vary with each column of a table, by the position of its guess."""
+    return {at: _shifted(counts, table.iloc[:, at], guess, len(guessed)) for at, guess in guessed.items()}
 
 
 def _shifted(counts: pd.DataFrame, column: pd.Series, guess: Guess, tests: int) -> int:

@@ -9,13 +9,13 @@ file stores as categories is like text.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy.special import betainc, gammaln, xlog1py
 
-from disco.table.adjustment import CATEGORICAL, CONTINUOUS
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, ONLY_CAUSES
 from disco.table.cells import YEARS, as_frame, columns_of, is_count, is_number, numbers_of, value_counts
 from disco.table.formats.plain import MATRIX, PERCENTS
 from disco.table.identifiers import computed_columns, identifier, phrase, words_of
@@ -78,6 +78,8 @@ _AMOUNTS = {"hours", "volume", "total", "population", "depth"}  # an exposure, o
 _CYCLES = {"month", "mnth", "monat", "weekday", "wochentag", "wotag", "season", "hour", "stunde"}
 _PREPOSITIONS = {"of", "at", "in", "per", "since", "on", "from", "for"}
 _SPELLS = {"stint", "spell"}
+_CAUSES = _GROUPS | _CATEGORIES | _NUMBERS | _EXPERIMENTS | _EXPOSURES | _TIME_UNITS
+_CAUSES |= {"speaker", "author", "reader", "rater", "technician", "operator", "species", "date", "day", "lot", "run"}
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, besides ResponseId
 _OF_GRADEBOOK = re.compile(r"(.+ )?((unposted )?(current|final) (score|grade|points)|course total.*)")
 _SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
@@ -93,6 +95,7 @@ class Guess:
     role: str  # covariate, context, intervention, exposure, group or ignore
     kind: str  # of the first three; empty otherwise
     why: str  # the rest of a sentence that begins with the column's name
+    caution: str = ""  # a sentence on a covariate that only its values suggest: it may be an effect of the counts
 
     @property
     def declaration(self) -> str | tuple[str, str]:
@@ -141,8 +144,15 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
     if table.shape[1] - len(guessed) >= _MANY_COUNTS:
         guessed = {at: guess for at, guess in guessed.items() if not (guess.is_by_name and _may_be_word(table, at))}
     covariates = [at for at, guess in guessed.items() if guess.role == "covariate"]
+    guessed |= {at: _cautious(table.columns[at], guessed[at]) for at in covariates}
     whys = computed_columns(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
     return guessed | {at: Guess("ignore", "", why) for at, why in whys.items()}
+
+
+def _cautious(name: object, guess: Guess) -> Guess:
+    """A guess at a covariate, with a caution unless its name is that of a cause."""
+    is_of_cause = guess.why.startswith(("has the name", "has years", "describes")) or {*words_of(str(name))} & _CAUSES
+    return guess if is_of_cause else replace(guess, caution=ONLY_CAUSES)
 
 
 def _may_be_word(table: pd.DataFrame, at: int) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from disco.table.adjustment import CONTEXT_KINDS, KINDS
+from disco.table.adjustment import CONTEXT_KINDS, KINDS, ONLY_CAUSES
 from disco.table.cells import names_of
 from disco.table.interventions import INTERVENTION_KINDS, SET
 from disco.table.role_columns import kind_of
@@ -30,7 +30,7 @@ _ROLES: dict[str, str | tuple[str, str]] = {
 }
 _OTHERS = "Columns that are not counts keep their roles."
 _HELP = (
-    f"Count: a node. Covariate: {define('covariate')} Context: {define('context')} "
+    f"Count: a node. Covariate: {define('covariate')} {ONLY_CAUSES} Context: {define('context')} "
     f"Exposure: {define('exposure')} Group: {define('group')} Intervention: {define('intervention')} "
     "Ignore: left out."
 )

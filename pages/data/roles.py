@@ -1,6 +1,6 @@
 """The roles of columns: guesses with the button that accepts them, the exposure, and rows that a role cannot use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.table.edits import AsBinary
+from disco.table.finding import named
 from disco.table.guesses import Guess
 from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.words import how_many, listed, plural
@@ -62,12 +63,16 @@ def panel(draft: Draft) -> None:
     faulty = draft_facts.faulty(draft)
     is_stop = any(faulty[position][0] for position in guesses if position in draft.columns)
     numbers = {position for position in guesses if position in draft.columns and not faulty[position][0]}
+    cautious = [str(draft.table.columns[at]) for at in guesses if at in draft_facts.maybe_effects(draft)]
     waits = " Until you decide, whole numbers are treated as counts." if numbers else ""
     are = plural(len(guesses), "One column does", f"{len(guesses):,} columns do")
     st.markdown(f"{STOPS if is_stop else WARNS} **{are} not look like counts.**{waits}")
+    if cautious:
+        go = plural(len(cautious), "goes", "go")
+        st.markdown(f"{named(cautious, code)} {go} with the counts and may be an effect of them. Tick what is a cause.")
     accepted = _ticked(draft, guesses)
-    leaving = {*accepted} & {*draft.columns}
-    if leaving:
+    counts = numbers - accepted.keys()
+    if leaving := ({*guesses} - counts) & {*draft.columns}:
         st.caption(f"{plain(_leave(draft, leaving))} With another role, a column is adjusted for or left out.")
     with st.container(horizontal=True):
         which = f"{len(accepted):,} of {len(guesses):,} guesses" if len(accepted) < len(guesses) else "all guesses"
@@ -77,13 +82,14 @@ def panel(draft: Draft) -> None:
             type="primary" if is_stop else "secondary",  # what stops the search comes first
             icon=":material/done_all:",
             on_click=_take,
-            args=(draft, accepted, numbers - accepted.keys()),
+            args=(draft, accepted, counts, {*guesses} - accepted.keys() - counts),
             disabled=not accepted,
-            help="Whole numbers without a tick stay counts. You can undo this, or change each role in the table below.",
+            help="Without a tick, whole numbers stay counts and others are left out. You can undo this, or change "
+            "each role in the table below.",
         )
         if numbers:
             label = plural(len(guesses), "Keep it as a count", "Keep the numbers as counts")
-            st.button(label, key="keep_counts", on_click=_take, args=(draft, {}, numbers))
+            st.button(label, key="keep_counts", on_click=_take, args=(draft, {}, numbers, ()))
         if chosen := [position for position in guesses if position in draft.columns]:
             faults.leave_out_button(draft, chosen, "leave_asked", "")
         binary_node(draft)
@@ -93,10 +99,10 @@ def _ticked(draft: Draft, guesses: dict[int, Guess]) -> dict[int, Guess]:
     """A table with a tick for each guess; the guesses that are ticked, by position."""
     frame = pd.DataFrame(
         {
-            "accept": True,
+            "accept": [at not in draft_facts.maybe_effects(draft) for at in guesses],
             "column": [shown(draft.table.columns[at], 80) for at in guesses],
             "guess": [str(guess) for guess in guesses.values()],
-            "why": [guess.why for guess in guesses.values()],
+            "why": [f"{guess.why}. {guess.caution}".removesuffix(". ") for guess in guesses.values()],
         }
     )
     edited = st.data_editor(
@@ -142,18 +148,19 @@ def _leave(draft: Draft, positions: set[int]) -> str:
     return f"{how_many(len(positions), 'column')} {verb} the graph: {columns.named(draft, positions)}."
 
 
-def _take(draft: Draft, accepted: dict[int, Guess], counts: set[int]) -> None:
-    """Accept guesses and keep other columns as counts, in one step."""
+def _take(draft: Draft, accepted: dict[int, Guess], counts: set[int], unused: Collection[int]) -> None:
+    """Accept guesses, keep other columns as counts and leave the rest out, in one step."""
     names, sentences = draft.table.columns, []
     if accepted:
         summary = listed([f"{names[position]} {guess}" for position, guess in accepted.items()], _MOST, "; ")
         sentences.append(f"Guessed roles accepted: {summary}.")
-    if leaving := {*accepted} & {*draft.columns}:
+    if leaving := {*accepted, *unused} & {*draft.columns}:
         sentences.append(_leave(draft, leaving))
     if counts:
         sentences.append(f"Kept as counts: {columns.named(draft, counts)}.")
     roles = {position: guess.declaration for position, guess in accepted.items()}
-    session.draft.set_roles({**roles, **dict.fromkeys(counts, "count")}, " ".join(sentences))
+    roles |= dict.fromkeys(counts, "count") | dict.fromkeys(unused, "ignore")
+    session.draft.set_roles(roles, " ".join(sentences))
     columns.taken_anew()
 
 

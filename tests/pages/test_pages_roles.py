@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from disco import runs
 from disco.errors import InputError
 from disco.runs import beside, origin
+from disco.table.adjustment import ONLY_CAUSES
 from disco.table.edits import AsBinary, applied
 from disco.table.roles import Roles
 from disco.table.values import two_texts
@@ -56,6 +57,22 @@ def test_guesses_wait_for_the_readers_word_and_are_taken_with_one_button():
     assert draft_of(at).roles == Roles() and draft_of(at).columns == (0, 1, 2, 3, 4, 5)
     press(at, "Redo")
     assert (draft_of(at).roles, draft_of(at).columns) == (now.roles, now.columns) and button(at, "Redo").disabled
+
+
+def test_a_column_that_may_be_an_effect_is_a_covariate_only_by_the_readers_tick():
+    """Of two columns of decimals and two of texts, one each follows the counts, and one text has a cause's name."""
+    table, rng = poisson(300), np.random.default_rng(0)
+    table = table.assign(bill=rng.normal(size=300), affairs=table["a"] + table["b"] + rng.normal(size=300))
+    table = table.assign(site=np.where(table["c"] > 3, "x", "y"), held=np.where(table["c"] > 3, "Yes", "No"))
+    at = upload(booted(), "effects.csv", csv(table))
+    guesses = at.data_editor[0].value.set_index("column")
+    assert guesses["accept"].to_dict() == {"bill": True, "affairs": False, "site": True, "held": False}
+    assert guesses.index[guesses["why"].str.endswith(ONLY_CAUSES)].tolist() == ["bill", "affairs", "held"]
+    assert ONLY_CAUSES in columns._HELP and "`affairs` and `held` go with the counts" in texts(at)
+    press(at, "Accept 2 of 4 guesses")
+    assert draft_of(at).columns == (0, 1, 2) and str(draft_of(at).roles) == "adjusted for bill, site" and not at.error
+    finding = next(one.value for one in at.markdown if "An unused column varies" in one.value).replace("\\", "")
+    assert ONLY_CAUSES in finding and button(at, "Adjust for 1 column")
 
 
 def test_a_number_stays_a_count_and_a_guess_is_declined_by_leaving_the_columns_out():

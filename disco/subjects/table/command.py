@@ -88,7 +88,7 @@ def _of_roles(table: pd.DataFrame, roles: Roles | None, is_counts: bool) -> list
             Finding(
                 "role",
                 f'Column "{names[index]}" {guess.why}.',
-                f"Is it {guess}? --tidy accepts such guesses, and --roles declares another.",
+                f"Is it {guess}? --tidy accepts such guesses, and --roles declares another. {guess.caution}".rstrip(),
                 columns=(names[index],),
                 roles=Roles({names[index]: guess.declaration}),
             )

@@ -13,7 +13,7 @@ from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
-from disco.table.artefacts import COMMON, READINGS
+from disco.table.artefacts import COMMON, READINGS, going_with
 from disco.table.cells import columns_of, names_of
 from disco.table.finding import Finding
 from disco.table.guesses import Guess
@@ -26,6 +26,8 @@ from disco.words import how_many, plural
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import LAYOUT, TURN, Draft
+
+_MOST_ROWS = 5_000  # evenly spread, in which columns are compared
 
 # The key of each fact; the draft's key stands for its table.
 
@@ -182,6 +184,17 @@ def has_guesses(draft: Draft) -> bool:
 @cached(_table_key)
 def _guesses(draft: Draft) -> dict[int, Guess]:
     return guess_roles(draft.table)
+
+
+@cached(_table_key)
+def maybe_effects(draft: Draft) -> set[int]:
+    """The guessed covariates with a caution that vary with some column that may hold counts, by position."""
+    cautious = {at: guess for at, guess in _guesses(draft).items() if guess.caution}
+    table = draft.table[:: -(-len(draft.table) // _MOST_ROWS) or 1]
+    names = names_of(table)
+    nodes = [at for at in usable(draft) - _guesses(draft).keys() if names.count(names[at]) == 1]
+    related = going_with(table.iloc[:, nodes], table, cautious) if cautious and nodes else {}
+    return {at for at, times in related.items() if times}
 
 
 @cached(_table_key)
