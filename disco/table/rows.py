@@ -36,6 +36,7 @@ _LOST = {
     "what goes with them.",
     "class": "Rows with a class, such as 1-10, may be those with other counts: without them, these are lost.",
 }
+_MOST_CODES, _LEAST_CODED = 3, 5  # fractions that may be codes of classes, and rows of each
 _CODES = (-7, -8, -9, -88, -99, -999, -9999, -99_999)  # for missing values
 
 Stretches = tuple[tuple[int, int], ...]
@@ -150,6 +151,20 @@ def kind_of_text(cell: str) -> str:
         are_years = YEARS[0] <= first and last <= YEARS[1]
         return "class" if first < last and not are_years else "text"  # 2020-01 is a month
     return "text"
+
+
+def lost_values(table: pd.DataFrame, rows: np.ndarray) -> list[tuple[str, float, int]]:
+    """The column, value and number of rows of each fraction, such as 17.5, that goes with some rows, by position.
+
+    Only of columns in which a few such values repeat, as the codes of classes do.
+    """
+    lost = list[tuple[str, float, int]]()
+    for name, column in columns_of(table):
+        values = readable(column)[rows]
+        levels, times = np.unique(values[(values > 0) & (values % 1 > 0)], return_counts=True)
+        if len(levels) <= _MOST_CODES and times.min(initial=_LEAST_CODED) >= _LEAST_CODED:
+            lost += [(name, *pair) for pair in zip(levels.tolist(), times.tolist(), strict=True)]
+    return lost
 
 
 def losses(reasons: Collection[str]) -> str:

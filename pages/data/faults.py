@@ -17,7 +17,7 @@ from pages.shared import session
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import tables
-from pages.shared.widgets.names import code
+from pages.shared.widgets.names import WARNS, code
 
 _MOST_LISTED = 1000
 _NAMED = 5
@@ -29,13 +29,16 @@ def has_cure(draft: Draft) -> bool:
     return len(proposal.columns) < len(draft.columns) and bool(proposal.columns or len(proposal.rows) or proposal.texts)
 
 
+def _settled(draft: Draft) -> tuple[int, ...]:
+    """The chosen columns that look like counts: with another role, the cells of the rest may be right."""
+    return tuple(at for at in draft.columns if at not in draft_facts.guesses(draft))
+
+
 def _proposal(draft: Draft) -> rows.Proposal:
     """What to leave out, except a column that the page asks about elsewhere."""
-    proposal, guessed = draft_facts.mends(draft), {*draft_facts.guesses(draft)}
-    guessed |= {0} if reshape.has_row_names(draft.table) else set()
-    return replace(
-        proposal, columns={at: why for at, why in proposal.columns.items() if draft.columns[at] not in guessed}
-    )
+    proposal = draft_facts.mends(draft, _settled(draft))
+    names = {0} if reshape.has_row_names(draft.table) else set()
+    return replace(proposal, columns={at: why for at, why in proposal.columns.items() if at not in names})
 
 
 def panel(draft: Draft) -> None:
@@ -50,10 +53,9 @@ def panel(draft: Draft) -> None:
 def _columns(draft: Draft, proposal: rows.Proposal) -> None:
     if not proposal.columns:
         return
-    positions = {draft.columns[index]: why for index, why in proposal.columns.items()}
-    count = how_many(len(positions), "column")
-    st.markdown(f"**{count} cannot be used:** {_whys(draft, positions)}.")
-    leave_out_button(draft, list(positions), "leave_out_columns", "They are not counts or constant.")
+    count = how_many(len(proposal.columns), "column")
+    st.markdown(f"**{count} cannot be used:** {_whys(draft, proposal.columns)}.")
+    leave_out_button(draft, list(proposal.columns), "leave_out_columns", "They are not counts or constant.")
 
 
 def leave_out_button(draft: Draft, positions: list[int], key: str, why: str) -> None:
@@ -77,14 +79,12 @@ def _whys(draft: Draft, positions: dict[int, str]) -> str:
 def _rows(draft: Draft, proposal: rows.Proposal) -> None:
     if not len(proposal.rows):
         return
-    chosen = draft.table.iloc[:, list(draft.columns)]
-    faulty = list(draft_facts.mends(draft).columns)
-    cells = rows.bad_cells(chosen, proposal.rows[:_MOST_LISTED], draft.rows_left_out, faulty)
-    lost, rest, count = (
-        lost_rows(draft, proposal.rows),
-        len(chosen) - len(proposal.rows),
-        how_many(len(proposal.rows), "row"),
-    )
+    counts = draft.table.iloc[
+        :, [at for at in _settled(draft) if at not in draft_facts.mends(draft, _settled(draft)).columns]
+    ]
+    cells = rows.bad_cells(counts, proposal.rows[:_MOST_LISTED], draft.rows_left_out)
+    lost, count = lost_rows(draft, proposal.rows), how_many(len(proposal.rows), "row")
+    rest, values = len(counts) - len(proposal.rows), rows.lost_values(counts, proposal.rows)
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in cells["why"].value_counts().items())
     kinds += f" in the first {_MOST_LISTED:,} of them" if len(proposal.rows) > _MOST_LISTED else ""
     holds = plural(len(proposal.rows), "holds", "hold")
@@ -92,7 +92,14 @@ def _rows(draft: Draft, proposal: rows.Proposal) -> None:
         f"**{count} {holds} cells that are not counts:** {lost}. Cells: {kinds}. Without them, {rest:,} rows remain. "
         f"A run records which rows were left out. {rows.losses(cells['why'])}"
     )
-    rows_button(draft, proposal.rows, f"{count} left out, with cells that are not counts: {lost}.", "leave_out_rows")
+    all_with = [f"all {how_many(times, 'row')} with {code(name)} {value:g}" for name, value, times in values]
+    if all_with:
+        st.markdown(f"{WARNS} These are {listed(all_with, _NAMED)}: leave the rows out, or the column.")
+    with st.container(horizontal=True):
+        words = f"{count} left out, with cells that are not counts: {lost}."
+        rows_button(draft, proposal.rows, words, "leave_out_rows")
+        if out := columns.chosen(draft, {name for name, *_ in values}):
+            leave_out_button(draft, out, "leave_out_coded", "It holds the codes of classes.")
     _list(cells)
 
 
@@ -132,11 +139,9 @@ def _list(cells: pd.DataFrame) -> None:
 def _texts(draft: Draft, proposal: rows.Proposal) -> None:
     if not proposal.texts:
         return
-    positions = [draft.columns[index] for index in proposal.texts]
-    names = listed([code(draft.table.columns[position]) for position in positions], _NAMED)
-    count = how_many(len(positions), "column")
-    st.markdown(f"**{count} {plural(len(positions), 'stores', 'store')} numbers as text:** {names}.")
+    texts = [names_of(draft.table)[position] for position in proposal.texts]
+    count, names = how_many(len(texts), "column"), listed([*map(code, texts)], _NAMED)
+    st.markdown(f"**{count} {plural(len(texts), 'stores', 'store')} numbers as text:** {names}.")
     if st.button("Read them as numbers", key="read_texts", icon=":material/123:"):
-        words, texts = f"Text read as numbers in {count}.", [names_of(draft.table)[position] for position in positions]
-        session.draft.edit(words, AsNumbers(tuple(texts)), is_of_rows=True)
+        session.draft.edit(f"Text read as numbers in {count}.", AsNumbers(tuple(texts)), is_of_rows=True)
         st.rerun()

@@ -128,6 +128,19 @@ def test_rows_can_be_left_out_before_the_question_of_row_names_is_answered():
     assert shown.index.tolist()[:4] == ["s0", "s1", "s2", "s6"]
 
 
+def test_rows_go_only_for_counts_and_a_value_that_goes_with_them_is_named():
+    table = poisson(rows=120).assign(age=np.where(np.arange(120) < 9, 17.5, 30), d=poisson(rows=120)["b"].astype(float))
+    table.loc[100:, "d"] = 5.5
+    at = upload(booted(), "classes.csv", csv(table))
+    assert "These are all 20 rows with `d` 5.5" in texts(at) and "17.5" not in texts(at)
+    press(at, "Accept this guess")
+    press(at, "Leave out d")
+    assert len(draft_of(at).table) == 120 and draft_of(at).columns == (0, 1, 2) and not at.error
+    press(at, "Undo the last step")
+    press(at, "Leave out these 20 rows")
+    assert len(draft_of(at).table) == 100 and draft_of(at).adjusted == (3,) and not at.error
+
+
 def test_rows_keep_their_numbers_in_later_messages():
     table = with_blanks().drop(columns=["site", "seen"]).assign(late=0)
     table["late"] = [row % 4 for row in range(100)] + [None] * 20
@@ -142,7 +155,7 @@ def test_rows_keep_their_numbers_in_later_messages():
 def test_a_table_without_counts_or_with_too_few_rows_has_no_cure():
     at = upload(booted(), "text.csv", b"a,b\n" + b"x,y\nz,w\n" * 12)
     assert not faults.has_cure(draft_of(at)) and "**Choose usable**" not in at.error[0].value
-    table = pd.DataFrame({"a": [None, None, *range(11)], "b": [*range(5, 13), *range(5)]}, dtype=object)
+    table = pd.DataFrame({"a": [None, None, *map(int, "31253213224")], "b": [*range(5, 13), *range(5)]}, dtype=object)
     upload(at, "short.csv", csv(table.assign(c=[1, 2] * 6 + [3])))
     assert button(at, "Leave out these 2 rows").disabled
 

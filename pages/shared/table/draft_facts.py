@@ -249,10 +249,12 @@ def index_like(draft: Draft) -> dict[int, str]:
     return identifiers(draft.table)
 
 
-@cached(_columns_key)
-def mends(draft: Draft) -> rows.Proposal:
-    """What to leave out of the chosen columns, by their positions among them."""
-    return rows.proposal(draft.table.iloc[:, list(draft.columns)])
+@cached(lambda draft, columns: (draft.key, columns))
+def mends(draft: Draft, columns: tuple[int, ...]) -> rows.Proposal:
+    """What to leave out of some columns; all positions are those of the table."""
+    proposal = rows.proposal(draft.table.iloc[:, list(columns)])
+    of_columns = {columns[at]: why for at, why in proposal.columns.items()}
+    return rows.Proposal(of_columns, proposal.rows, tuple(columns[at] for at in proposal.texts))
 
 
 def spreads(draft: Draft) -> pd.DataFrame:
