@@ -182,20 +182,28 @@ def _summaries(lines: np.ndarray, names: Sequence[str], of_all: bool = True) -> 
     bounds, rest, summing = [-1, *called, len(lines)], pd.DataFrame(lines[plain]), list[int]()
     is_whole = (rest.fillna(0) % 1 == 0).all().to_numpy()  # rates do not add up
     compared = is_whole if is_whole.any() else ~is_whole
+    unknown = rest.isna().any().to_numpy()  # a total may include what these cells lack
     for start, line, stop in zip(bounds, called, bounds[2:], strict=False):
         sections = [plain > -1, (plain > start) & (plain < line), (plain > line) & (plain < stop)]
         sums = [rest[section].sum() for section in sections if 1 < section.sum() < len(plain) + of_all]
-        summing += [line] if any(_are_equal(lines[line], expected, compared) for expected in sums) else []
-    summing += [line for line, of in statistics if _are_equal(lines[line], rest.agg(of), compared, _ROUNDED)]
+        summing += [line] if any(_are_equal(lines[line], expected, compared, unknown) for expected in sums) else []
+    summing += [line for line, of in statistics if _are_equal(lines[line], rest.agg(of), compared, within=_ROUNDED)]
     summing += [line for line in indices if (np.nan_to_num(lines[line]) % 1 != 0).any()]
     return sorted(summing)
 
 
-def _are_equal(cells: np.ndarray, expected: pd.Series, compared: np.ndarray, within: float = 1e-8) -> bool:
-    """Whether the cells that are filled are as expected, and not all 0."""
+def _are_equal(
+    cells: np.ndarray,
+    expected: pd.Series,
+    compared: np.ndarray,
+    unknown: bool | np.ndarray = False,
+    within: float = 1e-8,
+) -> bool:
+    """Whether the cells that are filled are as expected, or above where `unknown`, two as expected and not all 0."""
     filled = compared & ~np.isnan(cells)
-    is_equal = np.isclose(cells[filled], expected[filled], atol=within).all()
-    return filled.sum() > 1 and bool(is_equal) and bool(expected[filled].any())
+    is_equal = np.isclose(cells, expected, atol=within)
+    is_possible = is_equal | (unknown & (cells > expected))
+    return (filled & is_equal).sum() > 1 and bool(is_possible[filled].all()) and bool(expected[filled].any())
 
 
 def points(table: pd.DataFrame) -> Finding | None:

@@ -79,9 +79,9 @@ def _whys(draft: Draft, positions: dict[int, str]) -> str:
 def _rows(draft: Draft, proposal: rows.Proposal) -> None:
     if not len(proposal.rows):
         return
-    counts = draft.table.iloc[
-        :, [at for at in _settled(draft) if at not in draft_facts.mends(draft, _settled(draft)).columns]
-    ]
+    settled = _settled(draft)
+    unusable = draft_facts.mends(draft, settled).columns
+    counts = draft.table.iloc[:, [at for at in settled if at not in unusable]]
     cells = rows.bad_cells(counts, proposal.rows[:_MOST_LISTED], draft.rows_left_out)
     lost, count = lost_rows(draft, proposal.rows), how_many(len(proposal.rows), "row")
     rest, values = len(counts) - len(proposal.rows), rows.lost_values(counts, proposal.rows)

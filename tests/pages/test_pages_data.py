@@ -164,6 +164,23 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
     wait(lambda: computation.state == "stopped")
 
 
+def test_find_the_graph_waits_for_the_check_of_the_table_or_not(monkeypatch):
+    checked, check = threading.Event(), draft_facts.begun
+
+    def late(*arguments):
+        checked.wait(20)
+        return check(*arguments)
+
+    monkeypatch.setattr(draft_facts, "AT_ONCE", 0)
+    monkeypatch.setattr(draft_facts, "begun", late)
+    at = upload(booted(), "t.csv", csv(poisson()))
+    assert button(at, "Find the graph").disabled and not button(at, "Find it without waiting").disabled
+    checked.set()
+    wait(lambda: draft_facts.is_checked(draft_of(at)))
+    at.run()
+    assert not button(at, "Find the graph").disabled and "find_at_once" not in {one.key for one in at.button}
+
+
 def test_the_example_opens_on_graph_with_both_results_if_it_is_installed(drawn, monkeypatch):
     at = booted()
     at.button(key="see_example").click().run()

@@ -93,6 +93,10 @@ def test_totals_need_their_name_and_their_sum(rng):
     for at, name in enumerate("abcd"):
         marked.loc[[at, 12], name] = ["n.d.", table[name].drop(at).sum()]
     assert next(tidied(marked))[0].edits == (LeaveOut(((13, 13),)),)
+    marked.loc[12, "d"] += 3  # of the cell that is not known
+    assert next(tidied(marked))[0].message == 'Row "Grand Total" sums up others.'
+    marked.loc[12, "d"] = 0
+    assert TOTALS not in kinds_of(marked)
     assert TOTALS not in kinds_of(whole.assign(a=whole["a"] + 1)) and TOTALS not in kinds_of(whole.iloc[:12])
     assert TOTALS not in kinds_of(whole[["site", "a", "b"]].replace("Grand Total", "Bay"))
 

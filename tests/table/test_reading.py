@@ -261,7 +261,7 @@ def test_titles_above_and_notes_below_are_left_out_and_said():
         with pytest.raises(InputError):
             read(f"a,b,c\n{rows}{cut}", "t.csv")
     book = workbook(("a", [["Birds, 2024", None], [None, None], ["x", "y"], [1, 2], [3, 4]]))
-    assert "A line above the names was left out: Birds, 2024." in notes(read(book, "t.xlsx"))
+    assert "2 lines above the names were left out: Birds, 2024." in notes(read(book, "t.xlsx"))
 
 
 def test_lines_of_one_cell_below_a_table_are_notes_if_the_last_one_is():

@@ -192,12 +192,11 @@ def header_notes(lines: Lines, above: int, names: int, below: int, reading: Read
             "holds names, read the file again with one line of names (on Data, or by --read names=1)."
         )
     for index, number, where in ((0, above, "above"), (above + names, below, "below")):
-        filled = [cells for cells in map(_filled, lines[index : index + number]) if cells]
-        if cells := [cell for line in filled for cell in line]:
+        if cells := [cell for line in lines[index : index + number] for cell in _filled(line)]:
             words = [cell[:60] + "…" * (len(cell) > 60) for cell in cells[:6]]
             text = ", ".join(words) + " …" * (len(cells) > 6)
-            count = plural(len(filled), "A line", f"{len(filled)} lines")
-            notes.append(f"{count} {where} the names {plural(len(filled), 'was', 'were')} left out: {text}.")
+            count = plural(number, "A line", f"{number} lines")
+            notes.append(f"{count} {where} the names {plural(number, 'was', 'were')} left out: {text}.")
     if names > 1:
         notes.append(f"The names were joined from {names} lines.")
     return notes

@@ -51,7 +51,7 @@ class Reading:
     above: int | None = whole(
         None,
         "Lines above the names",
-        "Left out, such as a title. Blank lines are not counted.",
+        "Left out, such as a title. Blank lines count in a sheet, not in text.",
         within=(0, MOST_LINES),
         optional=True,
     )

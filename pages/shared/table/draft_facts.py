@@ -325,6 +325,12 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
     )
 
 
+def is_checked(draft: Draft) -> bool:
+    """Whether the running search for artefacts, if any, has looked for sums, depth and near copies."""
+    computation = artefact_search(draft).find()
+    return computation is None or not computation.is_running or _begun(draft).result is not None
+
+
 def current_artefacts(draft: Draft) -> Artefacts | None:
     """The artefacts with the draft's reasons; None until the search is complete."""
     if (result := artefact_search(draft).result) is None:

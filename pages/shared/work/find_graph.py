@@ -15,22 +15,36 @@ from pages.shared.work import fit_options, fit_start, monitor
 from pages.shared.work.monitor import FITTING, REFINEMENT
 
 _SECONDS = 1.0
+_AT_ONCE = "What the check finds, such as a column that is the sum of others, may make the search vain."
 _KINDS = {kind.work: kind for kind in (REFINEMENT, FITTING)}
 
 
 def button(draft: Draft, why_not: str = "") -> None:
-    """The button that starts both on the loaded table and opens Graph; `why_not`, one sentence, disables it."""
+    """The button that starts both on the loaded table and opens Graph; `why_not`, one sentence, disables it.
+
+    While the table is checked for sums, depth and near copies, it waits, and a second button does not.
+    """
+    is_checked = bool(why_not) or draft_facts.is_checked(draft)
     pressed = st.button(
         "Find the graph",
         type="primary",
         icon=":material/hub:",
         key="find_graph",
-        disabled=bool(why_not),
+        disabled=bool(why_not) or not is_checked,
         help="Searches for the graph of highest likelihood, then fits DISCO's networks. Graph opens now and shows "
         "results as they arrive. You can close the tab meanwhile.",
     )
+    if not is_checked:
+        st.fragment(_wait, run_every=_SECONDS)(draft)
+        pressed = st.button("Find it without waiting", key="find_at_once", type="tertiary", help=_AT_ONCE)
     if pressed:
         fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, then=FIT, page="graph")
+
+
+def _wait(draft: Draft) -> None:
+    st.caption("Waits for the check of the table.")
+    if draft_facts.is_checked(draft):
+        errors.redraw()
 
 
 def times(draft: Draft) -> None:
