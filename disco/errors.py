@@ -1,20 +1,12 @@
 """Exceptions whose messages tell a user what to do."""
 
 import errno
-from collections.abc import Iterable
 
 _NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't allocate memory")  # of loaders and torch
 
 
 class InputError(ValueError):
-    """A table, setting or file cannot be used; the message says what is wrong, where, and what to do.
-
-    `columns`: the names of the columns without which it could be used, if it is about columns.
-    """
-
-    def __init__(self, *words: object, columns: Iterable[str] = ()) -> None:
-        super().__init__(*words)
-        self.columns = tuple(columns)
+    """A table, setting or file cannot be used; the message says what is wrong, where, and what to do."""
 
 
 class ScoreUnavailable(RuntimeError):

@@ -66,7 +66,7 @@ _EXPERIMENTS = {
 }
 _DOSES = {"dose", "concentration"}
 _EXPOSURES = {
-    *("exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total", "population"),
+    *("exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total", "population")
 }
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
 _PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell

@@ -14,32 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from disco.table import amounts, gene_rows
+from disco.table import amounts, gene_rows, kinds
 from disco.table.blocks import below, footnotes, side_table
 from disco.table.cells import columns_of, is_blank, names_of, numbers_of
 from disco.table.edits import Columns, Edit, FillDown, LeaveOut, RowNames, applied
 from disco.table.finding import Finding, leaving_out_rows
 from disco.table.guesses import MANY, Guess, guesses
-from disco.table.kinds import (
-    ANNOTATION,
-    BELOW,
-    BESIDE,
-    BLANK,
-    COPIES,
-    ESTIMATES,
-    FOOTNOTES,
-    GENES,
-    KINDS,
-    LABELS,
-    NAMES,
-    NORMALISED,
-    POINTS,
-    SIGHTINGS,
-    SUMMARIES,
-    TOTALS,
-    VARIABLES,
-    ZEROS,
-)
+from disco.table.kinds import KINDS
 from disco.table.reshape import are_texts, has_row_names
 from disco.table.rows import stretches
 from disco.table.sightings import sightings
@@ -47,6 +28,7 @@ from disco.table.totals import Guessing, points, totals
 from disco.table.values import are_whole
 from disco.words import how_many, listed, plural
 
+_ONCE = {kinds.GENES, kinds.VARIABLES, kinds.SIGHTINGS}  # suggested once for one table
 _MOST_TIMES = 3  # that a kind is suggested for one table
 _DISTINCT = 0.9  # least share of different names, if lines repeat
 _NAMED = 4
@@ -74,10 +56,10 @@ def suggestion(
         return looked[GUESSES] if GUESSES in looked else looked.setdefault(GUESSES, guesses(table))
 
     if names_of(table)[:1] and names_of(table)[0] in spared:
-        but = {*but, NAMES}
+        but = {*but, kinds.NAMES}
     with_role = {*spared} & {*names_of(table)}
     of_amounts = {} if are_whole(table) else {kind: partial(look, but=with_role) for kind, look in _AMOUNTS.items()}
-    of_guesses = {TOTALS: partial(totals, guessed=guessed), COPIES: partial(_copies, guessed=guessed)}
+    of_guesses = {kinds.TOTALS: partial(totals, guessed=guessed), kinds.COPIES: partial(_copies, guessed=guessed)}
     looks: dict[str, _Look] = {**_LOOKS, **of_guesses, **of_amounts}
     for kind, look in looks.items():
         if kind not in but and (kind in _AMOUNTS or kind not in looked):  # amounts depend on the roles
@@ -110,7 +92,7 @@ def tidied(
     while (finding := suggestion(table, refused, spared, looked.setdefault(edits, {}))) is not None:
         table, edits = applied(table, finding.edits), (*edits, *finding.edits)
         times[finding.kind] += 1
-        if finding.kind in (GENES, VARIABLES, SIGHTINGS) or times[finding.kind] == _MOST_TIMES:
+        if finding.kind in _ONCE or times[finding.kind] == _MOST_TIMES:
             refused |= {finding.kind}
         yield finding, table
 
@@ -131,7 +113,7 @@ def _blank(table: pd.DataFrame) -> Finding | None:
     edits: list[Edit] = [LeaveOut(stretches(rows + 1))] if len(rows) else []
     edits += [Columns(without=tuple(names[at] for at in empty))] if empty else []
     message = f"{' and '.join(what).capitalize()} {plural(count, 'is', 'are')} empty."
-    return Finding(BLANK, message, f"{plural(count, 'It is', 'They are')} left out.", edits=tuple(edits))
+    return Finding(kinds.BLANK, message, f"{plural(count, 'It is', 'They are')} left out.", edits=tuple(edits))
 
 
 def _copies(table: pd.DataFrame, guessed: Guessing = guesses) -> Finding | None:
@@ -144,7 +126,7 @@ def _copies(table: pd.DataFrame, guessed: Guessing = guesses) -> Finding | None:
     if not len(rows) or keys.drop(index=rows).duplicated().mean() > 1 - _DISTINCT:
         return None
     words = f"{how_many(len(rows), 'line')} {plural(len(rows), 'repeats', 'repeat')}"
-    return leaving_out_rows(COPIES, f"{words} an earlier one in every cell, names included.", rows.tolist())
+    return leaving_out_rows(kinds.COPIES, f"{words} an earlier one in every cell, names included.", rows.tolist())
 
 
 def _tells_apart(column: pd.Series) -> bool:
@@ -158,7 +140,7 @@ def _names(table: pd.DataFrame) -> Finding | None:
         return None
     nearly = "" if table.iloc[:, 0].is_unique else "nearly "
     message = f'"{names_of(table)[0]}" has another text in {nearly}every row.'
-    return Finding(NAMES, message, "It names the rows.", edits=(RowNames(),))
+    return Finding(kinds.NAMES, message, "It names the rows.", edits=(RowNames(),))
 
 
 def _labels(table: pd.DataFrame) -> Finding | None:
@@ -183,23 +165,25 @@ def _labels(table: pd.DataFrame) -> Finding | None:
     which = listed([f'"{name}"' for name in names], _NAMED)
     message = f"In {which}, a text stands only in the first row of each block of rows."
     remedy = "Each text is taken for the blank cells below it."
-    return Finding(LABELS, message, remedy, columns=tuple(names), edits=(FillDown(tuple(names)),)) if names else None
+    return (
+        Finding(kinds.LABELS, message, remedy, columns=tuple(names), edits=(FillDown(tuple(names)),)) if names else None
+    )
 
 
 _LOOKS: Mapping[str, _Look] = {
-    FOOTNOTES: footnotes,
-    BELOW: below,
-    BESIDE: side_table,
-    BLANK: _blank,
-    SUMMARIES: gene_rows.summaries,
-    TOTALS: totals,
-    POINTS: points,
-    LABELS: _labels,
-    COPIES: _copies,
-    SIGHTINGS: sightings,
-    ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
-    GENES: gene_rows.genes,
-    VARIABLES: gene_rows.variables,
-    NAMES: _names,
+    kinds.FOOTNOTES: footnotes,
+    kinds.BELOW: below,
+    kinds.BESIDE: side_table,
+    kinds.BLANK: _blank,
+    kinds.SUMMARIES: gene_rows.summaries,
+    kinds.TOTALS: totals,
+    kinds.POINTS: points,
+    kinds.LABELS: _labels,
+    kinds.COPIES: _copies,
+    kinds.SIGHTINGS: sightings,
+    kinds.ANNOTATION: lambda table: gene_rows.measures(table) or gene_rows.annotation(table),
+    kinds.GENES: gene_rows.genes,
+    kinds.VARIABLES: gene_rows.variables,
+    kinds.NAMES: _names,
 }
-_AMOUNTS = {ZEROS: amounts.zeros, NORMALISED: amounts.normalised, ESTIMATES: amounts.estimates}
+_AMOUNTS = {kinds.ZEROS: amounts.zeros, kinds.NORMALISED: amounts.normalised, kinds.ESTIMATES: amounts.estimates}

@@ -138,31 +138,28 @@ def _check_roles(counts: pd.DataFrame, adjustment: Adjustment, roles: Roles, fol
         _check_determines(counts, covariate)
         _check_separates(adjustment, covariate)
     if adjustment.exposure is not None:
-        _check_rates(counts, adjustment.exposure, roles)
+        _check_rates(counts, adjustment.exposure, (*roles.named("exposure"), roles.exposure or "")[0])
 
 
 def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
     """Refuse a single group, groups of one row each, and fewer groups than folds."""
     if adjustment.group is None:
         return
-    named = roles.named("group")
-    name = (*named, f"{roles.blocks} blocks of rows")[0]
+    name = (*roles.named("group"), f"{roles.blocks} blocks of rows")[0]
     sizes = np.bincount(adjustment.group)
     if len(sizes) == 1:
-        raise InputError(f'The group "{name}" is the same in every row: ignore that column.', columns=named)
+        raise InputError(f'The group "{name}" is the same in every row: ignore that column.')
     if (sizes == 1).all():
-        raise InputError(f'Every row is its own group in "{name}": ignore that column.', columns=named)
+        raise InputError(f'Every row is its own group in "{name}": ignore that column.')
     if (largest := sizes.max() / sizes.sum()) > _LARGEST:
         raise InputError(
             f'One group of "{name}" has {largest:.0%} of the rows, so hardly any are left to train on: make another '
-            "column the group, or make this one a covariate.",
-            columns=named,
+            "column the group, or make this one a covariate."
         )
     if len(sizes) < folds:
         raise InputError(
             f'"{name}" has {len(sizes)} groups, too few for {folds} folds, since rows of a group stay together: use '
-            "fewer folds, or make it a covariate.",
-            columns=named,
+            "fewer folds, or make it a covariate."
         )
 
 
@@ -179,8 +176,7 @@ def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
             how = "is constant in each level" if covariate.kind == CATEGORICAL else "always rises or falls with it"
             raise InputError(
                 f'The covariate "{covariate.name}" determines "{name}", which {how}, so it has no other cause: ignore '
-                "one of the two.",
-                columns=(covariate.name, str(name)),
+                "one of the two."
             )
 
 
@@ -194,22 +190,18 @@ def _check_separates(adjustment: Adjustment, covariate: Covariate) -> None:
         if not np.isin(covariate.values[interventions.arm == number], with_controls).any():
             raise InputError(
                 f'No level of the covariate "{covariate.name}" has both controls and rows of the arm "{label}" of '
-                f'"{interventions.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.',
-                columns=(covariate.name,),
+                f'"{interventions.name}", so nothing can be compared: make "{covariate.name}" the group, or ignore it.'
             )
 
 
-def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, roles: Roles) -> None:
-    """Refuse an exposure of which a node is a multiple, such as a copy of it, or the sum of which it is computed."""
-    named = roles.named("exposure")
-    exposure_name = (*named, roles.exposure)[0]
+def _check_rates(counts: pd.DataFrame, exposure: np.ndarray, exposure_name: str) -> None:
+    """Refuse an exposure of which a node is a multiple, such as a copy of it."""
     for name, column in counts.items():
         rates = column.to_numpy() / exposure
         if np.ptp(rates) <= 1e-12 * rates.max():
             raise InputError(
                 f'"{name}" is the same multiple of the exposure "{exposure_name}" in every row, so its rate never '
-                f"changes: ignore {'one of the two' if named else 'it'}.",
-                columns=(str(name), *named),
+                "changes: ignore it, or choose another exposure."
             )
 
 

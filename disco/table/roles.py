@@ -14,10 +14,10 @@ of the row, and "blocks": 50 makes groups of 50 blocks of consecutive rows.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,6 @@ COMPUTED_BY = {spelling: which for which in COMPUTED for spelling in (which, whi
 ROW_NUMBER = "row number"  # the name of the computed covariate
 _COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios", ROW_NUMBER: "the row number"}
 MOST_BYTES = 1 << 20
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -178,40 +177,30 @@ class Roles:
                 raise InputError(f'The roles name "{name}", but several columns have that name: rename them.')
         counts = self.counts(table)
         as_covariate, as_context = role_columns.covariate, role_columns.context
-        declared = self.columns
-        covariates = [_read(as_covariate, table[name], declared[name]) for name in self.named("covariate")]
-        contexts = [_read(as_context, table[name], declared[name]) for name in self.named("context")]
+        covariates = [as_covariate(plain(table[name]), self.columns[name]) for name in self.named("covariate")]
+        contexts = [as_context(plain(table[name]), self.columns[name]) for name in self.named("context")]
         exposure, group = None, None
         levels: list[str] = []
         if self.row_number:
             covariates.append(role_columns.row_number(table.columns, len(table), ROW_NUMBER))
         if names := self.named("exposure"):
-            exposure = _read(role_columns.exposure, table[names[0]])
+            exposure = role_columns.exposure(plain(table[names[0]]))
         elif self.exposure is not None:
             exposure = computed(counts, self.exposure)
         if names := self.named("group"):
-            group, levels = _read(role_columns.group, table[names[0]])
+            group, levels = role_columns.group(plain(table[names[0]]))
         elif self.blocks is not None:
             names, (group, levels) = [f"{self.blocks} blocks of rows"], role_columns.blocks(len(table), self.blocks)
         if group is not None and self.group_effects:
             covariates.append(role_columns.levels_as_covariate(names[0], group, levels))
         interventions = None
         if names := self.named("intervention"):
-            kind = SET if isinstance(declared[names[0]], str) else declared[names[0]][1]
-            roles = {name: self.role(name) for name in declared if self.role(name) != "count"}
-            arguments = list(counts.columns), kind, self.targets, roles
-            interventions = _read(Interventions.of, table[names[0]], *arguments)
+            declaration = self.columns[names[0]]
+            kind = SET if isinstance(declaration, str) else declaration[1]
+            roles = {name: self.role(name) for name in self.columns if self.role(name) != "count"}
+            interventions = Interventions.of(plain(table[names[0]]), list(counts.columns), kind, self.targets, roles)
         adjustment = Adjustment(len(table), tuple(covariates), exposure, group, interventions, tuple(contexts))
         return counts, None if adjustment.is_only_arms and interventions is None else adjustment
-
-
-def _read(reader: Callable[..., T], column: pd.Series, *arguments: Any) -> T:
-    """A column as a reader takes it; an InputError names the column."""
-    try:
-        return reader(plain(column), *arguments)
-    except InputError as error:
-        error.columns = (str(column.name),)
-        raise
 
 
 Given = Roles | Mapping[str, str | tuple[str, str]] | Adjustment

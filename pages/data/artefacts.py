@@ -1,5 +1,6 @@
 """What in the loaded table creates edges, each with a button that cures it."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from disco.table.edits import AddKinds, Columns, LeaveOut, positions
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
 from disco.table.rows import MOST_STRETCHES, with_more
-from disco.words import how_many, listed
+from disco.words import how_many
 from pages.data import columns
 from pages.shared import session
 from pages.shared.table import draft_facts
@@ -20,7 +21,6 @@ from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
 from pages.shared.widgets.names import plain, shown
 
-_NAMED = 5
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
@@ -46,15 +46,16 @@ def _show(draft: Draft) -> None:
 
 def _cure(draft: Draft, finding: Finding) -> None:
     why_not = None
-    whole = finding.roles.named("exposure") if finding.roles is not None else []
-    if whole:
-        (at,) = columns.chosen(draft, whole)
-        label, key = f"Take {plain(shown(whole[0], 30))} as the exposure", f"artefact_exposure_{finding.kind}"
-        st.button(label, key=key, on_click=columns.give, args=({at: "exposure"}, whole[0]))
+    if finding.roles is not None and finding.edits:  # two cures
+        _cure(draft, replace(finding, edits=(), kind=f"roles_{finding.kind}"))
+        finding = replace(finding, roles=None)
     match finding:
-        case Finding(roles=Roles(columns={**guessed})) if guessed and not whole:
-            label, act = f"Adjust for {how_many(len(guessed), 'column')}", partial(_adjust, draft, finding)
-        case Finding(roles=Roles() as roles) if not whole:
+        case Finding(roles=Roles(columns={**new_roles})) if new_roles:
+            label = f"Adjust for {how_many(len(new_roles), 'column')}"
+            if exposure := finding.roles.named("exposure"):
+                label = f"Take {plain(shown(exposure[0], 30))} as the exposure"
+            act = partial(columns.give, draft, new_roles)
+        case Finding(roles=Roles() as roles):
             label, act = _declared(roles), partial(_declare, roles)
         case Finding(edits=(AddKinds(kinds),)):
             label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)
@@ -94,14 +95,3 @@ def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
 
 def _leave_out(rows: np.ndarray, why: str) -> None:
     session.draft.leave_out_rows(rows, f"{how_many(len(rows), 'row')} left out that {why}.")
-
-
-def _adjust(draft: Draft, finding: Finding) -> None:
-    """Give the excluded columns the roles that they look like."""
-    new_roles = {
-        at: guess.declaration
-        for at, guess in draft_facts.possible_adjustments(draft).items()
-        if str(draft.table.columns[at]) in finding.columns
-    }
-    session.draft.set_roles(new_roles, f"Adjusted for {listed(finding.columns, _NAMED)}.")
-    columns.taken_anew()

@@ -95,18 +95,16 @@ def leave_out(positions: Collection[int], why: str) -> None:
 def ignoring(draft: Draft, names: Collection[str]) -> None:
     """A button for each of the columns that ignores it, whatever its role, as a step that can be undone."""
     with st.container(horizontal=True):
-        for at, name in enumerate(names_of(draft.table)):
-            if name in names:
-                label = f"Ignore {plain(shown(name, 30))}"
-                st.button(
-                    label, key=f"ignore_{at}", icon=":material/block:", on_click=give, args=({at: "ignore"}, name)
-                )
+        for name in dict.fromkeys(names):
+            label, act = f"Ignore {plain(shown(name, 30))}", partial(give, draft, {name: "ignore"})
+            st.button(label, key=f"ignore_{name}", icon=":material/block:", on_click=act)
 
 
-def give(roles: Mapping[int, str | tuple[str, str]], names: str) -> None:
-    """Give columns, with their names in words, a role each by position, as a step that can be undone."""
-    labels = {role if isinstance(role, str) else ", ".join(role) for role in roles.values()}
-    session.draft.set_roles(roles, f"Role set: {names} {' and '.join(sorted(labels))}.")
+def give(draft: Draft, new_roles: Mapping[str, str | tuple[str, str]]) -> None:
+    """Give columns their roles by name, as a step that can be undone."""
+    by_position = {names_of(draft.table).index(name): role for name, role in new_roles.items()}
+    words = [f"{name} {role if isinstance(role, str) else ', '.join(role)}" for name, role in new_roles.items()]
+    session.draft.set_roles(by_position, f"Roles set: {listed(words, _MOST_LISTED, '; ')}.")
     taken_anew()
 
 

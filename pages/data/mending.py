@@ -47,7 +47,7 @@ def first(draft: Draft) -> None:
         with st.container(border=True, key="settle"):
             of_roles = [problem for problem in problems if problem.kind == "role"]
             findings.problem_list(problems, _way_out(draft) if len(of_roles) < len(problems) else "")
-            columns.ignoring(draft, {name for problem in of_roles for name in problem.columns})
+            columns.ignoring(draft, [name for problem in of_roles for name in problem.columns])
             faults.panel(draft)
             roles.panel(draft)
             roles.unusable(draft)

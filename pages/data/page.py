@@ -8,10 +8,7 @@ draft = session.draft.current()
 if draft is None:
     sources.greet()
 else:
-    intro.page_intro(
-        "Data",
-        "One row per observation, one column per variable. You can undo any change you make here.",
-    )
+    intro.page_intro("Data", "One row per observation, one column per variable. You can undo any change you make here.")
 intro.missing_run()
 sources.cards()
 if draft is None:

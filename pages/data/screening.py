@@ -32,10 +32,7 @@ def panel(draft: Draft) -> None:
             f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows."
         )
     if sentences:
-        st.warning(
-            f"**The graph may be unreliable.**\n\n{bullets(sentences)}",
-            icon=":material/filter_alt:",
-        )
+        st.warning(f"**The graph may be unreliable.**\n\n{bullets(sentences)}", icon=":material/filter_alt:")
     if rare or same:
         _box(draft, rare, same)
 

@@ -108,16 +108,8 @@ _CHOICES: tuple[tuple[tuple[str, ...], tuple[Kind, ...], str], ...] = (  # field
         ("matrix",),
         f": layers, genes and columns of obs are chosen in files of cells and genes only, {', '.join(MATRICES)}.",
     ),
-    (
-        ("sheet",),
-        ("workbook",),
-        f" has no sheets to choose from: only workbooks have, {', '.join(WORKBOOKS)}.",
-    ),
-    (
-        ("hidden",),
-        ("workbook",),
-        f" has no hidden rows or columns: only workbooks have, {', '.join(WORKBOOKS)}.",
-    ),
+    (("sheet",), ("workbook",), f" has no sheets to choose from: only workbooks have, {', '.join(WORKBOOKS)}."),
+    (("hidden",), ("workbook",), f" has no hidden rows or columns: only workbooks have, {', '.join(WORKBOOKS)}."),
     (("strand",), ("archive", "columns"), NO_STRAND),
 )
 _EXPORTS = (  # formats that are not read: what a file is, its endings, what to do

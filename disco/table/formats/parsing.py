@@ -11,15 +11,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from disco.table.formats import archive, webpage
-from disco.table.formats.catalogue import (
-    ARCHIVES,
-    MATRICES,
-    TEXT,
-    Format,
-    Source,
-    check_choices,
-    format_of,
-)
+from disco.table.formats.catalogue import ARCHIVES, MATRICES, TEXT, Format, Source, check_choices, format_of
 from disco.table.formats.encoding import EMPTY
 from disco.table.formats.header import BIOM
 from disco.table.formats.limits import NotATable

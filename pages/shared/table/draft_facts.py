@@ -99,7 +99,8 @@ def _why_not(draft: Draft) -> list[Finding]:
         else:
             prepare(columns, needed, draft.settings.folds, _of_counts(draft))
     except InputError as error:
-        return [Finding("role", str(error), blocking=True, columns=error.columns)]
+        about = [name for name in names_of(columns) if f'"{name}"' in str(error)]
+        return [Finding("role", str(error), blocking=True, columns=tuple(about))]
     return []
 
 
