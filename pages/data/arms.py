@@ -13,12 +13,12 @@ from disco.table.interventions import FEWEST, LIKE_CONTROLS, found_in, labels, m
 from disco.table.role_columns import plain
 from disco.table.roles import Roles
 from disco.words import how_many, listed, plural
+from pages.data import columns
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import Draft, with_names
 from pages.shared.widgets.names import bullets, code, shown
 
-_VERSION = "arms_version"
 _CONTROL = "(control)"
 _EMPTY = "(empty)"
 _MOST = 8
@@ -94,11 +94,7 @@ def _set_targets(targets: Mapping[str, tuple[str, ...] | None]) -> None:
     }
     sets = [f"{label or _EMPTY}: {meaning}" for label, meaning in words.items()]
     session.draft.change_roles(changed, f"Labels set: {listed(sets, _MOST, '; ')}.")
-    _anew()
-
-
-def _anew() -> None:
-    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+    columns.taken_anew()
 
 
 def _table(draft: Draft, rows: dict[str, int], targets: dict[str, tuple[str, ...] | None]) -> None:
@@ -111,7 +107,7 @@ def _table(draft: Draft, rows: dict[str, int], targets: dict[str, tuple[str, ...
             "note": [_note(targets[label], rows[label]) for label in keys],
         }
     )
-    key = _grid(draft)
+    key = columns.grid_key(draft, "arms", draft.columns)
     st.data_editor(
         frame,
         key=key,
@@ -141,13 +137,10 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
     return ("several at once: gives no rule" if len(nodes) > 1 else "an arm") + few
 
 
-def _grid(draft: Draft) -> str:
-    return f"arms_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(draft.columns))}"
-
-
 def _heard(key: str, keys: list[str]) -> None:
     draft = session.draft.current()
-    if draft is not None and key == _grid(draft):  # the browser may repeat the edits of a grid that was replaced
+    # The browser may repeat the edits of a grid that was replaced.
+    if draft is not None and key == columns.grid_key(draft, "arms", draft.columns):
         _edited(key, keys)
 
 

@@ -115,7 +115,7 @@ def named(draft: Draft, positions: Collection[int]) -> str:
 
 def _table(draft: Draft, view: list[int]) -> None:
     frame = _frame(draft, view)
-    key = _grid(draft, view)
+    key = grid_key(draft, "columns", view)
     errors.show(_PROBLEM)
     st.data_editor(
         frame,
@@ -132,12 +132,14 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 def _heard(key: str, view: list[int]) -> None:
     draft = session.draft.current()
-    if draft is not None and key == _grid(draft, view):  # the browser may repeat the edits of a grid that was replaced
+    # The browser may repeat the edits of a grid that was replaced.
+    if draft is not None and key == grid_key(draft, "columns", view):
         edited(key, view)
 
 
-def _grid(draft: Draft, view: list[int]) -> str:
-    return f"columns_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
+def grid_key(draft: Draft, of: str, view: Sequence[int]) -> str:
+    """The key of a table that is edited: another one once its columns, or roles set elsewhere, change."""
+    return f"{of}_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
 
 
 def edited(key: str, view: list[int]) -> None:

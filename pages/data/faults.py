@@ -128,10 +128,7 @@ def _list(cells: pd.DataFrame) -> None:
     with st.expander(f"List the {how_many(len(cells), 'cell')}"):
         columns = {
             "row": st.column_config.NumberColumn("Row", format="%d", help="Counted from 1, as loaded."),
-            "name": st.column_config.TextColumn("Name"),
-            "column": st.column_config.TextColumn("Column"),
-            "cell": st.column_config.TextColumn("Cell"),
-            "why": st.column_config.TextColumn("Why"),
+            **{name: st.column_config.TextColumn(name.capitalize()) for name in cells if name != "row"},
         }
         tables.show(cells, "Cells that are not counts", columns, max_height=320)
 

@@ -75,23 +75,18 @@ def _suggestions(draft: Draft) -> None:
             chosen = {change.kind for change, is_ticked in zip(changes, boxes, strict=True) if is_ticked}
         label = "Make all changes" if chosen == {change.kind for change in changes} else "Make the ticked changes"
         with st.container(horizontal=True):
-            icon, refused = (
-                ":material/table_convert:",
-                [change.kind for change in changes if change.kind not in chosen],
-            )
-            arguments = (chosen, refused)
-            label = "Make this change" if len(changes) == 1 else label
-            st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=arguments)
+            icon, label = ":material/table_convert:", "Make this change" if len(changes) == 1 else label
+            st.button(label, key="tidy", icon=icon, type="primary", disabled=not chosen, on_click=_tidy, args=(chosen,))
             _no("No, read it as it is", LAYOUT)
 
 
-def _tidy(chosen: Collection[str], refused: Collection[str]) -> None:
-    """Make the changes of some kinds, each a step; do not ask about the refused ones again."""
+def _tidy(chosen: Collection[str]) -> None:
+    """Make the changes of some kinds, each a step; do not ask about the others again."""
     draft = session.draft.current()
     if draft is None:
         return
     with errors.deferred(_PROBLEM):
-        for kind in refused:
+        for kind in {change.kind for change in draft_facts.suggestions(draft)} - {*chosen}:
             session.draft.deny(draft_facts.about(kind))
         for change, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
             session.draft.edit(str(change), *change.edits)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from disco.table.adjustment import ONLY_CAUSES
 from disco.table.edits import AsBinary
 from disco.table.finding import named
 from disco.table.guesses import Guess
@@ -69,7 +70,7 @@ def panel(draft: Draft) -> None:
     st.markdown(f"{STOPS if is_stop else WARNS} **{are} not look like counts.**{waits}")
     if cautious:
         go = plural(len(cautious), "goes", "go")
-        st.markdown(f"{named(cautious, code)} {go} with the counts and may be an effect of them. Tick what is a cause.")
+        st.markdown(f"{named(cautious, code)} {go} with the counts and may be an effect. {ONLY_CAUSES}")
     accepted = _ticked(draft, guesses)
     counts = numbers - accepted.keys()
     if leaving := ({*guesses} - counts) & {*draft.columns}:
@@ -249,13 +250,8 @@ def unusable(draft: Draft) -> None:
         return
     indices = np.flatnonzero(np.logical_or.reduce(list(problems.values())))
     lost, count = faults.lost_rows(draft, indices), how_many(len(indices), "row")
-    of = [
-        f"{code(name)} in {how_many(int(bad.sum()), 'row')} ({plain(draft_facts.why_unusable(draft, name))})"
-        for name, bad in problems.items()
-    ]
     st.markdown(
-        f"**{count} cannot be used with these roles:** {lost}. {', '.join(of)}. "
-        f"Without them, {len(draft.table) - len(indices):,} rows remain; a run records which were left out. Or "
-        "give the column another role."
+        f"**{count} cannot be used with these roles:** {lost}. Without them, {len(draft.table) - len(indices):,} rows "
+        "remain; a run records which were left out. Or give the column another role."
     )
     faults.rows_button(draft, indices, f"{count} left out, unusable in a role: {lost}.", "leave_out_unusable")

@@ -1,5 +1,7 @@
 """Columns that hardly vary, and a filter that previews what it would leave out."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -12,6 +14,22 @@ from pages.shared.table.drafts import Draft
 from pages.shared.widgets.names import bullets, code
 
 _NAMED = 12
+
+
+class _Bound(NamedTuple):
+    name: str
+    label: str
+    words: str  # what is left out
+    unit: str = ""
+    usual: float = 0.0
+
+
+_BOUNDS = (
+    _Bound("prevalence", "Above 0 in at least (% of rows)", "above 0 in under", "% of rows"),
+    _Bound("mean", "Mean at least", "mean under"),
+    _Bound("variance", "Variance at least", "variance under"),
+    _Bound("commonest", "Same value in at most (% of rows)", "same value in over", "% of rows", 100.0),
+)
 
 
 def panel(draft: Draft) -> None:
@@ -55,26 +73,14 @@ def _box(draft: Draft, rare: int, same: int) -> None:
 
 
 def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
-    spread, key = draft_facts.spreads(draft), draft.key
-    first, second, third, fourth = st.columns(4, vertical_alignment="bottom")  # labels may wrap
-    prevalence = first.number_input(
-        "Above 0 in at least (% of rows)",
-        0.0,
-        100.0,
-        100 * dispersion.RARE if has_rare else 0.0,
-        key=f"screen_prevalence_{key}",
-        help="Columns above 0 in fewer rows are left out.",
-    )
-    mean = second.number_input("Mean at least", 0.0, key=f"screen_mean_{key}")
-    variance = third.number_input("Variance at least", 0.0, key=f"screen_variance_{key}")
-    commonest = fourth.number_input(
-        "Same value in at most (% of rows)",
-        0.0,
-        100.0,
-        100 * dispersion.SAME if has_same else 100.0,
-        key=f"screen_commonest_{key}",
-        help="Columns with the same value in more rows are left out: they are nearly constant.",
-    )
+    spread = draft_facts.spreads(draft)
+    starts = 100 * dispersion.RARE * has_rare, 0.0, 0.0, 100 * dispersion.SAME if has_same else 100.0
+    inputs = list[float]()
+    # Labels may wrap, so the inputs stand on one line at the bottom.
+    for slot, bound, start in zip(st.columns(4, vertical_alignment="bottom"), _BOUNDS, starts, strict=True):
+        key, most = f"screen_{bound.name}_{draft.key}", 100.0 if bound.unit else None
+        inputs.append(slot.number_input(bound.label, 0.0, most, start, key=key, help="Others are left out."))
+    prevalence, mean, variance, commonest = inputs
     out = dispersion.left_out(spread, Screen(prevalence / 100, mean, variance, commonest / 100))
     if not out.any():
         st.caption("This leaves out no columns.")
@@ -86,16 +92,8 @@ def _filter(draft: Draft, has_rare: bool, has_same: bool) -> None:
     remaining, gone = int((~out).sum()), int(out.sum())
     count = how_many(gone, "column")
     st.markdown(f"This keeps {remaining:,} and leaves out {count} of {len(out):,}: {listed(names, _NAMED)}.")
-    bounds = [
-        f"{word} {value:g}{unit}"
-        for word, value, unit, usual in (
-            ("above 0 in under", prevalence, "% of rows", 0),
-            ("mean under", mean, "", 0),
-            ("variance under", variance, "", 0),
-            ("same value in over", commonest, "% of rows", 100),
-        )
-        if value != usual
-    ]
+    values = [(bound, value) for bound, value in zip(_BOUNDS, inputs, strict=True) if value != bound.usual]
+    bounds = [f"{bound.words} {value:g}{bound.unit}" for bound, value in values]
     if remaining > 1:
         positions = np.array(draft.columns)[out].tolist()
         faults.leave_out_button(draft, positions, "screen_out", f"The filter: {', or '.join(bounds)}.")

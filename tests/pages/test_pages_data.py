@@ -56,10 +56,7 @@ def test_bad_uploads_lose_nothing_and_the_table_before_is_one_button_away():
     at = upload(booted(), "first.csv", csv(poisson()))
     upload(at, "second.csv", csv(poisson(rows=60)))
     before = draft_of(at)
-    for name, content, words in (
-        ("empty.csv", b"", "is empty"),
-        ("book.xlsx", b"no book", "Excel"),
-    ):
+    for name, content, words in (("empty.csv", b"", "is empty"), ("book.xlsx", b"no book", "Excel")):
         upload(at, name, content)
         (error,) = at.error
         assert not at.exception and words in error.value and "is kept" in error.value and draft_of(at) is before
@@ -167,12 +164,8 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
 def test_find_the_graph_waits_for_the_check_of_the_table_or_not(monkeypatch):
     checked, check = threading.Event(), draft_facts.begun
 
-    def late(*arguments):
-        checked.wait(20)
-        return check(*arguments)
-
     monkeypatch.setattr(draft_facts, "AT_ONCE", 0)
-    monkeypatch.setattr(draft_facts, "begun", late)
+    monkeypatch.setattr(draft_facts, "begun", lambda *arguments: checked.wait(20) and check(*arguments))
     at = upload(booted(), "t.csv", csv(poisson()))
     assert button(at, "Find the graph").disabled and not button(at, "Find it without waiting").disabled
     checked.set()

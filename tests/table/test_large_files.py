@@ -234,8 +234,7 @@ def test_a_column_with_as_many_levels_as_rows_is_said_with_what_to_do(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "values",
-    [[], [3.0, 3, 0, 7], [2.5, 1, 2.5], [np.nan, 1, 1], [-1.0, 2, 2], [1e9, 0, 0], [np.inf, 1], [0.0, 0], [5]],
+    "values", [[], [3.0, 3, 0, 7], [2.5, 1, 2.5], [np.nan, 1, 1], [-1.0, 2, 2], [1e9, 0, 0], [np.inf, 1], [0.0, 0], [5]]
 )
 def test_values_are_counted_as_by_sorting(values):
     values = np.array(values)

@@ -84,7 +84,8 @@ def _of_roles(draft: Draft) -> list[Finding]:
 
 
 def _of_rows(draft: Draft, name: str, bad: np.ndarray, first: object) -> Finding:
-    which, why = rows.row_in_words(bad[0], first), why_unusable(draft, name)
+    which, at = rows.row_in_words(bad[0], first), int(np.argmax(unusable(draft)[name]))
+    why = roles.why_unusable(draft.table, draft.roles, name, at)
     what = f'"{name}" cannot play its role in {how_many(len(bad), "row")}, first in row {which}: {why}.'
     remedy = "Leave these rows out, or give the column another role."
     return Finding("role", what, remedy, blocking=True, columns=(name,), rows=(int(bad[0]),))
@@ -211,11 +212,6 @@ def unusable(draft: Draft) -> dict[str, np.ndarray]:
     needed, used = draft.roles.needed(), draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
     bad_rows = {} if needed is None else roles.unusable_rows(used, needed)
     return {name: bad for name, bad in bad_rows.items() if bad.mean() < 0.5}
-
-
-def why_unusable(draft: Draft, name: str) -> str:
-    """Why a column cannot have its role in the first of its `unusable` rows, with the cell."""
-    return roles.why_unusable(draft.table, draft.roles, name, int(np.argmax(unusable(draft)[name])))
 
 
 def suggestions(draft: Draft) -> list[Finding]:

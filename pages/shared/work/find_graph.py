@@ -15,7 +15,6 @@ from pages.shared.work import fit_options, fit_start, monitor
 from pages.shared.work.monitor import FITTING, REFINEMENT
 
 _SECONDS = 1.0
-_AT_ONCE = "What the check finds, such as a column that is the sum of others, may make the search vain."
 _KINDS = {kind.work: kind for kind in (REFINEMENT, FITTING)}
 
 
@@ -36,7 +35,7 @@ def button(draft: Draft, why_not: str = "") -> None:
     )
     if not is_checked:
         st.fragment(_wait, run_every=_SECONDS)(draft)
-        pressed = st.button("Find it without waiting", key="find_at_once", type="tertiary", help=_AT_ONCE)
+        pressed = st.button("Find it without waiting", key="find_at_once", type="tertiary")
     if pressed:
         fit_start.begin(draft, REFINE, QUICK, fit_start.trial_of_draft(draft).result, then=FIT, page="graph")
 
