@@ -14,6 +14,7 @@ from pages.shared.widgets import tables
 from pages.shared.widgets.names import shown, state_of
 
 _SEARCH = "runs_search"
+_NAME, _LINES, _LETTER = 262, 3, 7  # of a name: pixels, after which it is wrapped, lines; pixels of a letter
 
 
 def empty() -> None:
@@ -51,9 +52,12 @@ def _ticked(view: list[Summary]) -> list[int]:
     # The ticks are row numbers, so another list of runs needs a table of its own.
     key = f"runs_table_{hash(tuple(summary.run.id for summary in view))}"
     alt = "Runs with their table, settings, state, time, edges and size"
-    choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
     frame = _frame(view)
-    answer = tables.show(frame, alt, _config(frame), max_height=480, **choice)
+    width = min(_width(frame["name"]), _NAME)
+    lines = min(-(-_width(frame["name"]) // width), _LINES)
+    choice = {"key": key, "on_select": "rerun", "selection_mode": "multi-row", "placeholder": ""}
+    choice |= {"row_height": 35 + 18 * (lines - 1)} if lines > 1 else {}
+    answer = tables.show(frame, alt, _config(frame, width), max_height=560, **choice)
     return list(answer["selection"]["rows"])
 
 
@@ -70,7 +74,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     edges = [_edges(summary.run) for summary in view]
     return pd.DataFrame(
         {
-            "name": [("▸ " if summary.run == current else "") + shown(summary.run.name, 80) for summary in view],
+            "name": [("▸ " if summary.run == current else "") + shown(summary.run.name, _LINES * _NAME // _LETTER) for summary in view],
             "state": [state_of(summary.statuses) for summary in view],
             "created": [summary.run.created.astimezone().replace(tzinfo=None) for summary in view],
             "rows": pd.array([summary.shape and summary.shape[0] for summary in view], dtype="Int64"),
@@ -89,23 +93,23 @@ def _edges(run: Run) -> tuple[int | None, int | None]:
     return edge_counts(run)
 
 
-def _config(frame: pd.DataFrame) -> dict[str, object]:
-    """The columns; those of text are as wide as the longest one, up to a limit."""
+def _config(frame: pd.DataFrame, width: int) -> dict[str, object]:
+    """The columns, which stand side by side on a wide page; long names are wrapped to `width`."""
     hidden = {"hidden": True}  # until the reader shows them by the menu above the table: names tell where runs differ
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     return {
-        "name": text("Name", width=_width(frame["name"]), help="▸ marks the open run."),
+        "name": text("Name", width=width, help="▸ marks the open run."),
         "state": text("State", width=_width(frame["state"])),
-        "created": st.column_config.DatetimeColumn("Made", format="D MMM YYYY HH:mm"),
-        "rows": number("Rows", format="localized"),
-        "columns": number("Columns", format="localized"),
-        "fit": number("Edges, DISCO", format="localized", help="At the thresholds of the fit."),
-        "refined": number("Edges, likelihood", format="localized"),
-        "kilobytes": number("kB", format="localized", help="All files of the run, on disk."),
+        "created": st.column_config.DatetimeColumn("Made", format="D MMM YY HH:mm", width=114),
+        "rows": number("Rows", format="localized", width=62),
+        "columns": number("Columns", format="localized", width=74),
+        "fit": number("Edges, fit", format="localized", width=74, help="At the thresholds of the fit."),
+        "refined": number("Edges, search", format="localized", width=98),
+        "kilobytes": number("kB", format="localized", width=62, help="All files of the run, on disk."),
         "preset": text("Preset") | hidden,
         "seed": number("Seed", format="%d", width=60) | hidden,
     }
 
 
 def _width(texts: pd.Series) -> int:
-    return min(max(7 * max(map(len, texts)) + 24, 120), 300)  # pixels
+    return max(_LETTER * max(map(len, texts)) + 16, 80)  # pixels

@@ -1,6 +1,7 @@
 """Runs: the list, what one, two and several ticked runs offer, a ZIP, a truth given later."""
 
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -85,6 +86,19 @@ def test_every_run_is_listed_with_what_sets_it_apart():
     assert one["state"] == "Fitted, searched" and one["fit"] == len(StoredFit(fitted).edges())
     assert one["refined"] == len(read_refined(fitted).edges) == 4
     assert other["state"] == "Fit cancelled" and pd.isna(other["fit"]) and other["kilobytes"] >= 1
+
+
+def test_names_and_states_are_whole_and_all_columns_stand_on_a_wide_page():
+    name = "fair.csv, without rows 3 to 6, adjusted for occupation, occupation_husb, yrs_married and 1 more"
+    run = written_run(poisson(), name, state="cancelled")
+    run.update(REFINE, state="cancelled")
+    grid = booted("runs").dataframe[0]
+    looks = [look for look in json.loads(grid.proto.columns).values() if not look.get("hidden")]
+    assert sum(look["width"] for look in looks) <= 910  # pixels beside the ticks
+    assert grid.value["name"].tolist() == [name] and grid.value["state"].tolist() == ["Fit, search cancelled"]
+    assert (grid.proto.row_height - 17) // 18 * looks[0]["width"] >= 6.5 * len(name)
+    run.rename("fair.csv")
+    assert not booted("runs").dataframe[0].proto.row_height
 
 
 def test_a_search_looks_at_name_preset_seed_and_state_also_of_what_is_worked_on():

@@ -94,12 +94,12 @@ def state_of(statuses: Mapping[Work, Status]) -> str:
     running = [while_running for work, (_, while_running, _) in WORKS.items() if statuses[work].state == "running"]
     if not running and any(status.state == "queued" for status in statuses.values()):
         return "Queued"
-    ended = [
-        once_done if status.state == "done" else f"{work.noun} {status.state}"
-        for work, (_, _, once_done) in WORKS.items()
-        if (status := statuses[work]).state in ("done", "cancelled", "failed", "interrupted")
-    ]
-    words = ", ".join(running or ended) or "not fitted"
+    ended: dict[str, list[str]] = {}  # works by the state in which they ended
+    for work, (*_, once_done) in WORKS.items():
+        if (state := statuses[work].state) in ("done", "cancelled", "failed", "interrupted"):
+            ended.setdefault(state, []).append(once_done if state == "done" else work.noun.split()[-1])
+    ends_in_words = [", ".join(works) + ("" if state == "done" else f" {state}") for state, works in ended.items()]
+    words = ", ".join(running or ends_in_words) or "not fitted"
     return words[0].upper() + words[1:]
 
 

@@ -67,7 +67,7 @@ def show(
     if empty and rows.empty:
         st.caption(empty)
         return None
-    height = min(_HEAD + _ROW * max(len(rows), 1), max_height)
+    height = min(_HEAD + options.get("row_height", _ROW) * max(len(rows), 1), max_height)
     selection = st.dataframe(rows, **{"hide_index": True, "height": height, **options}, column_config=columns, alt=alt)
     if csv is not None:
         csv.button()
