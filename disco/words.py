@@ -31,6 +31,11 @@ def number(value: float) -> str:
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
 
 
+def ratio(value: float) -> str:
+    """A ratio of rates, or an agreement, as every page writes it: 2.85; empty for NaN."""
+    return "" if math.isnan(value) else f"{value:.2f}"
+
+
 def nats(value: float) -> str:
     """Nats in words; `not available` for NaN."""
     return "not available" if math.isnan(value) else f"{number(value)} nats"

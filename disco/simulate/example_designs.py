@@ -9,6 +9,8 @@ def _pair(family: str, **options: Any) -> Design:
     return Design(graph="chain", nodes=2, family=family, **options)
 
 
+# Arms that change a node, seem to, or leave it as it is, and arrows that they support; no artefacts.
+EXPERIMENT = Design(nodes=8, k=1.5, rows=1000, seed=1, interventions=4, intervention_rows=400)
 EXAMPLES = {
     "Affine pair: cannot be known": _pair("discrete-normal"),
     "Affine pair, one spread 5 times the other: cannot be known": _pair("discrete-normal", spread=5),
@@ -28,5 +30,6 @@ EXAMPLES = {
     "Unequal spreads, 20 nodes: can be known": Design(spread=5),
     "Unsortable, 20 nodes: can be known": Design(unsortable=True),
     "Three batches, 20 nodes: can be known": Design(batches=3),
+    "Experiment, 8 nodes: can be known": EXPERIMENT,
     "Depth, 20 nodes: can be known": Design(depth=0.5),
 }

@@ -138,7 +138,7 @@ def _tell(comparison: Compared, chosen: list[str], seconds: float) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    marks = dict.fromkeys(comparison.unadjusted(chosen), " (not adjusted)")
+    marks = dict.fromkeys(comparison.unadjusted(chosen), " (cannot adjust)")
     names = " · ".join(f"{plain(METHODS[name].label)}{marks.get(name, '')}" for name in chosen)
     st.caption(
         f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "

@@ -14,7 +14,7 @@ from disco.errors import InputError
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
-from disco.words import how_many, number, plural, series
+from disco.words import how_many, number, plural, ratio, series
 from pages.compare.comparison import OWN, Compared, group, heading, label
 from pages.compare.monitoring import WORDS
 from pages.shared.graph import canvas, downloads, paired
@@ -43,7 +43,7 @@ def agreement(comparison: Compared) -> None:
             if len(values) > 2:
                 figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
             else:  # a matrix would have this one number
-                st.metric(f"{what[:-1]} agreement", number(values.iloc[0, 1]), help=" and ".join(values.columns))
+                st.metric(f"{what[:-1]} agreement", ratio(values.iloc[0, 1]), help=" and ".join(values.columns))
                 paired.chance(what, values.iloc[0, 1])
 
 

@@ -26,11 +26,12 @@ top = st.container()
 margin = sections.margin(run, graph)  # below the figure that it changes
 raw = contrasted.contrasts(run, margin)
 contrasts = raw.assign(arm=named(raw))
+in_full = contrasts.assign(node=contrasts["node"].replace(sections.full_names(run)))
 with top:
-    sections.verdict(contrasts, margin)
+    sections.verdict(in_full, margin)
     intro.artefacts(run)
     intro.adjustment(run.roles)
-    sections.forest(contrasts, sections.of_arm(contrasts), margin)
+    sections.forest(in_full, sections.of_arm(in_full), margin)
 for words in sections.remarks(run, raw):
     st.caption(f":material/info: {words}")
 st.subheader("What the experiment says about the graph", anchor=False)

@@ -6,16 +6,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from disco import experiments
+from disco import experiments, runs
 from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
-from disco.experiments.contrasts import KINDS
+from disco.experiments.contrasts import CHANGED, KINDS, SEEMS
 from disco.experiments.rules import OPEN, VERDICTS
+from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
 from disco.runs import Run
+from disco.runs.origin import FromDesign, FromPortal, Origin
+from disco.simulate import simulate
+from disco.simulate.example_designs import EXPERIMENT
 from disco.subjects.experiments import figures
 from disco.subjects.studies import portal
-from disco.words import how_many, plural, series
+from disco.words import how_many, plural, ratio, series
 from pages.shared import session
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
@@ -53,6 +57,13 @@ def remarks(run: Run, contrasts: pd.DataFrame) -> tuple[str, ...]:
     return experiments.remarks(contrasted.prepared_rows(run), contrasts)
 
 
+def full_names(run: Run) -> dict[str, str]:
+    """The species behind the abbreviations of Portal; nothing for other tables."""
+    origin = runs.origin.of(run)
+    is_portal = origin is not None and isinstance(origin.source, FromPortal)
+    return {node: portal.called(node) for node in run.nodes} if is_portal else {}
+
+
 def verdict(contrasts: pd.DataFrame, margin: float) -> None:
     """How many contrasts changed, seem to, or stayed the same, and the surest change in words."""
     arms, kinds = contrasts.drop_duplicates(["of", "arm"]), contrasts["kind"].value_counts()
@@ -71,8 +82,8 @@ def _surest(contrasts: pd.DataFrame) -> str:
         return "No change is certain."
     surest = sure.iloc[0]
     return (
-        f"The surest change: {plain(shown(surest['node'], 60))} at {surest['ratio']:.2f} times the controls "
-        f"({surest['low']:.2f} to {surest['high']:.2f}), in the arm {plain(shown(surest['arm'], 80))}."
+        f"The surest change: {plain(shown(surest['node'], 60))} at {ratio(surest['ratio'])} times the controls "
+        f"({ratio(surest['low'])} to {ratio(surest['high'])}), in the arm {plain(shown(surest['arm'], 80))}."
     )
 
 
@@ -91,10 +102,14 @@ def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
     figure.show(figures.forest(rows, margin, several=several), "experiments_forest")
     if len(rows) > figures.MOST:
         st.caption(f"The surest {figures.MOST} of {len(rows):,} comparisons; all are in the table below.")
-    st.caption(
-        "95% intervals. *Changed*: false discovery rate at most 5%. *Seems changed*: the interval excludes 1, but "
-        f"with so many comparisons or so few units that is not sure. Band: ± {margin:.0%}, which counts as the same."
-    )
+    marks = " ".join(words for kind, words in _MARKS.items() if (rows["kind"].head(figures.MOST) == kind).any())
+    st.caption(f"95% intervals. {marks} Band: ± {margin:.0%}, which counts as the same.")
+
+
+_MARKS = {
+    CHANGED: "*Changed*: false discovery rate at most 5%.",
+    SEEMS: "*Seems changed*: the interval excludes 1, but with so many comparisons or so few units that is not sure.",
+}
 
 
 def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
@@ -185,7 +200,7 @@ Give the column this role on Data. Each arm needs at least 10 rows, better some 
 """
 
 
-_EXAMPLE = "The field experiment near Portal, which kept kangaroo rats out. Its search takes some seconds."
+_EXAMPLE = "Simulated: 8 nodes, of which 4 are set in an arm each. The search takes some seconds."
 
 
 def has_experiment(run: Run) -> bool:
@@ -224,5 +239,8 @@ def _can_be_shown(run: Run) -> bool:
 
 
 def _example(kind: str) -> None:
-    if st.button("See an example", type=kind, icon=":material/cruelty_free:", key="experiments_portal", help=_EXAMPLE):
-        group.open_one(portal.example(), QUICK, "experiments")
+    if st.button("See an example", type=kind, icon=":material/science:", key="experiments_example", help=_EXAMPLE):
+        drawn = simulate(EXPERIMENT)
+        arguments = {"table": drawn.whole, "roles": EXPERIMENT.roles(), "truth": drawn.truth, "settings": Settings()}
+        origin = Origin(FromDesign(EXPERIMENT.to_dict()))
+        group.open_one({**arguments, "name": "Example: experiment", "origin": origin}, QUICK, "experiments")

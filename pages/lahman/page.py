@@ -5,15 +5,16 @@ import streamlit as st
 from disco.subjects.studies import lahman
 from pages.lahman import sections
 from pages.shared.frame import intro
+from pages.shared.frame.sidebar import PAPER
 from pages.shared.widgets import answers
 from pages.shared.widgets.names import plain
 from pages.shared.work import group
 
 _INTRO = (
-    "The paper's case study: batting counts of baseball players, one row per player and season. Choose a cohort, fit a "
-    "few seeds, and see how far the causal orders agree with two sets of expected directions, beside the paper's own "
-    "figures: **R7**, seven that batting definitions suggest, and **R17**, these and ten that Park and Park (2019) "
-    "discuss."
+    f"The case study of the paper, *{PAPER}* (see About): batting counts of baseball players, one row per player and "
+    "season. Choose a cohort, fit a few seeds, and see how far the causal orders agree with two sets of expected "
+    "directions, beside the paper's own figures: **R7**, seven that batting definitions suggest, and **R17**, these "
+    "and ten that Park and Park (2019) discuss."
 )
 
 group.follow()

@@ -20,7 +20,7 @@ from disco.subjects.studies import portal
 from disco.table.adjustment import CATEGORICAL, CONTINUOUS
 from disco.table.prepared import prepare
 from disco.table.roles import Roles
-from disco.words import how_many, listed, series
+from disco.words import how_many, listed, ratio, series
 from pages.shared.compute.cache import cached
 from pages.shared.evidence import evidence_words
 from pages.shared.graph import paired
@@ -38,13 +38,16 @@ def lesson() -> None:
     contrasts = _contrasts(portal.ALL, portal.USUAL).set_index("node")
     mice, missed = contrasts.loc[portal.POCKET_MICE], contrasts[contrasts["changed"]].drop(portal.POCKET_MICE)
     missed = missed[~missed["expected"].between(missed["low"], missed["high"])]
-    others = [f"{portal.called(name)} {row.ratio:.1f}, not {row.expected:.1f}" for name, row in missed.iterrows()]
-    also = f" It misses others too: {series(others)} times as often." if others else ""
+    species = [
+        f"{portal.called(name)}, {ratio(row.ratio)} times as often (predicted: {ratio(row.expected)})"
+        for name, row in missed.iterrows()
+    ]
+    also = f" Also missed: {'; '.join(species)}." if species else ""
+    times, low, high, expected = map(ratio, mice[["ratio", "low", "high", "expected"]])
     st.info(
-        f"**Without kangaroo rats, pocket mice are caught {mice['ratio']:.1f} times as often** ({mice['low']:.1f} to "
-        f"{mice['high']:.1f}). **The control plots alone predict {mice['expected']:.1f} times.** Observation misses "
-        "the effect because on the controls kangaroo rats are never away for long: only 2% of the plot-months are "
-        f"without them.{also}",
+        f"**Without kangaroo rats, pocket mice are caught {times} times as often** ({low} to {high}). **The control "
+        f"plots alone predict {expected} times.** Observation misses the effect because on the controls kangaroo rats "
+        f"are never away for long: only 2% of the plot-months are without them.{also}",
         icon=":material/school:",
     )
 
@@ -136,7 +139,7 @@ def _short(name: str) -> str:
 
 
 def _ratio(row: object) -> str:
-    return "too few counts" if pd.isna(row.low) else f"× {row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+    return "too few counts" if pd.isna(row.low) else f"× {ratio(row.ratio)} ({ratio(row.low)} to {ratio(row.high)})"
 
 
 def _title(contrasts: pd.DataFrame, where: str) -> str:

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from disco.subjects import stamps
+from disco.subjects import FIT, stamps
 from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.table import draft_facts
 from pages.shared.widgets import findings
-from pages.shared.work import fit_options
+from pages.shared.work import fit_options, fit_start
 
 intro.page_intro(
     "Preprocess",
@@ -29,7 +29,12 @@ intro.adjustment(draft.roles.needed())
 transform.choose(draft)
 if (run := session.run.current()) is not None and stamps.fit(run):
     was = fit_options.in_sentence("transform", run.settings.transform)
-    st.caption(f"The open run was fitted with the {was}. What you change here is for the next fit.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"The open run was fitted with the {was}. What you change here is for the next fit.", width="content"
+        )
+        if st.button("Start the next fit", icon=":material/play_arrow:", key="preprocess_fit"):
+            fit_start.begin(draft, FIT, page="train")
 transform.verdict(draft)
 transform.before_after(draft)
 transform.all_columns(draft)

@@ -27,7 +27,10 @@ DRAWN_WITH_K = ("er", "er-exact", "sf")
 SECTIONS = ("graph", "families", "table")
 """The parts of the form; each shows a sentence on what is impossible in it."""
 _OF_GRAPH = ("graph", "nodes", "k", "seed")
+UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
+# At first, sorting the columns does not find their order: then the table would test no method.
 _OPTIONS = {name: option.default for name, option in options(Design).items() if name not in ("family", "unsortable")}
+_OPTIONS |= dict.fromkeys(UNSORTABLE, True)
 
 
 @dataclass(frozen=True)

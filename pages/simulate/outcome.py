@@ -193,7 +193,7 @@ def columns(result: Simulated, teaching: bool) -> None:
         "family": "Family",
     }
     tables.show(facts, "Summary statistics of the simulated columns", looks, max_height=340)
-    box = st.expander("First rows", key="sim_rows_box", on_change="rerun")
+    box = st.expander("First rows", True, key="sim_rows_box", on_change="rerun")
     if box.open:
         excerpt = pd.concat([result.beside, result.table], axis=1).iloc[:_ROWS, :_COLUMNS]
         excerpt = excerpt.rename(index=lambda row: row + 1, columns=lambda name: shown(name))

@@ -10,8 +10,6 @@ from disco.table.interventions import SHIFT
 from disco.words import how_many
 from pages.simulate import form
 
-UNSORTABLE = ("random_signs", "equal_means", "equal_variances")
-
 
 def choose() -> None:
     """Rows, seed, options that make the table harder, and the columns other than counts."""
@@ -21,7 +19,7 @@ def choose() -> None:
     with right:
         form.option("seed")
     current = form.form()
-    st.session_state["sim_unsortable"] = all(getattr(current, name) for name in UNSORTABLE)
+    st.session_state["sim_unsortable"] = all(getattr(current, name) for name in form.UNSORTABLE)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     row.toggle(
         "No order by sorting",
@@ -43,11 +41,11 @@ def choose() -> None:
 
 
 def _unsortable_changed() -> None:
-    form.change(**dict.fromkeys(UNSORTABLE, st.session_state["sim_unsortable"]))
+    form.change(**dict.fromkeys(form.UNSORTABLE, st.session_state["sim_unsortable"]))
 
 
 def _harder(current: form.Form) -> None:
-    with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
+    with st.expander("Make it harder", True, icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
             "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
             "them. These three options prevent that:"
@@ -62,8 +60,6 @@ def _harder(current: form.Form) -> None:
         st.caption("These change how the columns look, not what can be known:")
         form.option("sources", is_list=True)
         form.option("spread")
-    if used := _used(current):
-        st.caption(f"On: {', '.join(used)}.".replace("latent", "hidden causes"))
 
 
 def _covariates(current: form.Form) -> None:
@@ -156,14 +152,3 @@ def _beside_used(current: form.Form) -> list[str]:
     used += ["age and sex"] if current.age_and_sex else []
     used += [f"depth {current.depth:g}"] if current.depth else []
     return used + ([f"{current.groups} groups"] if current.groups else [])
-
-
-def _used(current: form.Form) -> list[str]:
-    used = [name.replace("_", " ") for name in UNSORTABLE if getattr(current, name)]
-    used += [
-        f"{name} {getattr(current, name):g}"
-        for name in ("exposure", "interactions", "latent")
-        if getattr(current, name)
-    ]
-    used += [f"{current.sources} sources"] if current.sources != "family" else []
-    return used + ([f"spread {current.spread:g}"] if current.spread != 1 else [])

@@ -65,8 +65,10 @@ def test_from_a_file_to_a_graph(page, address, tmp_path):
 def _ask_for_few_steps(page: Page) -> None:
     """Give the joint network the fewest epochs, and a projection network enough to see its curve grow."""
     page.get_by_text("Expert").click()
-    settled(page)
-    page.get_by_text("Trained", exact=True).click()
+    trained = page.get_by_text("Trained", exact=True)
+    expect(trained).to_be_visible()
+    settled(page)  # not earlier: what is drawn anew meanwhile loses a click
+    trained.click()
     expect(page.get_by_text("1 setting differs from the preset.")).to_be_visible()
     for place, steps in enumerate(("0", "80")):
         box = page.get_by_role("spinbutton", name="Steps at least").nth(place)

@@ -19,7 +19,7 @@ def test_smoothing_is_the_debiased_moving_average():
 def test_smoothing_leaves_constants_and_gaps_alone():
     np.testing.assert_allclose(smooth(np.full(9, 3.0), 0.9), 3.0)
     found = smooth(np.array([1.0, np.nan, 3.0]), 0.5)
-    assert np.isnan(found[1]) and np.isfinite(found[2])
+    assert np.isnan(found[1]) and found[2] == pytest.approx((1 * 0.5**2 + 3) / (0.5**2 + 1))
     np.testing.assert_array_equal(smooth(np.array([1.0, 5.0]), 0.0), [1.0, 5.0])
 
 
@@ -41,7 +41,8 @@ def test_the_mean_of_the_folds_is_two_curves_and_a_fold_that_ended_keeps_its_los
     folds = [(1, 40), (2, 40), (3, 20)]
     for trace, which in ((validation, "validation"), (train, "train")):
         assert trace.x[-1] == 40 and trace.y[-1] == pytest.approx(part.loc[folds, which].mean())
-    assert [star.x[0] for star in stars] == [20, 25] and figure.data[0].name == "Mean of the folds"
+    assert [(star.x[0], star.text) for star in stars] == [(20, "2 folds"), (25, "")]
+    assert figure.data[0].name == "Mean of the folds"
 
 
 def test_the_best_epoch_is_marked_where_it_was_validated():
@@ -83,6 +84,16 @@ def test_overfitting_in_words():
     late = (one["fold"] == 3) & (one["stage"] == "projection") & (one["epoch"] > 25)
     one.loc[late, "validation"] += 5
     assert "in fold 3:" in said_in_words(one, "projection") and "the last epoch" in said_in_words(one, "projection")
+
+
+@pytest.mark.parametrize(("scale", "expected"), [(20, True), (80, True), (5, False), (10, False)])
+def test_a_loss_that_still_falls_at_the_end_is_said_to(scale, expected):
+    frame = events()
+    noise = np.random.default_rng(0).normal(0, 0.005, len(frame))
+    frame["validation"] = np.exp(-frame["epoch"] / scale) + noise
+    early = "still falling when training ended: more epochs may help"
+    assert (early in said_in_words(frame, "joint")) == expected
+    assert early not in said_in_words(frame, "joint", has_ended=False)
 
 
 def test_a_rise_of_both_losses_is_no_overfitting():

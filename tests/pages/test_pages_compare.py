@@ -103,7 +103,7 @@ def test_what_cannot_use_the_runs_roles_is_marked_beside_the_choice_and_the_resu
     run = create_run(poisson().assign(site=[*"abc"] * 30), Settings(), roles=Roles({"site": "group"}), name="sites")
     app = opened(run, PAGE)
     chosen = next(one.value for one in app.caption if "chosen: " in one.value)
-    assert "**DISCO · likelihood search · ODS, Poisson (not adjusted)**" in chosen
+    assert "**DISCO · likelihood search · ODS, Poisson (cannot adjust)**" in chosen
     assert "use of the roles" not in texts(app)
     assert "**Not adjusted:** the good one, " in texts(opened(give(run, "good", [], order=run.nodes), PAGE))
 
@@ -217,7 +217,7 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     assert "1 method shown here has no order" in texts(app) and len(app.get("plotly_chart")) == 2
     app.multiselect[0].set_value(["good", "undirected"]).run()  # one order alone has nothing to agree with
     assert "Two are needed to compare orders" in texts(app) and len(app.get("plotly_chart")) == 1
-    assert numbers(app)["Edge agreement"] == "0.750" and "Order agreement" not in numbers(app)
+    assert numbers(app)["Edge agreement"] == "0.75" and "Order agreement" not in numbers(app)
     app.multiselect[0].set_value(["good", "slow", "undirected"]).run()  # of two orders, a number and no matrix
     assert "Order agreement" in numbers(app) and "Edge agreement" not in numbers(app)
     assert len(app.get("plotly_chart")) == 2
@@ -238,8 +238,8 @@ def test_the_sections_show_what_the_methods_shown_have(drawn, monkeypatch):
     turn_to(app, run, "pair")
     assert numbers(app) == {"In both": "2", "Only first": "0", "Only second": "0", "Reversed": "0", "Open in one": "1"}
     app.selectbox(key=f"compare_pair_other_{run.id}_good").set_value("slow").run()
-    expected = {"Reversed": "2", "Only first": "1", "Order agreement": "0"}
-    assert expected.items() <= numbers(app).items() and "two random orders agree by 0.5" in texts(app)
+    expected = {"Reversed": "2", "Only first": "1", "Order agreement": "0.00"}
+    assert expected.items() <= numbers(app).items() and "two random orders agree by 0.50" in texts(app)
 
 
 def test_the_runs_own_fit_and_refinement_stand_beside_the_others_and_are_not_counted_twice():

@@ -16,10 +16,11 @@ from disco.graph.result import Note
 from disco.paper.settings import Settings
 from disco.refine import Choice, Refined, refine
 from disco.refine.refinement_result import SIMILAR
-from disco.runs import Run, create_run, list_runs
+from disco.runs import Run, artefacts, create_run, list_runs
 from disco.subjects import REFINE
 from disco.subjects.refinement import refined
 from disco.subjects.refinement.refined import save
+from disco.subjects.studies import portal
 from disco.table.roles import Roles
 from pages.shared.compute import machine
 from pages.shared.evidence import next_steps
@@ -64,9 +65,13 @@ def test_without_a_run_it_says_what_to_bring_and_opens_an_example(started):
     assert "What to bring" in texts(app) and "intervention" in texts(app)
     button(app, "See an example").click().run()
     assert not app.exception and app.title[0].value == "Experiments"
-    assert "3 of 7 comparisons show a change" in texts(app)
+    assert "3 of 28 comparisons show a change" in texts(app) and "*Seems changed*" in texts(app)
     ((run, work, _),) = started
-    assert [run] == list_runs() and work == REFINE and run.name == "Portal, all exclosures since 1988"
+    assert [run] == list_runs() and work == REFINE and run.name == "Example: experiment"
+    assert not artefacts.complete(run).standing  # so that directions are decided
+    app = booted("experiments", run=create_run(**portal.example()).id)
+    assert "Seems changed" not in texts(app)
+    assert "Reithrodontomys megalotis (RM) at 2.85 times" in texts(app).replace("\\", "")
 
 
 def test_without_a_run_only_runs_with_an_experiment_are_offered_and_compared_before_there_is_a_graph(run):

@@ -69,8 +69,8 @@ def drawn(at) -> tuple[list[str], str]:
 def test_it_opens_with_the_lesson_and_one_picture():
     at = booted("portal")
     assert at.title[0].value == "Portal" and "2,192 rows" in texts(at)
-    assert "1.9 times as often** (1.4 to 2.5)" in at.info[0].value and "1.1 times" in at.info[0].value
-    assert "(PM) 2.9, not 0.7 times as often" in at.info[0].value
+    assert "1.90 times as often** (1.42 to 2.53)" in at.info[0].value and "1.11 times" in at.info[0].value
+    assert "(RM), 2.85 times as often (predicted: 1.34)" in at.info[0].value
     assert "8 plots against 8 controls, in the 148 sessions 1988–2002" in texts(at)
     ticks, title = drawn(at)
     assert len(ticks) == 7 and "Peromyscus maniculatus (PM)" in ticks and "pocket mice" in ticks

@@ -10,6 +10,7 @@ from made_up import finished_run
 
 from disco.paper.ranks import split_ranks
 from disco.paper.settings import Settings
+from disco.subjects import FIT
 
 
 def test_each_transform_says_what_it_keeps_and_stays_after_a_change_of_page():
@@ -36,6 +37,15 @@ def test_what_is_computed_of_a_runs_table_serves_every_session():
     run, other = finished_run(3, truth=None), finished_run(3, truth=None)
     keys = [draft_of(booted("preprocess", run=one.id)).key for one in (run, run, other)]
     assert keys[0] == keys[1] != keys[2]
+
+
+def test_the_next_fit_starts_here(started):
+    run = finished_run(3, truth=None)
+    at = booted("preprocess", run=run.id)
+    at.button_group(key="set_transform").set_value("none").run()
+    button(at, "Start the next fit").click().run()
+    ((fresh, work, *_),) = started
+    assert work == FIT and fresh != run and fresh.settings.transform == "none" and at.title[0].value == "Train"
 
 
 def test_what_levels_lose_is_said_in_counts():

@@ -11,14 +11,16 @@ from disco import metrics
 from disco.simulate import Design, simulate
 from disco.simulate.example_designs import EXAMPLES
 from pages.simulate import graph_kind, outcome, sketch
-from pages.simulate.form import Form
+from pages.simulate.form import UNSORTABLE, Form
 from pages.simulate.sketch import DrawnGraph
 
 
 def opened(drawn=None, **values):
     """The page with a small design, with given values in its form and perhaps a drawn graph."""
     at = AppTest.from_file(APP, default_timeout=60)
-    at.session_state["simulate_form"] = Form().changed(**({"nodes": 6, "rows": 60, "k": 2.0} | values))
+    at.session_state["simulate_form"] = Form().changed(
+        **(dict.fromkeys(UNSORTABLE, False) | {"nodes": 6, "rows": 60, "k": 2.0} | values)
+    )
     if drawn is not None:
         at.session_state["simulate_drawn"] = drawn
     return at_simulate(at.run())
@@ -90,7 +92,9 @@ def test_parameters_are_those_of_the_chosen_families():
     assert at.session_state["simulate_last"].design.parameters == {}
 
 
-def test_unsortable_sets_its_parts():
+def test_unsortable_sets_its_parts_and_is_on_at_first():
+    first = at_simulate(AppTest.from_file(APP, default_timeout=60).run()).session_state["simulate_last"]
+    assert all(0.25 < share < 0.75 for share in metrics.controls(first.table, first.truth).values())
     at = set_to(opened(), unsortable=True)
     design = at.session_state["simulate_last"].design
     assert design.random_signs and design.equal_means and design.equal_variances

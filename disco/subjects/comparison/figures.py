@@ -10,7 +10,7 @@ from disco.figures.axes import log_ticks, named_rows
 from disco.graph.draw import colours
 from disco.metrics.consensus import CHANCE
 from disco.subjects.fit.figures.parents import different
-from disco.words import duration, how_many
+from disco.words import duration, how_many, ratio
 
 _LONGEST = 30  # characters of a method's name
 _MOST_WRITTEN = 14  # most methods for which cells show numbers
@@ -39,7 +39,7 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
             xgap=1,
             ygap=1,
             hoverongaps=False,
-            text=[[_two_digits(cell) for cell in row] for row in cells],  # rounded as in the title
+            text=[[ratio(cell) for cell in row] for row in cells],  # rounded as in the title
             texttemplate="%{text}" if is_written else None,
             textfont={"color": _INK},
             hovertemplate="%{y} and %{x}: %{z:.3f}<extra></extra>",
@@ -55,17 +55,13 @@ def _title(values: pd.DataFrame, what: str) -> str:
     pairs[np.tril_indices(len(pairs))] = np.nan
     if np.isnan(pairs).all():
         return f"{what}: fewer than two methods to compare"
-    written, highest = np.vectorize(_two_digits)(pairs), _two_digits(np.nanmax(pairs))
+    written, highest = np.vectorize(ratio)(pairs), ratio(np.nanmax(pairs))
     best = np.argwhere(written == highest)
     names = [theme.label(values.columns[position], _LONGEST) for position in best[0]]
     pair = f"{names[0]} and {names[1]}" if len(best) == 1 else f"{len(best)} of {np.isfinite(pairs).sum()} pairs"
     agree = "agree fully" if highest == "1.00" else f"agree most ({highest})"
     by_chance = ", no more than random orders" if what == "Orders" and float(highest) <= CHANCE else ""
     return f"{what} of {how_many(len(pairs), 'method')}: {pair} {agree}{by_chance}"
-
-
-def _two_digits(share: float) -> str:
-    return "" if np.isnan(share) else f"{share:.2f}"
 
 
 def time_and_f1(rows: pd.DataFrame) -> go.Figure:

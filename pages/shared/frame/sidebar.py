@@ -37,10 +37,8 @@ def draw() -> None:
             _about()
 
 
-CITATION = (
-    "Euijong Song, Hyewon Park and Gunwoong Park (2026). Discrete Score Matching Enables Causal Discovery from Count "
-    "Data. Seoul National University."
-)
+PAPER = "Discrete Score Matching Enables Causal Discovery from Count Data"
+CITATION = f"Euijong Song, Hyewon Park and Gunwoong Park (2026). {PAPER}. Seoul National University."
 _LINK = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\((?!https?:)[^)]*\)")  # a picture or a file beside a document
 
 

@@ -14,7 +14,7 @@ from disco.columns import ENDS, OF_EDGES
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
 from disco.metrics.consensus import CHANCE, Comparison
-from disco.words import how_many, number
+from disco.words import how_many, ratio
 from pages.shared.graph import canvas
 from pages.shared.widgets import figure, tables
 
@@ -76,14 +76,14 @@ def numbers(pair: Pair) -> None:
     if pair.first in orders and pair.second in orders:
         agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
-        row.metric("Order agreement", number(agreement), width=170, help=help)
+        row.metric("Order agreement", ratio(agreement), width=170, help=help)
         chance("Orders", agreement)
 
 
 def chance(what: str, agreement: float) -> None:
     """A line if two orders, not sets of edges, agree no more than random ones."""
     if what == "Orders" and agreement <= CHANCE:
-        st.caption(f"The orders agree by {number(agreement)}; two random orders agree by {CHANCE:g}.")
+        st.caption(f"The orders agree by {ratio(agreement)}; two random orders agree by {ratio(CHANCE)}.")
 
 
 def graphs(

@@ -86,10 +86,10 @@ def section(
 
 def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     forecast = estimate(rows, nodes, settings)
-    each = "" if fits == 1 else f", {about(fits * forecast.low, fits * forecast.high)} for all {fits}"
+    what, each = ("A fit takes", "") if fits == 1 else (f"The {fits} fits take together", " each")
     st.caption(
-        f"A fit takes about {about(forecast.low, forecast.high)} here{each}, and {size(forecast.bytes)} of memory. "
-        "Each starts a program, which takes some seconds more, and longer while this machine is busy."
+        f"{what} about {about(fits * forecast.low, fits * forecast.high)} here, and {size(forecast.bytes)} of "
+        f"memory{each}. Each starts a program, which takes some seconds more, and longer while this machine is busy."
     )
 
 

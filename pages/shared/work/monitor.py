@@ -308,7 +308,7 @@ def _fit_curves(run: runs.Run, status: FitStatus) -> None:
                 continue
             figure = loss_curves.loss_curves(events, stage, status.best_epochs.get(stage), smoothing, by_fold)
             st.plotly_chart(figure, key=f"loss_{stage}", config=plotly_config(f"loss-{stage}"))
-            st.caption(loss_curves.said_in_words(events, stage))
+            st.caption(loss_curves.said_in_words(events, stage, status.state == "done"))
     if status.state != "done":
         _order_so_far(run)  # below the curves, which so keep their place
 

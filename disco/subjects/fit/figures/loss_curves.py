@@ -1,9 +1,9 @@
 """Loss curves of the two networks, smoothed, with the best epochs marked and overfitting described in words.
 
-Smoothing is an exponential moving average m_t = w m_(t-1) + (1 - w) x_t, divided by 1 - w^t so that the first values
-are not biased towards 0.
+Smoothing is an exponential moving average: x_s has the weight w^(t - s) at epoch t, also if epochs lack a value.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,23 +15,21 @@ from disco.figures.theme import empty, fold_colour, fold_dash, layout
 SMOOTHING = 0.8  # the app's initial weight of the past
 _MOST_POINTS = 500
 _WORSE = 0.05  # smallest reported rise above the lowest validation loss, as a share of the loss's range
+_FALLS = 0.1  # smallest reported fall at the end, from one quarter of the epochs to the next, as a share of the range
 _LAST = 3  # number of last validation losses for computing a rise
 _EPOCHS = 10  # number of training losses averaged to judge whether they fall
 
-STAGE_WORDS = {"joint": "joint", "projection": "projection"}
-
 
 def smooth(values: np.ndarray, weight: float) -> np.ndarray:
-    """The debiased exponential moving average, (epochs,); missing values are skipped. `weight` is that of the past,
-    from 0 (no smoothing) to below 1."""
+    """The exponential moving average, (epochs,), NaN where a value is missing; `weight` is from 0 (none) to below 1."""
     if weight <= 0:
         return np.asarray(values, dtype=float)
-    average, seen, smoothed = 0.0, 0, np.full(len(values), np.nan)
+    total, weights, smoothed = 0.0, 0.0, np.full(len(values), np.nan)
     for index, value in enumerate(values):
+        total, weights = weight * total, weight * weights
         if np.isfinite(value):
-            seen += 1
-            average = weight * average + (1 - weight) * value
-            smoothed[index] = average / (1 - weight**seen)
+            total, weights = total + value, weights + 1
+            smoothed[index] = total / weights
     return smoothed
 
 
@@ -50,7 +48,7 @@ def loss_curves(
     """
     stage_events = events[events["stage"] == stage]
     if stage_events.empty:
-        return empty(f"No {STAGE_WORDS[stage]} losses yet.", height=340)
+        return empty(f"No {stage} losses yet.", height=340)
     best = dict(enumerate(best_epochs or (), start=1))
     curves = {int(fold): rows for fold, rows in stage_events.groupby("fold")} if by_fold else {0: _mean(stage_events)}
     figure, drawn = go.Figure(), []
@@ -59,8 +57,8 @@ def loss_curves(
         for which in ("train", "validation"):
             rows[which] = smooth(rows[which].to_numpy(dtype=float), smoothing)
         _curves(figure, fold, rows)
-        for epoch in [best.get(fold, 0)] if by_fold else sorted(set(best.values())):
-            _best_mark(figure, fold, rows, epoch)
+        for epoch, folds in Counter([best.get(fold, 0)] if by_fold else best.values()).items():
+            _best_mark(figure, fold, rows, epoch, folds)
         drawn.append(rows)
     layout(figure, height=340, x="Epoch", y="Loss")
     figure.update_layout(uirevision=stage, hovermode="x unified", legend={"traceorder": "normal"})
@@ -98,7 +96,8 @@ def _curves(figure: go.Figure, fold: int, rows: pd.DataFrame) -> None:
         has_legend = True
 
 
-def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int) -> None:
+def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int, folds: int) -> None:
+    """A star at the best epoch of a fold, or of several folds if their mean is drawn."""
     measured = rows[np.isfinite(rows["validation"])]
     index = np.flatnonzero(measured["epoch"].to_numpy() == best)
     if not len(index):
@@ -107,7 +106,9 @@ def _best_mark(figure: go.Figure, fold: int, rows: pd.DataFrame, best: int) -> N
     figure.add_scatter(
         x=[best],
         y=[measured["validation"].iloc[index[0]]],
-        mode="markers",
+        mode="markers+text",
+        text=f"{folds} folds" if folds > 1 else "",
+        textposition="top center",
         legendgroup=name,
         showlegend=False,
         marker={"symbol": "star", "size": 15, "color": colour, "line": {"color": "white", "width": 1}},
@@ -134,14 +135,16 @@ def _range(stage_events: pd.DataFrame) -> list[float] | None:
     return [low - pad, high + pad]
 
 
-def said_in_words(events: pd.DataFrame, stage: str) -> str:
-    """Whether the folds overfit, in a few sentences; empty while there are too few losses."""
-    rises = _rises(events[events["stage"] == stage])
+def said_in_words(events: pd.DataFrame, stage: str, has_ended: bool = True) -> str:
+    """Whether the folds overfit or, at their end, could train longer, in a few sentences; empty of too few losses."""
+    rises = _rises(stage_events := events[events["stage"] == stage])
     if not rises:
         return ""
     rising = {fold: rise for fold, rise in rises.items() if rise[1] > _WORSE}
     if not rising:
-        return "No sign of overfitting: validation losses are at or near their lowest."
+        words = "No sign of overfitting: validation losses are at or near their lowest."
+        early = " The loss was still falling when training ended: more epochs may help."
+        return words + early * (has_ended and _still_falls(stage_events))
     folds = ", ".join(str(fold) for fold in rising)
     epochs = sorted(epoch for epoch, _ in rising.values())
     span = str(epochs[0]) if epochs[0] == epochs[-1] else f"{epochs[0]} to {epochs[-1]}"
@@ -153,6 +156,17 @@ def said_in_words(events: pd.DataFrame, stage: str) -> str:
         else "As in the paper, the last epoch is used nevertheless. If much is lost, use fewer epochs or more rows."
     )
     return f"Overfitting from epoch {span} on in {which}: rows seen fit ever better, rows left out worse. {served}"
+
+
+def _still_falls(stage_events: pd.DataFrame) -> bool:
+    """Whether the mean validation loss of the last quarter of the epochs is clearly below that of the quarter before.
+
+    The high losses of the first epochs count neither for the quarters nor for the range.
+    """
+    losses = stage_events.groupby("epoch")["validation"].mean().dropna().to_numpy()
+    losses = losses[len(losses) // 20 :]
+    *_, earlier, last = np.array_split(losses, 4)
+    return len(last) > 1 and bool(np.median(earlier) - np.median(last) > _FALLS * np.ptp(losses))
 
 
 def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:

@@ -134,7 +134,7 @@ def rows_per_level(support: pd.DataFrame, n_min: int) -> go.Figure:
         cliponaxis=False,
     )
     above = {"xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom", "showarrow": False}
-    figure.add_annotation(text="usable", x=1, y=1, **above)
+    figure.add_annotation(text="rows usable", x=1, y=1, **above)
     figure.add_vline(x=n_min, line={"color": GREY, "dash": "dash", "width": 1.5})
     _named_rows(
         figure, columns, "Rows per level in a held-out fold", columns[["fewest_rows", "most_rows"]].assign(least=n_min)
