@@ -170,23 +170,13 @@ def every(contrasts: pd.DataFrame) -> None:
         st.caption("Within strata of the covariates, and with groups as units if each is in one arm.")
         rows = contrasts[["arm", "node", "ratio", "low", "high", "p_value", "q_value", "expected", "rows", "units"]]
         column = st.column_config
-        number = {name: column.NumberColumn(label, format="%.3g") for name, label in _NUMBERS.items()}
+        short = {"low": "From", "high": "To", "p_value": "p", "q_value": "q"}
+        labels = {name: short.get(name, name.capitalize()) for name in rows.columns[2:]}
+        number = {name: column.NumberColumn(label, format="%.3g") for name, label in labels.items()}
         config = {"arm": column.TextColumn("Arm", pinned=True), "node": column.TextColumn("Node"), **number}
         table = contrasts.assign(targets=[";".join(names) for names in contrasts["targets"]])
         csv = tables.Csv("Download CSV", "contrasts.csv", "experiments_csv", table)
         tables.show(rows, "Every arm against the controls, by node", config, csv=csv)
-
-
-_NUMBERS = {
-    "ratio": "Ratio",
-    "low": "From",
-    "high": "To",
-    "p_value": "p",
-    "q_value": "q",
-    "expected": "Expected",
-    "rows": "Rows",
-    "units": "Units",
-}
 
 
 _BRING = """
@@ -198,9 +188,6 @@ _BRING = """
 
 Give the column this role on Data. Each arm needs at least 10 rows, better some hundred, and there must be controls.
 """
-
-
-_EXAMPLE = "Simulated: 8 nodes, of which 4 are set in an arm each. The search takes some seconds."
 
 
 def has_experiment(run: Run) -> bool:
@@ -239,7 +226,8 @@ def _can_be_shown(run: Run) -> bool:
 
 
 def _example(kind: str) -> None:
-    if st.button("See an example", type=kind, icon=":material/science:", key="experiments_example", help=_EXAMPLE):
+    help = "Simulated: 8 nodes, of which 4 are set in an arm each. The search takes some seconds."
+    if st.button("See an example", type=kind, icon=":material/science:", key="experiments_example", help=help):
         drawn = simulate(EXPERIMENT)
         arguments = {"table": drawn.whole, "roles": EXPERIMENT.roles(), "truth": drawn.truth, "settings": Settings()}
         origin = Origin(FromDesign(EXPERIMENT.to_dict()))

@@ -8,7 +8,7 @@ from disco.reports.all_results import WORDS
 from disco.reports.two_runs import FIRST, SECOND, TwoRuns, compare
 from disco.runs import Run
 from disco.subjects import stamps
-from disco.words import how_many, plural, series
+from disco.words import how_many, listed, plural, series
 from pages.shared.compute.cache import cached
 from pages.shared.graph import paired
 from pages.shared.widgets import tables
@@ -83,9 +83,8 @@ def _compared(first: Run, second: Run, chosen: tuple[str, str]) -> TwoRuns:
 def _common(both: TwoRuns) -> None:
     for run, only in zip(both.runs, both.results.alone.values(), strict=True):
         if only:
-            named = ", ".join(code(node) for node in only[:_MOST_NAMED])
-            suffix = f" and {len(only) - _MOST_NAMED:,} more" if len(only) > _MOST_NAMED else ""
-            st.caption(f"{how_many(len(only), 'column')} only in {code(run.name)}: {named}{suffix}.")
+            named = listed([*map(code, only)], _MOST_NAMED)
+            st.caption(f"{how_many(len(only), 'column')} only in {code(run.name)}: {named}.")
     if any(both.results.alone.values()):
         st.markdown(f"Compared: the **{how_many(len(both.results.nodes), 'column')}** that both have.")
     if both.differences:

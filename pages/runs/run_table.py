@@ -15,6 +15,7 @@ from pages.shared.widgets.names import shown, state_of
 
 _SEARCH = "runs_search"
 _NAME, _LINES, _LETTER = 262, 3, 7  # of a name: pixels, after which it is wrapped, lines; pixels of a letter
+_LONGEST = _LINES * _NAME // _LETTER  # characters of a name
 
 
 def empty() -> None:
@@ -74,10 +75,7 @@ def _frame(view: list[Summary]) -> pd.DataFrame:
     edges = [_edges(summary.run) for summary in view]
     return pd.DataFrame(
         {
-            "name": [
-                ("▸ " if summary.run == current else "") + shown(summary.run.name, _LINES * _NAME // _LETTER)
-                for summary in view
-            ],
+            "name": [("▸ " if summary.run == current else "") + shown(summary.run.name, _LONGEST) for summary in view],
             "state": [state_of(summary.statuses) for summary in view],
             "created": [summary.run.created.astimezone().replace(tzinfo=None) for summary in view],
             "rows": pd.array([summary.shape and summary.shape[0] for summary in view], dtype="Int64"),

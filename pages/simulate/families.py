@@ -9,7 +9,6 @@ from pages.shared.widgets.names import plain
 from pages.simulate import form
 
 _MIXING = {"one": "One for all", "groups": "Groups", "nodes": "By node"}
-_PLACES = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth")
 _BASE = "simulate_families_base"
 KEYS = list(FAMILIES)
 
@@ -39,9 +38,8 @@ def _groups() -> None:
     for index, key in enumerate(groups):
         name = f"sim_group_{index}"
         st.session_state[name] = key
-        title = f"{_PLACES[index]} group" if index < len(_PLACES) else f"Group {index + 1}"
         st.selectbox(
-            title,
+            f"Group {index + 1}",
             KEYS,
             key=name,
             format_func=label,

@@ -9,7 +9,6 @@ from disco.words import how_many
 from pages.shared import session
 from pages.shared.work import fit_options
 
-_PRESET_WORDS = {"tuned": "Tuned", "paper": "Paper"}
 _ORDER = "Order"
 _GROUPS = {option.group for option in options(Settings).values()}
 _BOXES = (
@@ -23,8 +22,8 @@ def preset() -> None:
     fit_options.segments(
         "preset",
         "Preset",
-        list(_PRESET_WORDS),
-        _PRESET_WORDS.__getitem__,
+        list(PRESETS),
+        str.capitalize,
         "Tuned: one smaller, smoother network, a short schedule, and parents by the agreement of the folds, in "
         "a fraction of the time. Paper: every number as in the paper. Your choices of "
         "seed, folds, transform, boundary and criterion stay.",
@@ -101,7 +100,6 @@ def _reset() -> None:
     session.draft.change_settings(**{name: getattr(plain, name) for name in _differences(session.draft.settings())})
 
 
-assert set(_PRESET_WORDS) == set(PRESETS), "every preset needs its word here"
 assert {title for *_, titles in _BOXES for title in titles} == {_ORDER, *filter(None, _GROUPS)}, (
     "every group needs its box"
 )
