@@ -24,7 +24,7 @@ from disco.experiments.contrasts import CHANGED, SAME, SEEMS, contrasts
 from disco.knowledge.resolved import Resolved
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
-from disco.words import how_many, number
+from disco.words import how_many, number, ratio
 
 SUPPORTED, CONTRADICTED, CANNOT_SAY, OPEN = VERDICTS = ("supported", "contradicted", "cannot say", "direction open")
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
@@ -136,7 +136,7 @@ def learnt(contrast_rows: pd.DataFrame, names: Sequence[str], knowledge: Resolve
     for parent, child, row in pairs:
         if is_left_alone(row) and not precedes[parent, child]:
             if start.required[parent, child]:
-                notes.append(_NOT_SEEN.format(parent=names[parent], child=names[child], ratio=number(row.ratio)))
+                notes.append(_NOT_SEEN.format(parent=names[parent], child=names[child], ratio=ratio(row.ratio)))
             else:
                 forbidden[parent, child] = True
     if len(notes) > _NAMED:
@@ -202,16 +202,16 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
 
 def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -> tuple[str, str]:
     if back is not None and back.changed and not (along is not None and along.changed):
-        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({number(back.ratio)} times), its supposed cause.'
+        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({ratio(back.ratio)} times), its supposed cause.'
     if along is not None and along.alone:
-        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({number(along.ratio)} times).'
+        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({ratio(along.ratio)} times).'
     if along is not None and along.changed:
         too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
-        return SUPPORTED, f'Setting "{parent}" changes "{child}", {number(along.ratio)} times the controls.{too}'
+        return SUPPORTED, f'Setting "{parent}" changes "{child}", {ratio(along.ratio)} times the controls.{too}'
     if along is not None and along.kind in _SHORT:
-        return CANNOT_SAY, _SHORT[along.kind].format(parent=parent, child=child, ratio=number(along.ratio))
+        return CANNOT_SAY, _SHORT[along.kind].format(parent=parent, child=child, ratio=ratio(along.ratio))
     if back is not None and back.alone:
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as predicted; a hidden cause of both would too.'
     if back is not None and back.kind in _SHORT:
-        return CANNOT_SAY, _SHORT[back.kind].format(parent=child, child=parent, ratio=number(back.ratio))
+        return CANNOT_SAY, _SHORT[back.kind].format(parent=child, child=parent, ratio=ratio(back.ratio))
     return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."

@@ -14,7 +14,7 @@ from pages.shared.widgets import tables
 from pages.shared.widgets.names import shown, state_of
 
 _SEARCH = "runs_search"
-_NAME, _LINES, _LETTER = 262, 3, 7  # of a name: pixels, after which it is wrapped, lines; pixels of a letter
+_NAME, _LINES, _LETTER = 258, 3, 7  # of a name: pixels, after which it is wrapped, lines; pixels of a letter
 _LONGEST = _LINES * _NAME // _LETTER  # characters of a name
 
 

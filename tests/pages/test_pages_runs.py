@@ -94,7 +94,7 @@ def test_names_and_states_are_whole_and_all_columns_stand_on_a_wide_page():
     run.update(REFINE, state="cancelled")
     grid = booted("runs").dataframe[0]
     looks = [look for look in json.loads(grid.proto.columns).values() if not look.get("hidden")]
-    assert sum(look["width"] for look in looks) <= 910  # pixels beside the ticks
+    assert sum(look["width"] for look in looks) <= 906  # pixels beside the ticks
     assert grid.value["name"].tolist() == [name] and grid.value["state"].tolist() == ["Fit, search cancelled"]
     assert (grid.proto.row_height - 17) // 18 * looks[0]["width"] >= 6.5 * len(name)
     run.rename("fair.csv")
