@@ -90,11 +90,11 @@ def of_order(clarity: pd.DataFrame, order: Sequence[str] = (), refined: Refined 
     if not clarity["has_parents"].all():
         why = "all remove the same node, by at least 10%"
     text = f"The folds agree on the position of {how_clear(clarity)}: {why}. Whether edges exist is judged on Parents."
-    own = Verdict(level, text, _ORDER_ADVICE[level], _ORDER_HEADS[level])
+    verdict = Verdict(level, text, _ORDER_ADVICE[level], _ORDER_HEADS[level])
     rival = None if refined is None else of_two_orders(order, refined)
     if rival is None:
-        return own
-    first, second = (rival, own) if rival.level == "poor" else (own, rival)
+        return verdict
+    first, second = (rival, verdict) if rival.level == "poor" else (verdict, rival)
     return first._replace(text=f"{first.text} {second.text}")
 
 

@@ -59,9 +59,9 @@ def sum_of_others(values: np.ndarray) -> dict[int, int] | None:
     for column in np.flatnonzero((sums > 0) & (times > 1) & (times * sums == sums.sum())).tolist():
         if (values[:, column] * times[column] == totals).all():
             copies = (values == values[:, [column]]).all(axis=0)
-            others = np.flatnonzero(~copies & (sums > 0)).tolist()
-            if times[column] == copies.sum() + 1 and len(others) > 1:
-                return {column: 1} | dict.fromkeys(others, -1)
+            summands = np.flatnonzero(~copies & (sums > 0)).tolist()
+            if times[column] == copies.sum() + 1 and len(summands) > 1:
+                return {column: 1} | dict.fromkeys(summands, -1)
     return None
 
 
@@ -148,8 +148,8 @@ def _linear(names: Sequence[str], weights: dict[int, int], constant: int) -> Fin
     if not positive and are_one:
         return _relation(columns, f"{_listed(columns)} add up to {-constant} in every row.")
     if len(positive) == 1 and are_one and not constant:
-        parts = _listed(columns[1:]) if len(columns) <= _NAMED + 1 else how_many(len(columns) - 1, "column")
-        return _relation(columns, f'"{columns[0]}" is the sum of {parts}.')
+        summands = _listed(columns[1:]) if len(columns) <= _NAMED + 1 else how_many(len(columns) - 1, "column")
+        return _relation(columns, f'"{columns[0]}" is the sum of {summands}.')
     sides = [_terms(names, positive), _terms(names, negative)]
     if constant:
         sides[constant > 0].append(str(abs(constant)))

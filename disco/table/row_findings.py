@@ -145,10 +145,10 @@ def _orders(rows: int, adjustment: Adjustment) -> Iterator[tuple[Cure, Adjustmen
 def exposure_of_total(counts: pd.DataFrame, adjustment: Adjustment | None) -> Cure:
     """The column that is the sum of all others as the exposure, if none is declared and it creates no edges itself."""
     values = counts.to_numpy()
-    if (adjustment is not None and adjustment.exposure is not None) or (whole := sum_of_others(values)) is None:
+    if (adjustment is not None and adjustment.exposure is not None) or (total := sum_of_others(values)) is None:
         return Cure()
-    at, parts = next(iter(whole)), values[:, [*whole][1:]]
-    if not values[:, at].all() or len(values) * closing(parts, values[:, at]) ** 2 >= _INDUCED[TOTAL]:
+    at, summands = next(iter(total)), values[:, [*total][1:]]
+    if not values[:, at].all() or len(values) * closing(summands, values[:, at]) ** 2 >= _INDUCED[TOTAL]:
         return Cure()
     name = str(counts.columns[at])
     return Cure(Roles({name: "exposure"}), f'"{name}"', option("--exposure", [name]))

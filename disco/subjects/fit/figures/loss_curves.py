@@ -136,7 +136,7 @@ def _range(stage_events: pd.DataFrame) -> list[float] | None:
 
 
 def said_in_words(events: pd.DataFrame, stage: str, has_ended: bool = True) -> str:
-    """Whether the folds overfit or, at their end, could train longer, in a few sentences; empty of too few losses."""
+    """Whether the folds overfit or, at their end, could train longer; empty while there are too few losses."""
     rises = _rises(stage_events := events[events["stage"] == stage])
     if not rises:
         return ""
