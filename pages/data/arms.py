@@ -139,7 +139,6 @@ def _note(nodes: tuple[str, ...] | None, rows: int) -> str:
 
 def _heard(key: str, keys: list[str]) -> None:
     draft = session.draft.current()
-    # The browser may repeat the edits of a grid that was replaced.
     if draft is not None and key == columns.grid_key(draft, "arms", draft.columns):
         _edited(key, keys)
 

@@ -132,13 +132,15 @@ def _table(draft: Draft, view: list[int]) -> None:
 
 def _heard(key: str, view: list[int]) -> None:
     draft = session.draft.current()
-    # The browser may repeat the edits of a grid that was replaced.
     if draft is not None and key == grid_key(draft, "columns", view):
         edited(key, view)
 
 
 def grid_key(draft: Draft, of: str, view: Sequence[int]) -> str:
-    """The key of a table that is edited: another one once its columns, or roles set elsewhere, change."""
+    """The key of a table that is edited: another one once its columns, or roles set elsewhere, change.
+
+    The browser may repeat the edits of a table that was replaced, so they count only under the present key.
+    """
     return f"{of}_{draft.key}_{st.session_state.get(_VERSION, 0)}_{hash(tuple(view))}"
 
 
