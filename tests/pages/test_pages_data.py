@@ -161,6 +161,12 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
     wait(lambda: computation.state == "stopped")
 
 
+def test_few_rows_of_many_columns_are_searched_in_the_background():
+    for columns, at_once in ((20, True), (21, False)):
+        at = upload(booted(), f"{columns}.csv", csv(poisson(rows=60, names=[f"x{index}" for index in range(columns)])))
+        assert draft_facts.artefact_search(draft_of(at)).at_once is at_once
+
+
 def test_find_the_graph_waits_for_the_check_of_the_table_or_not(monkeypatch):
     checked, check = threading.Event(), draft_facts.begun
 
@@ -229,7 +235,7 @@ def test_a_sheet_of_samples_is_shown_before_it_is_joined_and_can_be_undone(rng):
     now = draft_of(at)
     assert now.roles.columns == {"batch": ("covariate", "categorical"), "hours": "exposure"}
     assert now.table["hours"].tolist() == sheet["hours"].tolist()[::-1] and now.columns == tuple(range(20))
-    assert isinstance(now.steps[-1].edits[0], AddColumns) and not button(at, "Find the graph").disabled
+    assert isinstance(now.steps[-1].edits[0], AddColumns) and draft_facts.chosen_counts(now) is not None
     press(at, "Undo the last step")
     assert draft_of(at).table.shape == (60, 20) and not draft_of(at).roles.columns
     key = f"samples_{draft_of(at).key}"

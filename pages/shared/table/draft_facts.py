@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.all_artefacts import AT_ONCE, STOPPED, WEIGHTS, Artefacts, begun, finished
+from disco.hidden.all_artefacts import AT_ONCE, FEW_ROWS, STOPPED, WEIGHTS, Artefacts, begun, finished
 from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback, Reporter
@@ -317,7 +317,7 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
         lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
         "The table could not be checked for what creates edges",
         lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
-        at_once=len(draft.table) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
+        at_once=max(len(draft.table), FEW_ROWS) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
         again="Look for what creates edges",
     )
 
