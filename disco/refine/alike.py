@@ -4,7 +4,7 @@ The likelihood assumes independent rows. If rows of a group share unmeasured cau
 x over the rows with r the child's residual and x the parent's linear column, varies more than independent rows would
 allow. Its *design effect*
 
-    Σ over groups (Σ in the group of r x)² / Σ r² x²
+    Σ over groups (Σ in the group of (r x - m))² / Σ (r x - m)²,  m the mean of r x
 
 is the ratio of the cluster-robust sandwich variance to that of independent rows (Liang and Zeger, Biometrika 1986); 1
 if rows within groups are as different as between them. The larger of this and the effect of the parent's residual on
@@ -68,11 +68,17 @@ def _residuals(design: RankDesign, parents: Sequence[Parents]) -> np.ndarray:
         problems = Problems.of([(node, sorted(parents[node])) for node in nodes])
         fits = fit(design, problems)
         slope = BatchDesign(design, problems).bent(fits.theta)[1]
-        blocks.append(fits.moments.slopes[:, 0] / slope)
+        score = fits.moments.slopes[:, 0]
+        blocks.append(np.divide(score, slope, out=np.zeros_like(score), where=slope != 0))  # 0: nothing to learn there
     return np.concatenate(blocks)
 
 
 def _effect(scores: np.ndarray, group: np.ndarray) -> float:
-    """The design effect of a sum of scores, (n,), at least 1."""
-    total = float(scores @ scores)
-    return max(float((np.bincount(group, scores) ** 2).sum()) / total, 1.0) if total > 0 else 1.0
+    """The design effect of a sum of scores about their mean, (n,), at least 1.
+
+    The mean of a child's own scores is 0 already. That of the reverse is not: the parent's residual goes with the
+    child, in independent rows too. G / (G - 1) corrects for few groups.
+    """
+    scores = scores - scores.mean()
+    total, sums = float(scores @ scores), np.bincount(group, scores)
+    return max(float(sums @ sums) / total * len(sums) / (len(sums) - 1), 1.0) if total > 0 else 1.0
