@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROLE = ("covariate", CATEGORICAL)  # of the kind of every row as a column
 SEARCHES = {COMMON: {COMMON, KINDS}, READINGS: {READINGS}}  # for something hidden, and the kinds that each may find
-AT_ONCE, FEW_ROWS = 20_000, 1_000  # cells of a search of a second or two; few rows make many columns hardly faster
+AT_ONCE = 20_000  # cells of a table in which a search takes a second or two
 LETTERS = "ABCDEFGH"  # the kinds in it
 _SHARED = {"repeated", "serial", "depth", "filter"}  # what joins many columns as a common cause does
 _NAMED = 6

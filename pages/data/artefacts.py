@@ -25,17 +25,14 @@ _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
 def panel(draft: Draft) -> None:
-    """A box with what was found and not dismissed; nothing while the chosen columns are not counts."""
+    """A box with what was found so far and not dismissed; nothing while the chosen columns are not counts."""
     if draft_facts.usable_table(draft) is None:
         return
     search = looking.artefact_search(draft)
     if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
         search.begin(anew=True)
-    search.panel(lambda _: _show(draft))
-
-
-def _show(draft: Draft) -> None:
-    artefacts = looking.current_artefacts(draft)
+    search.panel(lambda _: None)
+    artefacts = looking.artefacts_so_far(draft)
     if artefacts is None:
         return
     if artefacts.standing:

@@ -23,7 +23,6 @@ from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, figure
 from pages.shared.widgets.names import bullets, plain
 
-_AT_ONCE = 200_000  # cells that are checked in a second or two
 _ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
@@ -46,7 +45,6 @@ def _look(draft: Draft, table: pd.DataFrame) -> None:
         partial(quality, table.set_axis(draft.table.index), draft.rows_left_out),
         lambda stage: f"Checking the {_STAGES.get(stage, 'table')} …",
         "The table could not be checked",
-        at_once=table.size <= _AT_ONCE,
         again="Check again",
     )
     check.panel(partial(_show, draft))

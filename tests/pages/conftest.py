@@ -4,7 +4,7 @@ import pytest
 
 from disco.runs import Run, Work
 from disco.work import jobs
-from pages.shared.compute import machine
+from pages.shared.compute import background, machine
 from pages.shared.work import fit_start
 
 
@@ -26,3 +26,9 @@ def untimed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """No page times a search in another thread unless a test is marked `timed`."""
     if request.node.get_closest_marker("timed") is None:
         monkeypatch.setattr(fit_start, "search_line", lambda *given: None)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page computes is there when the page is drawn."""
+    monkeypatch.setattr(background, "PATIENCE", 60.0)

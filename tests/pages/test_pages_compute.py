@@ -23,7 +23,9 @@ MB = 1_000_000
 
 
 @pytest.fixture(autouse=True)
-def none_begun():
+def none_begun(monkeypatch):
+    """No page waits for what a test holds up."""
+    monkeypatch.setattr(background, "PATIENCE", 0.0)
     forget_results()
 
 
@@ -74,21 +76,6 @@ def test_a_running_computation_is_found_and_one_that_ended_is_begun_anew():
     assert same.begin() is first
     again = same.begin(anew=True)
     assert again is not first and again is slow.find()
-
-
-def test_what_takes_a_moment_is_done_at_once_in_the_session_and_its_error_is_not_cached():
-    threads, errors = [], [InputError("The column is empty.")]
-
-    def work(table, hear):
-        threads.append(threading.current_thread())
-        if errors:
-            raise errors.pop()
-        return len(table)
-
-    slow = Slow(("test", "at once"), work, "Working", "It failed", lambda: ("abc",), at_once=True)
-    failed = slow.begin()
-    assert (failed.state, failed.error, slow.find()) == ("failed", "The column is empty.", None)
-    assert slow.value() == 3 == slow.begin().result and threads == 2 * [threading.current_thread()]
 
 
 def test_work_that_needs_the_result_of_another_waits_for_it_and_tries_again():

@@ -17,6 +17,7 @@ from disco.runs.origin import FromLahman, Origin
 from disco.simulate import Design, simulate
 from disco.subjects.studies import lahman
 from disco.table.edits import AddColumns, BlankAsZero, Restore
+from pages.shared.compute import background
 from pages.shared.table import draft_facts
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
@@ -151,7 +152,7 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
         while True:
             reporter.step("common", 0, 1)
 
-    monkeypatch.setattr(draft_facts, "AT_ONCE", 0)
+    monkeypatch.setattr(background, "PATIENCE", 0)
     monkeypatch.setattr(draft_facts, "finished", search)
     at = upload(booted(), "t.csv", csv(poisson()))
     assert begun.wait(10)
@@ -161,16 +162,25 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
     wait(lambda: computation.state == "stopped")
 
 
-def test_few_rows_of_many_columns_are_searched_in_the_background():
-    for columns, at_once in ((20, True), (21, False)):
-        at = upload(booted(), f"{columns}.csv", csv(poisson(rows=60, names=[f"x{index}" for index in range(columns)])))
-        assert draft_facts.artefact_search(draft_of(at)).at_once is at_once
+def test_a_sum_can_be_left_out_while_common_causes_are_looked_for(monkeypatch):
+    may_end = threading.Event()
+    monkeypatch.setattr(background, "PATIENCE", 0)
+    monkeypatch.setattr(draft_facts, "finished", lambda result, prepared, reporter: may_end.wait(60) and result)
+    table = poisson()
+    at = upload(booted(), "t.csv", csv(table.assign(all=table.sum(axis=1))))
+    wait(lambda: draft_facts.is_checked(draft_of(at)))
+    at.run()
+    assert draft_facts.artefact_search(draft_of(at)).find().is_running
+    at.button(key="artefact_cure_relation").click()
+    may_end.set()
+    at.run()
+    assert "all" not in draft_facts.usable_table(draft_of(at))
 
 
 def test_find_the_graph_waits_for_the_check_of_the_table_or_not(monkeypatch):
     checked, check = threading.Event(), draft_facts.begun
 
-    monkeypatch.setattr(draft_facts, "AT_ONCE", 0)
+    monkeypatch.setattr(background, "PATIENCE", 0)
     monkeypatch.setattr(draft_facts, "begun", lambda *arguments: checked.wait(20) and check(*arguments))
     at = upload(booted(), "t.csv", csv(poisson()))
     assert button(at, "Find the graph").disabled and not button(at, "Find it without waiting").disabled

@@ -22,8 +22,7 @@ from disco.subjects import FIT
 from disco.subjects.effects import run_graphs
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
-from pages.shared.compute import machine
-from pages.shared.evidence import questions
+from pages.shared.compute import background, machine
 
 PAGE = "pages/effects/page.py"
 NAMES = ["a", "b", "c", "d"]
@@ -31,9 +30,8 @@ NAMES = ["a", "b", "c", "d"]
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Nobody waits for a compilation; an answer is there when the page is drawn."""
+    """Nobody waits for a compilation."""
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(questions, "PATIENCE", 60.0)
 
 
 def made(names: list[str] = NAMES, edges: list[tuple[str, str]] | None = None) -> Run:
@@ -66,10 +64,10 @@ def test_without_a_run_only_runs_with_a_graph_are_offered_and_one_without_a_sear
     assert "once the graph is found" in texts(asked(run))
 
 
-def test_the_graphs_of_a_large_table_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
+def test_the_graphs_are_read_in_the_background_until_it_is_cancelled(monkeypatch):
     run, may_begin, read = made(), threading.Event(), run_graphs.fitted
     calls: list[Run] = []
-    monkeypatch.setattr(questions, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr(background, "PATIENCE", 0)
     monkeypatch.setattr(
         run_graphs, "fitted", lambda run, hear: calls.append(run) or may_begin.wait(60) and read(run, hear)
     )

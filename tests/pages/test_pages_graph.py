@@ -11,7 +11,6 @@ from test_pages_ordering import opened
 
 from disco.subjects.fit.results import StoredFit
 from pages.shared.compute import machine
-from pages.shared.evidence import questions
 
 PAGE = "pages/graph/page.py"
 
@@ -71,7 +70,6 @@ def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an
     monkeypatch,
 ):
     monkeypatch.setattr(machine, "compiled", lambda: True)
-    monkeypatch.setattr(questions, "PATIENCE", 60.0)
     written = written_when_asked(monkeypatch)
     random = np.random.default_rng(1)
     hidden, a = random.gamma(2.0, 1.0, 300), random.poisson(3.0, 300)

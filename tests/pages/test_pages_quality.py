@@ -56,13 +56,11 @@ def test_columns_and_rows_are_left_out_and_taken_back():
     assert len(draft_of(at).table) == 300 and draft_of(at).columns == tuple(range(5))
 
 
-def test_a_large_table_is_looked_at_in_the_background(monkeypatch):
+def test_a_table_is_looked_at_in_the_background(monkeypatch):
     start, unfinished = Slow.begin, Computation(stage="depth", progress=0.5)
-    monkeypatch.setattr(section, "_AT_ONCE", 10)
 
     def begin(slow, anew=False):
-        is_large = slow.key[0] == "quality" and not slow.at_once
-        return slow.keep(unfinished) if is_large else start(slow, anew)
+        return slow.keep(unfinished) if slow.key[0] == "quality" else start(slow, anew)
 
     monkeypatch.setattr(Slow, "begin", begin)
     at = opened(poisson(rows=300))

@@ -21,6 +21,7 @@ from pages.shared.compute.cache import results
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
 
+PATIENCE = 0.4  # seconds that a page waits for a result before it shows the progress
 _SECONDS = 0.5  # between two checks of a running computation
 _LAST_STEP = 5.0  # seconds that all computations together have to stop when the server ends
 _STOPPED = "The computation was cancelled."
@@ -103,8 +104,6 @@ class Slow(Generic[T]):
         words: the text of the bar, or a function that returns it from the stage of the work.
         failure: begins the sentence on an unexpected error.
         inputs: called in the session when the work starts; returns the first arguments of the work.
-        at_once: the work takes a moment, and is done in the session. An error is not cached.
-        patience: seconds that a page waits for the result before it shows the progress.
         again: label of the button that starts it again after it was cancelled.
         is_quiet: one line instead of the bar and the button.
     """
@@ -114,8 +113,6 @@ class Slow(Generic[T]):
     words: str | Callable[[str], str]
     failure: str
     inputs: Callable[[], tuple] = tuple
-    at_once: bool = False
-    patience: float = 0.0
     again: str = "Compute it"
     is_quiet: bool = False
 
@@ -144,19 +141,7 @@ class Slow(Generic[T]):
         if computation is not None and (computation.is_running or not anew):
             return computation
         with st.spinner(f"{self.words} …" if isinstance(self.words, str) else "Computing …"):
-            return self._at_once() if self.at_once else self._start()
-
-    def _at_once(self) -> Computation[T]:
-        def run() -> Computation[T]:
-            computation = Computation()
-            computation.do(self.work, self.failure, *self.inputs())
-            return computation
-
-        results.drop(self._cache_key)
-        computation = results.get(self._cache_key, run)
-        if computation.state == "failed":
-            results.drop(self._cache_key)
-        return computation
+            return self._start()
 
     def _start(self) -> Computation[T]:
         with _starting:
@@ -170,7 +155,7 @@ class Slow(Generic[T]):
             add_script_run_ctx(thread)  # on a server, it says for whom the thread works
             _threads[thread] = computation
             thread.start()
-        thread.join(self.patience)
+        thread.join(PATIENCE)
         return computation
 
     def value(self) -> T:

@@ -50,8 +50,6 @@ def _draw(run: Run, with_rows: bool) -> None:
         lambda callback: engine.of(run, with_rows=with_rows, callback=callback),
         "Comparing the graphs compatible with your data",
         "The experiments could not be compared",
-        at_once=len(run.nodes) <= questions.MOST_AT_ONCE,
-        patience=questions.PATIENCE,
     ).panel(_write)
 
 

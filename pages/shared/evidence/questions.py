@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Graphs = tuple[FittedGraphs, threading.Lock]  # with the fits made so far, and the lock for whoever fits
     from disco.effects.hidden import Signs
 
-PATIENCE = 0.4  # seconds that a page waits before it shows the progress
-MOST_AT_ONCE = 100  # nodes; the graphs of more are read in the background: of thousands it takes minutes
 STOPPED = "The effect was stopped."
 
 
@@ -54,13 +52,12 @@ def question(name: str, run: Run, words: str, work: Work, *arguments: object, is
         words,
         "The answer could not be computed",
         lambda: (graphs(run).value(),),
-        patience=PATIENCE,
         is_quiet=is_quiet,
     )
 
 
 def graphs(run: Run) -> "Slow[Graphs]":
-    """The graphs compatible with the rows of a run; read at once where that takes a moment."""
+    """The graphs compatible with the rows of a run."""
 
     def work(callback: Callback) -> "Graphs":
         from disco.subjects.effects import run_graphs
@@ -68,7 +65,7 @@ def graphs(run: Run) -> "Slow[Graphs]":
         return run_graphs.fitted(run, callback), threading.Lock()
 
     words, failure = "Reading the graphs compatible with your data", "The answer could not be computed"
-    return Slow(("effects_graphs", *key(run)), work, words, failure, at_once=len(run.nodes) <= MOST_AT_ONCE)
+    return Slow(("effects_graphs", *key(run)), work, words, failure)
 
 
 def once(run: Run, draw: Callable[[], None]) -> None:

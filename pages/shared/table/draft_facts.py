@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.hidden.all_artefacts import AT_ONCE, FEW_ROWS, STOPPED, WEIGHTS, Artefacts, begun, finished
+from disco.hidden.all_artefacts import STOPPED, WEIGHTS, Artefacts, begun, finished
 from disco.paper import ranks
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback, Reporter
@@ -299,7 +299,7 @@ def _begun(draft: Draft) -> Slow[Artefacts]:
         return begun(table, needed, columns_aside, reasons, callback, rows_out)
 
     search = artefact_search(draft)
-    return replace(search, key=("begun", *search.key), work=work, at_once=True)
+    return replace(search, key=("begun", *search.key), work=work)
 
 
 def artefact_search(draft: Draft) -> Slow[Artefacts]:
@@ -317,7 +317,6 @@ def artefact_search(draft: Draft) -> Slow[Artefacts]:
         lambda stage: f"Looking for what creates edges: {_ARTEFACT_STAGES[stage]} …",
         "The table could not be checked for what creates edges",
         lambda: (usable_table(draft), draft.table.iloc[:, list(possible_adjustments(draft))]),
-        at_once=max(len(draft.table), FEW_ROWS) * len({*draft.columns, *draft.adjusted}) <= AT_ONCE,
         again="Look for what creates edges",
     )
 
@@ -328,12 +327,18 @@ def is_checked(draft: Draft) -> bool:
     return computation is None or not computation.is_running or _begun(draft).result is not None
 
 
+def artefacts_so_far(draft: Draft) -> Artefacts | None:
+    """The artefacts with the draft's reasons; None until sums, depth and near copies were looked for."""
+    result = artefact_search(draft).result or _begun(draft).result
+    return None if result is None else replace(result, reasons=draft.dismissed)
+
+
 def current_artefacts(draft: Draft) -> Artefacts | None:
-    """The artefacts with the draft's reasons; None until the search is complete."""
-    if (result := artefact_search(draft).result) is None:
+    """The same; None until the search is complete."""
+    artefacts = artefacts_so_far(draft)
+    if artefacts is None or artefacts.due:
         return None
-    artefacts = replace(result, reasons=draft.dismissed)
-    return None if artefacts.due else replace(artefacts, reasons=artefacts.dismissed)
+    return replace(artefacts, reasons=artefacts.dismissed)
 
 
 def begun_artefacts(draft: Draft) -> Artefacts:
