@@ -78,8 +78,8 @@ def clarity(steps: pd.DataFrame, edges: pd.DataFrame) -> pd.DataFrame:
 
 def how_clear(clarity: pd.DataFrame) -> str:
     """How many nodes have a clear place (`clarity`), in words."""
-    count, which = len(clarity), " with parents" if clarity["has_parents"].all() else ""
-    return f"{share(int(clarity['is_clear'].sum()), count)} {plural(count, 'node', 'nodes')}{which}"
+    count, which = len(clarity), "with parents" if clarity["has_parents"].all() else "after the first"
+    return f"{share(int(clarity['is_clear'].sum()), count)} {plural(count, 'node', 'nodes')} {which}"
 
 
 def of_order(clarity: pd.DataFrame, order: Sequence[str] = (), refined: Refined | None = None) -> Verdict:
@@ -214,8 +214,8 @@ def of_refinement(refined: Refined, bound: float, edges: pd.DataFrame | None = N
         return Verdict("guess", text, "Search again before you rely on an arrow.", head)
     whether_best = _whether_best(ends(refined.starts, bound), bound, refined.is_early)
     level = "poor" if open_ > _UNDECIDED * count else "guess" if open_ > _FEW * count or whether_best else "sure"
-    statement = f"{share(decided, count).capitalize()} {plural(count, 'direction', 'directions')} "
-    statement += f"{plural(decided, 'is', 'are')} {_sources(edges)}."
+    statement = f"{share(decided, count).capitalize()} directions {plural(decided, 'is', 'are')} {_sources(edges)}."
+    statement = statement if count > 1 else f"The only direction is {'' if decided else 'not '}{_sources(edges)}."
     if is_of_kind(nodes):
         return Verdict(level, f"{statement} {whether_best}".rstrip(), _REFINED_ADVICE[level], head)
     poor = len(missed(nodes))

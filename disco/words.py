@@ -1,8 +1,10 @@
 """Numbers, sizes, times and plurals in words, for sentences and figures."""
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from os.path import commonprefix
 
 _SAME = 1e-9  # shares that differ by less are equal
 # From which share on, in the glossary under "compatible graphs".
@@ -29,6 +31,14 @@ def number(value: float) -> str:
         return f"{value:.{max(0, 2 - exponent)}f}"
     digits, power = f"{value:.2e}".split("e")
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A number and its error, this with two significant digits and both with the same decimals: 0.308 ± 0.046."""
+    if not (math.isfinite(error) and error > 0):
+        return f"{number(value)} ± {number(error)}"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
 
 
 def ratio(value: float) -> str:
@@ -134,6 +144,13 @@ def shortened(name: object, longest: int) -> str:
         return text
     end = (longest - 1) * 7 // 17
     return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def shared_start(names: Sequence[str]) -> str:
+    """What all of at least three names begin with, up to a separator after which a letter follows in each; or empty."""
+    start = commonprefix(list(names)) if len(names) > 2 else ""
+    cuts = [match.end() for match in re.finditer(r"[\W_]+", start)]
+    return next((start[:cut] for cut in reversed(cuts) if all(name[cut : cut + 1].isalpha() for name in names)), "")
 
 
 def listed(items: Sequence[str], limit: int, joint: str = ", ") -> str:

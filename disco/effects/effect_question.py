@@ -8,13 +8,13 @@ import numpy as np
 
 from disco.bitsets import bits
 from disco.effects.graph_fits import FittedGraphs
+from disco.effects.shape import usual_range
 from disco.errors import InputError
 from disco.fields import require_types
 from disco.table.adjustment import COUNT, Covariate
 from disco.words import how_many, listed
 
 _FEW_ROWS = 5  # fewer rows near a value are worth a note
-_LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values
 _NEAR_DISTANCE = 0.5  # standard deviations of the square roots of a column
 
 
@@ -134,15 +134,9 @@ def typical(fitted: FittedGraphs, number: int, share: float = 0.5) -> float:
 
 
 def between(fitted: FittedGraphs, node: int) -> tuple[float, float]:
-    """A low and a high value of a node: its 10% and 90% quantiles; if they are equal, that and the others' median."""
-    low, high = (typical(fitted, node, share) for share in (_LOW, _HIGH))
-    if low < high:
-        return low, high
+    """A low and a high value of a node, over the rows in which nothing was set (`usual_range`)."""
     values = fitted.nodes.parent_grids[node][fitted.nodes.levels[:, node]]
-    unset = values[fitted.nodes.unset]
-    candidates = values if (unset == low).all() else unset  # a node may vary only where it is set
-    second = float(np.quantile(candidates[candidates != low], 0.5, method="lower"))
-    return min(low, second), max(low, second)
+    return usual_range(values[fitted.nodes.unset], values)  # a node may vary only where it is set
 
 
 def usual(fitted: FittedGraphs, name: str) -> Usual:

@@ -10,10 +10,24 @@ import pandas as pd
 
 from disco.words import number
 
+_LOW, _HIGH = 0.1, 0.9  # quantiles of a node's values between which its effects are described
 _TURN = 0.1  # of the range of the means: a smaller return is not a turn
 _LEVEL = 0.05  # of the range: as near to the last mean, a curve is level
 _LEVEL_FROM = 0.7  # of the range of values, at the latest
 PLAIN = "rises", "falls", "changes little"  # words of shapes that two values describe
+
+
+def usual_range(values: np.ndarray, every: np.ndarray | None = None) -> tuple[float, float]:
+    """A low and a high of a node's values, (rows,): their 10% and 90% quantiles; if equal, that and the others' median.
+
+    The others are among `every`, by default the values, if these are all equal.
+    """
+    low, high = (float(value) for value in np.quantile(values, [_LOW, _HIGH], method="lower"))
+    if low < high:
+        return low, high
+    others = every if every is not None and (values == low).all() else values
+    second = float(np.quantile(others[others != low], 0.5, method="lower")) if (others != low).any() else low
+    return min(low, second), max(low, second)
 
 
 class Shape(NamedTuple):

@@ -3,7 +3,20 @@
 import numpy as np
 import pandas as pd
 
+from disco.paper import ranks
+from disco.paper.settings import Settings
+from disco.table.prepared import Prepared
+
+ENOUGH = 0.8  # least share of a column's held-out rows at usable levels; a rule of thumb, not the paper's
 _EXCEEDS = 0.02  # share of the rows
+
+
+def coded(prepared: Prepared, settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Counts and codes, (rows, nodes), and held-out folds, (rows,), of the rows that a fit of a table would use."""
+    sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
+    group = None if sampled.adjustment is None else sampled.adjustment.group
+    fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)
+    return sampled.counts, ranks.transform_table(sampled, settings), fold
 
 
 def merged_counts(counts: pd.DataFrame, levels: pd.DataFrame) -> list[str]:

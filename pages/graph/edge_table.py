@@ -11,6 +11,7 @@ import streamlit as st
 
 from disco.columns import FOUND_BY, FREQUENCY, GAIN, OCS, PAIR, REFINED_EDGES, STABILITY, VERDICT, Z
 from disco.graph.dag import DISCO
+from disco.refine.bounds import SURER
 from disco.subjects.graph.provenance import about
 from disco.words import how_many
 from pages.graph.view import View
@@ -20,10 +21,11 @@ from pages.shared.result.refinement import Refinement
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import tables
 from pages.shared.widgets.answers import agreeing, is_left, valid
-from pages.shared.widgets.names import define
+from pages.shared.widgets.names import define, distinct
 
 _BOX, _TABLE = "graph_edge", "graph_table"
 _OF_FIT = (OCS, Z, FREQUENCY)
+_LONGEST = 14  # letters of a name in the table, so that both names of an edge are seen
 _LISTED = tuple(  # columns of the table; a phone shows the first three
     dict.fromkeys(
         (
@@ -45,7 +47,7 @@ def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) ->
         comparison: with the truth, if the truth is shown.
     """
     refinement = view.shown_refinement
-    rows = edges.assign(edge=[view.in_words(pair) for pair in pairs_of(edges)])
+    rows = edges.assign(edge=distinct(view.in_words(pair, _LONGEST) for pair in pairs_of(edges)))
     if comparison is not None:
         verdicts = comparison.verdicts(view.graph).rename(columns={"verdict": "truth"})
         rows = rows.merge(verdicts, on=["parent", "child"], how="left")
@@ -71,6 +73,13 @@ def draw(view: View, edges: pd.DataFrame, comparison: TruthComparison | None) ->
         selection_mode="single-row",
         placeholder="–",
     )
+    if refinement is not None:
+        bound = refinement.choice.bound
+        st.caption(
+            "Evidence and direction are in nats: 3 are odds of 20 to 1, 10 of 22,000 to 1. A direction can be decided "
+            f"from {bound:g} on, if its link has {SURER * bound:g}; below 0 it is for the reverse. The reason why one "
+            "is not decided stands beside the graph once its edge is picked."
+        )
 
 
 def _with_reasons(rows: pd.DataFrame, names: list[str], refinement: Refinement) -> tuple[pd.DataFrame, list[str]]:
@@ -101,7 +110,7 @@ def _columns(refinement: Refinement | None) -> dict[str, object]:
         **dict.fromkeys(PAIR),  # in `edge`: a column "Parent" would give an undecided edge a direction
         **of_fit,
         **tables.config((FOUND_BY,), is_narrow=True),
-        "edge": text("Edge", width=150, help="With an arrow if its direction is known."),
+        "edge": text("Edge", width=236, help="With an arrow if its direction is known."),
         "truth": text("Truth", width=66, help=VERDICT.help),
         "unavailable": text("Not available", width=96, help="Numbers that could not be computed for this edge."),
     }

@@ -13,7 +13,7 @@ from pages.shared.compute import machine
 from pages.shared.evidence import evidence_panel, next_steps, so_far
 from pages.shared.frame import intro
 from pages.shared.graph import canvas, contexts, downloads
-from pages.shared.result import fit, refinement, selectors, truth
+from pages.shared.result import fit, refinement, truth
 from pages.shared.work import find_graph
 
 st.title("Graph", anchor=False)
@@ -44,6 +44,7 @@ with right, st.container(height=side_panel.HEIGHT, key="graph_rail", border=Fals
 placed = views.placed(view)
 with slot:
     intro.verdict(views.verdict(view))
+    views.advise_on_fit(view)
 with left:
     st.markdown(views.counts(view, drawn))
     picks = {"picks_edges": True, "picks_pairs": refined is not None}
@@ -58,7 +59,6 @@ if comparison:
     if view.result is not None:
         downloads.verdicts(view.result, comparison, view.graph)
 if view.name == DISCO:
-    selectors.advise_if_sparse(view.result, view.graph.number_of_edges(), view.selection.selector)
     evidence_panel.note(refined)
 else:
     evidence_panel.worst(refined.refined)

@@ -22,7 +22,7 @@ from disco.reports.all_results import WORDS as RESULTS
 from disco.subjects import FIT, REFINE
 from disco.subjects.fit import results
 from disco.verdicts import Verdict
-from disco.words import how_many, plural
+from disco.words import how_many, plural, shared_start
 from pages.shared import session
 from pages.shared.graph import contexts
 from pages.shared.graph.layout import Placed
@@ -104,10 +104,15 @@ class View:
         found = found.assign(decided=found["decided"] == 1)
         return found.sort_values("gain_nats", ascending=False, kind="stable", ignore_index=True)
 
-    def in_words(self, edge: tuple[str, str], longest: int = 60) -> str:
+    @cached_property
+    def shared_start(self) -> str:
+        """What the names of all nodes begin with; it is left out of short names."""
+        return shared_start(self.placed.order)
+
+    def in_words(self, edge: tuple[str, str], longest: int) -> str:
         """An edge, its nodes' names at most so long: an arrow if its direction is known, otherwise a line."""
         mark = "→" if has_direction(self.graph.edges[edge]) else "—"
-        return f"{shown(edge[0], longest)} {mark} {shown(edge[1], longest)}"
+        return f" {mark} ".join(shown(node.removeprefix(self.shared_start), longest) for node in edge)
 
     def subgraph(self, edges: pd.DataFrame) -> nx.DiGraph:
         """All nodes with some of the edges."""
@@ -180,12 +185,21 @@ def verdict(view: View) -> Verdict:
     return view.refinement.verdict(view.edges)
 
 
+def advise_on_fit(view: View) -> None:
+    """Say why the fit has almost no edges, if so."""
+    if view.result is not None:
+        selection = view.selection or selectors.of_run(view.result)
+        selectors.advise_if_sparse(selection, "graph" if view.name == DISCO else "search")
+
+
 def _agreed(view: View) -> str:
     """How many edges each method found; empty if the run has one method's edges, or those of DISCO are shown."""
     if view.result is None or view.name == DISCO:
         return ""
     if view.name == LIKELIHOOD:
         fitted = {frozenset(pair) for pair in selectors.of_run(view.result).graph.edges}
+        if not fitted:
+            return "; the DISCO fit has none"
         agreeing = len(fitted & {frozenset(pair) for pair in view.graph.edges})
         return f"; both methods link {agreeing:,} of these pairs, the DISCO fit alone {len(fitted) - agreeing:,} others"
     by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))

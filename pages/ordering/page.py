@@ -14,8 +14,8 @@ from pages.shared.widgets.names import code
 
 intro.page_intro(
     "Ordering",
-    "Causes come first. The order is built from its end: each step removes the node with the smallest score, a sink, "
-    "which has no children among those left.",
+    "Causes come first. The order is built from its end: each step removes the node with the smallest score, usually "
+    "the conditional curvature score (CCS), as a sink: a node that has no children among those left.",
 )
 run = intro.require_run()
 result, refined = fit.current(run), refinement.readable(run)

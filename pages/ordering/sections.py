@@ -162,6 +162,7 @@ def _numbers(decided: removals.Decision, result: Result) -> None:
         (f"Its {name}", number(decided.score), f"The mean over the folds. {meaning}"),
         (f"{figures.LOWEST.capitalize()} score", f"{number(decided.ratio)} ×", lowest),
         ("Folds that agree", agree, "Folds in which only this node has the smallest score."),
+        width="content",
     )
     if decided.margin < 0:
         st.markdown(decided.sentence(name, code))

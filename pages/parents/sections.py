@@ -75,7 +75,7 @@ def graph(chosen: Selection, comparison: TruthComparison | None) -> None:
 
 def advice(chosen: Selection) -> None:
     """Below the graph: what to try if it is almost empty, and what the rule cannot keep."""
-    selectors.advise_if_sparse(chosen.result, len(chosen.edges), chosen.selector)
+    selectors.advise_if_sparse(chosen, "parents")
     if chosen.is_ocs:
         cannot(chosen.result, chosen.tau_z)
 
@@ -164,10 +164,9 @@ def candidates(result: Result, tau_z: float, pi_min: float, comparison: TruthCom
     figure.show(drawn, "candidates")
     if comparison:
         _true_parents(result, child, true_parents)
-    here = result.order.index(child)
-    if result.rule == "jackknife":
-        return
-    if here == 1:
+    if result.rule == "jackknife" and by == "curvature":
+        st.caption("Mean curvature: above 0, both rise together. The OCS is the mean of its absolute value.")
+    if result.rule != "jackknife" and result.order.index(child) == 1:
         st.caption(
             "A single candidate cannot be centred. Its OCS is divided by the median scale of the other children."
         )

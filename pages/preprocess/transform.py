@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.theme import plotly_config
+from disco.paper.support import ENOUGH
 from disco.subjects.table.figures import counts as figures
 from disco.words import plural
 from pages.shared import session
@@ -110,7 +111,7 @@ def _lost(support: pd.DataFrame) -> None:
 def verdict(draft: Draft) -> None:
     """Whether enough rows share a level for the ordering score, and what to do otherwise."""
     support = draft_facts.support(draft)
-    weak = support[support["kept"] < figures.ENOUGH].sort_values("kept")
+    weak = support[support["kept"] < ENOUGH].sort_values("kept")
     index_like = [str(draft.table.columns[position]) for position in draft_facts.index_like(draft)]
     if named := [code(name) for name in weak["column"] if name in index_like]:
         st.warning(

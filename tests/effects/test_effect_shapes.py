@@ -7,7 +7,7 @@ import pytest
 
 from disco.effects.drivers import drivers
 from disco.effects.graph_fits import FittedGraphs
-from disco.effects.shape import over_range, shape
+from disco.effects.shape import over_range, shape, usual_range
 from disco.subjects.effects import figures
 from disco.subjects.refinement.figures import fitted_model
 
@@ -57,7 +57,9 @@ def test_a_hump_drives_by_its_peak_and_its_title_says_so():
     assert row["high_value"] == pytest.approx(12, abs=2) or row["low_value"] == pytest.approx(12, abs=2)
     assert abs(np.log(row["rate_ratio"])) > 1 and row["shape"].startswith("rises until about")
     title = figures.drivers(drivers(hump(), "count"), "count").layout.title.text
-    assert "its mean rises until about 1" in title and "averaged over" not in title
+    assert "its mean rises until about 1" in title and "open" not in title
+    title = figures.drivers(drivers(hump(), "count").assign(graphs_none=0.5), "count").layout.title.text
+    assert "Directions are open" in title and "drive" not in title
 
 
 def test_a_line_is_told_by_two_values_and_a_turn_by_a_sentence():
@@ -72,8 +74,12 @@ def test_an_edge_is_told_by_its_peak_too():
     rows = np.full(len(VALUES), 10)
     humped = curve(30 - (VALUES - 12) ** 2 / 6).rename(columns={"value": "count"}).assign(rows=rows)
     words = fitted_model.response_words(humped, "a", "c", str)
-    assert words.endswith("rises until about 12, then falls (6.00, 30.0, 13.3).")
+    assert words.endswith("rises until about 12, then falls (13.3, 30.0, 19.3).")
     assert "higher where" not in fitted_model.joint_words(humped, "a", "c", "a", str)
     line = curve(3 + VALUES).rename(columns={"value": "count"}).assign(rows=rows)
-    assert fitted_model.response_words(line, "a", "c", str).endswith("goes from 3.00 to 25.0.")
+    words = fitted_model.response_words(line, "a", "c", str)
+    assert words.endswith("from 2 to 20, the mean of c goes from 5.00 to 23.0.")
     assert fitted_model.joint_words(line, "a", "c", "a", str) == "a: higher where c is higher."
+    rare = line.assign(rows=[95, *[1] * (len(VALUES) - 1)])  # as on Effects: the quantiles are equal, so others count
+    low, high = usual_range(np.repeat(VALUES, rare["rows"]))
+    assert low < high and f"from {low:g} to {high:g}, " in fitted_model.response_words(rare, "a", "c", str)

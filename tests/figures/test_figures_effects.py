@@ -79,6 +79,8 @@ def test_statistics_outside_are_marked_and_counted(checked):
     assert outside.x[0] - outside.error_x.arrayminus[0] == pytest.approx(node["low"])
     assert outside.x[0] + outside.error_x.array[0] == pytest.approx(node["high"])
     assert fitted_model.columns(checked, "zeros").layout.xaxis.type == "linear"
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):  # minor ticks of its own would have a digit each
+        assert axis.type == "log" and [float(text) for text in axis.ticktext] == list(axis.tickvals)
 
 
 def test_pairs_and_margin(checked):
@@ -104,5 +106,5 @@ def test_within_two_standard_errors_no_graph_is_better(checked, difference, word
     known = checked.differences.assign(difference=difference, error=1.0)
     said = fitted_model.held_out_words(replace(checked, differences=known))
     assert words in said and ("better" in said, "worse" in said) == (words == "better", words == "worse")
-    none = "No difference between the likelihood and the DISCO graph on held-out rows: 1.90 ± 1.00 nats per row"
+    none = "No difference between the likelihood and the DISCO graph on held-out rows: 1.9 ± 1.0 nats per row"
     assert words != "No" or said == none

@@ -35,7 +35,7 @@ def test_an_order_with_almost_no_edges_is_as_sure_as_its_removals():
         ([3] * 5, [1.01] * 3 + [2.0] * 2, "poor", "2 of 5"),  # all folds agree, yet most removals were narrow
     ):
         found = of_order(steps(folds, ratios), arrows())
-        assert found.level == level and f"position of {clear} nodes: all remove" in found.text
+        assert found.level == level and f"position of {clear} nodes after the first: all remove" in found.text
 
 
 def arrows(**known: list[bool]) -> pd.DataFrame:
@@ -140,6 +140,8 @@ def test_a_heading_says_how_many_directions_are_decided(decided, state):
         verdicts.of_refinement(read_refined(refine_by_hand(finished_run(3))), BOUND, edges).head,
     ]
     assert heads == [f"Directions: {state}"] * 2
+    single = verdicts.of_refinement(read_refined(refine_by_hand(finished_run(3))), BOUND, edges[:1]).text
+    assert f"The only direction is {'decided' if decided else 'not decided'}." in single
 
 
 def test_arrows_do_not_depend_on_the_order_of_the_rows(rng):

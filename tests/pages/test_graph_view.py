@@ -140,6 +140,13 @@ def test_a_box_says_what_is_in_it_and_its_edges_cannot_be_picked():
     assert next(edge for edge in data["edges"] if edge["id"] == "4-2")["title"].endswith("the strongest of 2 edges")
 
 
+@pytest.mark.parametrize(("names", "drop"), [(["g__ab_1", "g__ab_2", "g__c"], 3), (["x_1", "x_2", "x_3"], 0)])
+def test_a_short_label_leaves_out_what_all_names_share(names, drop):
+    result, graph = made(names, [(names[0], names[1])])
+    nodes = canvas.shown_data(names, graph, result.positions, 1.0)["nodes"]
+    assert [node["label"] for node in nodes] == [name[drop:] for name in names] == [n["name"][drop:] for n in nodes]
+
+
 def test_of_many_nodes_those_without_edges_are_hidden_until_asked_for_but_never_the_picked_one():
     names = [f"x{k}" for k in range(layout.MANY_NODES)]
     result, graph = made(names, [("x0", "x5"), ("x5", "x7")])

@@ -4,6 +4,7 @@ import shlex
 
 import pandas as pd
 import pytest
+from app_world import texts
 from made_up import finished_run, of_an_older_version, refine_by_hand
 from streamlit.testing.v1 import AppTest
 from test_pages_ordering import opened
@@ -102,6 +103,13 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
     assert "from an older version, without the curvature" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("transform", "words"), [("rank", "In 8 of 8 columns"), ("quantile", "No effect may be")])
+def test_an_empty_fit_is_called_so_beside_the_graph_of_the_search(transform, words):
+    run = refine_by_hand(empty_run(transform=transform, min_level_rows=1000 if transform == "rank" else 2))
+    said = texts(opened(run, "pages/graph/page.py"))
+    assert "; the DISCO fit has none" in said and words in said and "(OCS, Z > 1e+03 in all" in said
+
+
 def test_a_page_offers_what_keeps_more_with_one_click():
     run, page = empty_run(), "pages/parents/page.py"
     app = opened(run, page)
@@ -112,5 +120,8 @@ def test_a_page_offers_what_keeps_more_with_one_click():
     app = opened(run, page)
     app.button(key="sparse_jackknife").click().run()
     assert not app.exception and app.selectbox(key=f"parent_rule_parents_{run.id}").value == "jackknife"
+    app = opened(empty_run(rule="jackknife"), page)
+    app.button(key="sparse_evidence").click().run()  # no other page: there it chooses the selector
+    assert not app.exception and app.segmented_control[0].value == "evidence" and not keys(app)
     run = finished_run(8, settings=Settings.of("paper", tau_z=0.0, pi_min=0.3))
     assert not keys(opened(run, page))  # of a graph with edges

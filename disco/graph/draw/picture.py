@@ -213,7 +213,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     plain = [edge for edge in drawn if not edge.verdict]
     numbers = {name for *_, values in graph.edges(data=True) for name in values}
     by_evidence, by_ocs = not numbers.isdisjoint({"gain_nats", "found_by"}), "ocs" in numbers
-    words = {True: "passed in all folds", False: "passed in some folds"} if by_ocs and not by_evidence else {}
+    words = {True: "passed in all folds", False: "not passed in every fold"} if by_ocs and not by_evidence else {}
     for is_firm, meaning in words.items():
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))

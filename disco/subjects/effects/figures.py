@@ -132,10 +132,11 @@ def _title(plotted: pd.DataFrame, on: str) -> str:
     if plotted.empty:
         return f"No ratio can be drawn for {theme.label(on)}"
     first = plotted.iloc[0]
+    driver, outcome = theme.label(first["node"]), theme.label(on)
     verb = "drives" if first["low"] > 1 or first["high"] < 1 else "may drive"
+    claim = f"{driver} {verb} {outcome} most"
+    if first["graphs_none"] > 0:  # in these graphs it comes later, or no path leads from it
+        claim = f"Directions are open. Averaged over all compatible graphs, setting {driver} changes {outcome} most"
     turns = f"its mean {first['shape']}; " if first["shape"] not in PLAIN else ""
-    average = ", averaged over all compatible graphs" if first["graphs_none"] > 0 else ""
-    return (
-        f"{theme.label(first['node'])} {verb} {theme.label(on)} most: {turns}from {first['low_value']:.3g} to "
-        f"{first['high_value']:.3g}, the mean is {number(first['rate_ratio'])} times as high{average}"
-    )
+    between = f"from {first['low_value']:.3g} to {first['high_value']:.3g}"
+    return f"{claim}: {turns}{between}, the mean is {number(first['rate_ratio'])} times as high"

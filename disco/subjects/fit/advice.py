@@ -1,13 +1,31 @@
-"""Commands to try if a graph has almost no edges."""
+"""Why a fit has almost no edges, and the commands to try then."""
 
 import contextlib
 import shlex
 
 from disco.errors import InputError
+from disco.paper.support import ENOUGH, coded, level_support
 from disco.runs import Run
 from disco.selectors.sparse import LOWER, is_sparse, other_rules
 from disco.subjects.fit.results import StoredFit
+from disco.table.dispersion import few_rows
 from disco.words import how_many
+
+
+def cause(run: Run) -> str:
+    """The likeliest cause of a fit that keeps almost no edge, and what helps, in a sentence or two.
+
+    Ranks with few rows per level, too few rows for so many columns, or else weak effects.
+    """
+    settings, prepared = run.settings, run.prepared(run.settings.folds)
+    thin = level_support(*coded(prepared, settings), settings.min_level_rows)["kept"] < ENOUGH
+    if settings.transform == "rank" and thin.any():
+        return (
+            f"In {thin.sum()} of {how_many(len(thin), 'column')}, more than a fifth of the rows have a count that few "
+            "rows share, so the networks learn little there. A new fit with quantile levels (Preprocess) pools them."
+        )
+    weak = f"No effect may be strong enough for {how_many(len(prepared.counts), 'row')}. More rows help."
+    return few_rows(*prepared.counts.shape) or weak
 
 
 def advice(run: Run, edges: int, selector: str, rule: str) -> str | None:

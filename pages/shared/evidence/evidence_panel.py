@@ -64,6 +64,11 @@ def _curve(run: Run, refined: Refined, parent: str, child: str) -> None:
         curve, observed = modelled.curve(run, refined, parent, child)
         unit = modelled.unit(run)
         figure.show(fitted_model.response(curve, observed, parent, child, unit), "refined_response")
+        if len(modelled.parents_of(refined.edges)[child]) > 1:
+            st.caption(
+                f"Line: the other parents of {code(child)} stay as they are; on Effects, all that follows from "
+                f"{code(parent)} changes with it. Discs: plain means of the rows, in which the other parents vary too."
+            )
 
 
 def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
@@ -77,9 +82,8 @@ def _details(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     _breakdown(run, refined, row, choice)
     unit = modelled.unit(run)
     st.caption(
-        f"The curve's line: the child's mean over all rows if the parent had this {unit} in every row and the other "
-        f"parents stayed as they are. Discs: plain means of the rows with that {unit}, which differ from the line if "
-        f"parents are correlated. The band is pointwise and takes the graph as given. {ASSUMED}"
+        f"The curve's line: the child's mean over all rows if the parent had this {unit} in every row. The band is "
+        f"pointwise and takes the graph as given. {ASSUMED}"
     )
 
 

@@ -126,8 +126,8 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         sentences[rule] = f"{costs}, but the misfit {misfit_of} could not be measured."
     if rule is Reason.WEAK and row["direction_nats"] < 0:
         sentences[rule] = (
-            f"The direction evidence favours the reversed edge by {number(-row['direction_nats'])} nats. "
-            "The CCS order or the spread evidence keeps it as it is."
+            f"With the edge reversed, the score is {number(-row['direction_nats'])} nats higher: the counts lean to "
+            f"{back}, by less than the {bound:g} that decide."
         )
     sources = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
     if rule in sources:

@@ -116,7 +116,7 @@ def assumptions_note(*, of_likelihood: bool) -> None:
             "independent, there are no causal loops, and each column given its parents follows a semiparametric GLM "
             "whose dependence on every parent is nonlinear.\n\n"
             "**It does not mean** that the effect is large in the units of the data, that a missing edge proves no "
-            "effect, or that the share of wrong edges is bounded: neither rule has finite-sample error control, and a "
+            "effect, or that the share of wrong edges is bounded: no choice of parents guarantees that, and a "
             "wrong order produces wrong edges. A total beside its parts, or an exposure shared by all columns, breaks "
             "the assumptions."
         )

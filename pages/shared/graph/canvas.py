@@ -16,7 +16,8 @@ from disco.graph.dag import CONTEXT, CONTEXTS, has_direction, joined
 from disco.graph.draw import colours
 from disco.graph.draw import picture as drawing
 from disco.graph.draw.lines import BOTH_ENDS
-from disco.words import how_many, listed
+from disco.graph.draw.placing import short
+from disco.words import how_many, listed, shared_start
 from pages.shared import session
 from pages.shared.graph import layout
 from pages.shared.graph.layout import Placed
@@ -255,14 +256,17 @@ def shown_data(
         boxes: the names of all folded groups of nodes.
     """
     number = {name: str(index) for index, name in enumerate([*order, *boxes])}
-    marks = drawing.picture(graph, positions, widest)
+    marks, start = drawing.picture(graph, positions, widest), shared_start(order)
     count = len(order) - graph.graph.get(CONTEXTS, 0)
     is_coloured = any(line["colour"] for line in marks["edges"])
     words = f"{how_many(len(graph), 'node')} and {how_many(graph.number_of_edges(), 'edge')}"
     if tied := sum(mark["end"] == BOTH_ENDS for mark in marks["edges"]):
         words += f", {how_many(tied, 'pair')} that a hidden cause may tie"
     return {
-        "nodes": [_node(mark, number, graph, count) for mark in marks["nodes"]],
+        "nodes": [
+            _node(mark, number, graph, count) | {"label": short(mark["name"].removeprefix(start))}
+            for mark in marks["nodes"]
+        ],
         "edges": [_edge(mark, number, {*boxes}) for mark in marks["edges"]],
         "legend": marks["legend"],
         # Colours then show the truth or who found an edge, so parents and children are marked without colours.

@@ -11,10 +11,11 @@ from disco.graph import dag as graphs
 from disco.paper.ocs import MARKS, frequencies, reaches
 from disco.paper.removals import with_decided
 from disco.progress import Callback
-from disco.runs import digests
+from disco.runs import Run, digests
 from disco.selectors import selection
 from disco.selectors.selection import CUTS, SELECTORS, WORDS
 from disco.selectors.sparse import LOWER, is_sparse, other_rules
+from disco.subjects.fit import advice
 from disco.subjects.fit.candidates import compute_candidates, path_of, read_candidates
 from disco.words import how_many, share
 from pages.shared import session
@@ -116,24 +117,36 @@ def _rule_box(result: Result, where: str) -> None:
     )
 
 
-def advise_if_sparse(result: Result, edges: int, selector: str = "ocs") -> None:
-    """If the graph shown is nearly empty, buttons for what to try instead."""
-    nodes = len(result.order)
+def advise_if_sparse(selection: "Selection", where: str) -> None:
+    """If a fit keeps almost no edges, why, and on Parents and beside the fit's own graph buttons for what to try.
+
+    `where` is the page, or `search` where the graph of the likelihood search is shown.
+    """
+    result, edges, nodes = selection.result, len(selection.edges), len(selection.result.order)
     if not is_sparse(edges, nodes):
         return
-    is_paper = selector == "ocs" and result.rule == "iqr"
-    why = "The paper's rule keeps few if a node has few candidates or many parents. " if is_paper else ""
+    head = f"few edges: {edges:,} among {how_many(nodes, 'node')}" if edges else "no edge"
+    pairs = "few of the pairs" if edges else "no pair"
+    why = f"Its rule ({selection.words}) keeps {pairs}. {_cause(result.run)}"
+    if where == "search":
+        st.caption(f":material/lightbulb: The DISCO fit has {head}. {why} The graph of the search does not need it.")
+        return
     with st.container(border=True):
-        st.markdown(
-            f":material/lightbulb: **Few edges: {edges:,} among {how_many(nodes, 'node')}.** {why}Choose another rule "
-            "before you look at its edges, and report it."
-        )
+        st.markdown(f":material/lightbulb: **The DISCO fit has {head}.** {why}")
+        st.caption("If you try several rules, report every one that you tried.")
         with st.container(horizontal=True):
-            if selector == "ocs":
+            if selection.is_ocs:
                 _rule_buttons(result, edges)
-            if selector != "evidence" and st.button("Edges by evidence, on Parents", key="sparse_evidence"):
-                session.shown.selector.keep("evidence")
+            label = "Edges by likelihood" if where == "parents" else "Edges by likelihood, on Parents"
+            if selection.selector != "evidence" and st.button(
+                label, key="sparse_evidence", on_click=session.shown.selector.keep, args=("evidence",)
+            ):
                 session.address.go("parents")
+
+
+@cached(lambda run: run.key)
+def _cause(run: Run) -> str:
+    return advice.cause(run)
 
 
 def _rule_buttons(result: Result, edges: int) -> None:
@@ -150,6 +163,12 @@ CHOICES = {
     "cam": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
     "pcm": (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
     "evidence": (0.0, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0),
+}
+_LABELS = {  # in plain words, the abbreviation in brackets
+    "ocs": "Curvature (OCS)",
+    "cam": "Additive curves (CAM)",
+    "pcm": "Prediction test (PCM)",
+    "evidence": "Likelihood (Evidence)",
 }
 SAID = {selector: f"**{WORDS[selector].name}**: {define(WORDS[selector].name)}" for selector in SELECTORS}
 
@@ -171,7 +190,7 @@ def choose(result: Result) -> str:
     key = f"selector_{result.run.id}"
     st.session_state[key] = session.shown.selector.current() or result.run.settings.selector
     fitted = result.run.settings.selector
-    words = {name: WORDS[name].name + (" (as fitted)" if name == fitted != "ocs" else "") for name in SELECTORS}
+    words = {name: _LABELS[name] + (", as fitted" if name == fitted != "ocs" else "") for name in SELECTORS}
     help = f"All four choose each node's parents among the nodes before it in the order. {' '.join(SAID.values())}"
     on_change = partial(_chosen, key)
     selector = answers.segments("Selector of parents", words, key, help=help, on_change=on_change)

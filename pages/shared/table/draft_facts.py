@@ -10,6 +10,7 @@ import pandas as pd
 from disco.errors import InputError
 from disco.hidden.all_artefacts import STOPPED, WEIGHTS, Artefacts, begun, finished
 from disco.paper import ranks
+from disco.paper.support import coded as coded_rows
 from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
@@ -268,11 +269,7 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
     settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
-    prepared = prepare(columns, draft.roles.needed(), settings.folds, _of_counts(draft))
-    sampled = prepared.take(ranks.sampled_rows(len(prepared.counts), settings))
-    group = None if sampled.adjustment is None else sampled.adjustment.group
-    fold = ranks.fold_of_rows(len(sampled.counts), settings.folds, settings.seed, group)
-    return sampled.counts, ranks.transform_table(sampled, settings), fold
+    return coded_rows(prepare(columns, draft.roles.needed(), settings.folds, _of_counts(draft)), settings)
 
 
 @cached(lambda draft: (*_roles_key(draft), draft.settings), "Counting rows per level …")

@@ -1,7 +1,7 @@
 """A figure on a page: its title as a sentence that wraps, then the figure without a title."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -69,7 +69,7 @@ def numbers() -> DeltaGenerator:
     return st.container(horizontal=True, gap="medium")
 
 
-def metrics(*items: tuple[str, object, str | None], width: int = NUMBER) -> None:
+def metrics(*items: tuple[str, object, str | None], width: int | Literal["content"] = NUMBER) -> None:
     """A row of numbers, each with a label and its meaning."""
     row = numbers()
     for label, value, help in items:

@@ -12,10 +12,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.effects.shape import shape as shape_of
+from disco.effects.shape import usual_range
 from disco.figures import theme
-from disco.figures.axes import evenly
+from disco.figures.axes import evenly, log_axis, log_ticks
 from disco.graph.draw import colours
-from disco.words import number
+from disco.words import number, with_error
 
 if TYPE_CHECKING:  # these import torch, which drawing does not need
     from disco.likelihood.count_shapes import CountShape, Kind
@@ -97,7 +98,7 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
 
 
 def response_words(curve: pd.DataFrame, parent: str, child: str, say: Callable[[str], str] = theme.label) -> str:
-    """What the child's mean does over the middle 90% of the rows of a `Model.curve`; `say` escapes a name."""
+    """What the child's mean does between the usual values of the parent of a `Model.curve`; `say` escapes a name."""
     middle = _middle(curve)
     form, values, means = shape_of(middle), middle["value"].to_numpy(), middle["mean"].to_numpy()
     start = f"Where {say(parent)} goes from {values[0]:.3g} to {values[-1]:.3g}, the mean of {say(child)}"
@@ -119,10 +120,9 @@ def joint_words(curve: pd.DataFrame, parent: str, child: str, neighbour: str, sa
 
 
 def _middle(curve: pd.DataFrame) -> pd.DataFrame:
-    """The points of a response curve between which the middle 90% of the rows lie."""
-    share = curve["rows"].cumsum() / curve["rows"].sum()
-    first, last = (int(np.searchsorted(share, cut)) for cut in (0.05, 0.95))
-    return curve.iloc[first : last + 1].rename(columns={"count": "value"})
+    """The points of a response curve in the range over which effects are described."""
+    low, high = usual_range(np.repeat(curve["count"].to_numpy(float), curve["rows"]))
+    return curve[curve["count"].between(low, high)].rename(columns={"count": "value"})
 
 
 def kind(kind: "Kind") -> go.Figure:
@@ -204,8 +204,10 @@ def columns(check: "Check", statistic: str) -> go.Figure:
             "%{customdata[2]:.3g})<extra></extra>",
         )
     words = STATISTIC_WORDS[statistic]
-    figure.layout.xaxis = dict(title=f"{words}, simulated", type="log" if is_log else "linear")
-    figure.layout.yaxis = dict(title=f"{words}, observed", type="log" if is_log else "linear")
+    ends = limits[0] / 1.2, limits[1] * 1.2
+    for axis, where in ((figure.layout.xaxis, "simulated"), (figure.layout.yaxis, "observed")):
+        title = f"{words}, {where}"
+        axis.update(log_axis(title, *ends, log_ticks(*ends)) if is_log else {"title": title, "type": "linear"})
     return theme.titled(figure, _outside_title(check, statistic, "columns"), height=380)
 
 
@@ -282,7 +284,7 @@ def held_out_words(check: "Check") -> str:
     """Which of the last two graphs predicts held-out rows better, if they differ by over two standard errors."""
     last = check.differences.iloc[-1]
     last_graph, reference = theme.label(last["graph"]), theme.label(last["against"])
-    size = f"{number(abs(last['difference']))} ± {number(last['error'])} nats per row"
+    size = f"{with_error(abs(last['difference']), last['error'])} nats per row"
     if not abs(last["difference"]) > _CLEAR * last["error"]:
         return f"No difference between the {last_graph} and the {reference} graph on held-out rows: {size}"
     better = "better" if last["difference"] > 0 else "worse"

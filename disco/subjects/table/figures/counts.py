@@ -12,12 +12,11 @@ from plotly.subplots import make_subplots
 from disco.figures import axes
 from disco.figures.axes import log_ticks
 from disco.figures.theme import BLUE, GREY, VERMILLION, empty, label, layout
+from disco.paper.support import ENOUGH
 
 _MOST_BARS = 120
 MOST_COLUMNS = 60  # most columns drawn in one figure
 _EVERY = 12  # values at most, that each have a tick
-ENOUGH = 0.8
-"""A column with a smaller share of held-out rows at usable levels is too thin; our rule of thumb, not the paper's."""
 
 
 def mean_variance(description: pd.DataFrame, picked: str | None = None) -> go.Figure:
