@@ -204,14 +204,7 @@ def _ranked(refinement: Refinement, outcome: str, rows: pd.DataFrame) -> None:
         columns["shape"] = column.TextColumn("The mean", help="What it does from the 10% to the 90% quantile.")
         name = f"{downloads.file_name(refinement.run)}_drivers.csv"
         facts = partial(about, refinement.run, "effects", outcome=outcome)
-        csv = tables.Csv(
-            "Download CSV",
-            name,
-            "effects_csv",
-            rows,
-            _ROWS,
-            facts,
-        )
+        csv = tables.Csv("Download CSV", name, "effects_csv", rows, _ROWS, facts)
         table = rows.assign(**{graphs: rows[graphs].map(of_graphs) for graphs in _DRIVER_GRAPHS})
         tables.show(table, "The effect of every node on the outcome", columns, csv=csv)
 

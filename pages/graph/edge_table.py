@@ -201,11 +201,7 @@ def chosen(refinement: Refinement) -> Filters:
             width=240,
             help=evidence_words.stability(refinement.choice),
         )
-    decided = row.toggle(
-        "Decided directions only",
-        key=keys[1],
-        help=define("decided"),
-    )
+    decided = row.toggle("Decided directions only", key=keys[1], help=define("decided"))
     filters = Filters(gain, decided, share)
     row.button(
         "Show all",

@@ -59,6 +59,11 @@ class View:
         """The strength of the widest line, so that widths do not change with the thresholds."""
         return self.result.strongest if self.name == DISCO else self.refinement.strength
 
+    @cached_property
+    def of_fit(self) -> Selection:
+        """What the fit keeps, whether its edges are shown or not."""
+        return self.selection or selectors.of_run(self.result)
+
     @property
     def rule(self) -> str:
         """What chose DISCO's edges, in words; empty if none of them are shown."""
@@ -188,8 +193,7 @@ def verdict(view: View) -> Verdict:
 def advise_on_fit(view: View) -> None:
     """Say why the fit has almost no edges, if so."""
     if view.result is not None:
-        selection = view.selection or selectors.of_run(view.result)
-        selectors.advise_if_sparse(selection, "graph" if view.name == DISCO else "search")
+        selectors.advise_if_sparse(view.of_fit, "graph" if view.name == DISCO else "search")
 
 
 def _agreed(view: View) -> str:
@@ -197,7 +201,7 @@ def _agreed(view: View) -> str:
     if view.result is None or view.name == DISCO:
         return ""
     if view.name == LIKELIHOOD:
-        fitted = {frozenset(pair) for pair in selectors.of_run(view.result).graph.edges}
+        fitted = {frozenset(pair) for pair in view.of_fit.pairs}
         if not fitted:
             return "; the DISCO fit has none"
         agreeing = len(fitted & {frozenset(pair) for pair in view.graph.edges})

@@ -30,13 +30,7 @@ MOST_ROWS = 24  # nodes drawn per step
 _ROWS_IN_SIGHT, _HIGHEST = 24, 620  # nodes of the ranked picture, and pixels of the box of a longer one
 _ABOVE = 5  # nodes shown above one that is searched for
 MOST_RANKED = 100  # nodes of the ranked picture: a browser needs a minute to draw a thousand
-SECTIONS = {
-    "steps": "Steps",
-    "why": "Why a sink",
-    "criteria": "Criteria",
-    "truth": "Truth",
-    "again": "Order again",
-}
+SECTIONS = {"steps": "Steps", "why": "Why a sink", "criteria": "Criteria", "truth": "Truth", "again": "Order again"}
 _SECTION = "ordering_section"
 
 

@@ -107,7 +107,7 @@ def test_a_rule_is_for_the_ocs_of_a_run(capsys):
 def test_an_empty_fit_is_called_so_beside_the_graph_of_the_search(transform, words):
     run = refine_by_hand(empty_run(transform=transform, min_level_rows=1000 if transform == "rank" else 2))
     said = texts(opened(run, "pages/graph/page.py"))
-    assert "; the DISCO fit has none" in said and words in said and "(OCS, Z > 1e+03 in all" in said
+    assert "; the DISCO fit has none" in said and words in said and "Its rule is OCS, Z > 1e+03 in all" in said
 
 
 def test_a_page_offers_what_keeps_more_with_one_click():

@@ -19,8 +19,8 @@ _COLOURS = (colours.PICKED, colours.ACCENT, theme.GREEN)
 _DASHES = ("solid", "dash", "dot")
 _BAND = 0.18  # opacity
 _RARE = 0.005  # counts that fewer rows have are not drawn
-_MEAN = "at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra></extra>"
-_SHARE = "at least %{x:g}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%})<extra></extra>"
+_MEAN = "at %{x:g}: mean %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})"
+_SHARE = "at least %{x:g}: %{y:.1%} (%{customdata[0]:.1%} to %{customdata[1]:.1%})"
 
 
 def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.Figure:
@@ -79,15 +79,8 @@ def _line(figure: go.Figure, rows: pd.DataFrame, colour: str, dash: str, name: s
     x = rows["value"]
     y = [*rows["high"], *rows["low"][::-1]]
     axes.lines(figure, [*x, *x[::-1]], y, {"width": 0}, fill="toself", fillcolor=colour, opacity=_BAND)
-    figure.add_scatter(
-        x=x,
-        y=rows["mean"],
-        mode="lines",
-        name=name,
-        line={"color": colour, "width": 3, "dash": dash},
-        customdata=rows[["low", "high"]].to_numpy(),
-        hovertemplate=hover,
-    )
+    look, bounds = {"color": colour, "width": 3, "dash": dash}, rows[["low", "high"]].to_numpy()
+    axes.lines(figure, x, rows["mean"], look, name, hover, customdata=bounds)
 
 
 def drivers(ranked: pd.DataFrame, on: str) -> go.Figure:

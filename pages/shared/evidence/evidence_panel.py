@@ -180,9 +180,7 @@ def of_node(refined: Refined, node: str, *, of_refined: bool = False) -> None:
     if refined.nodes is None:
         return
     row = refined.nodes.set_index("node").loc[node]
-    figure.metrics(
-        *((item.label, number(row[item.name]), tables.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)),
-    )
+    figure.metrics(*((item.label, number(row[item.name]), tables.meaning(item)) for item in (MISFIT, MISFIT_PER_ROW)))
     if row["is_poor"]:
         st.warning("This node is poorly fitted: its arrows are hypotheses.", icon=":material/rule:")
     if of_refined:

@@ -249,10 +249,7 @@ def _no_run(words: str, begin: Callable[[], None], which: Callable[[runs.Run], b
         open_finished(which)
 
 
-_LEADS = {
-    "data": ("Go to Data", ":material/table_view:"),
-    "train": ("Go to Train", ":material/model_training:"),
-}
+_LEADS = {"data": ("Go to Data", ":material/table_view:"), "train": ("Go to Train", ":material/model_training:")}
 
 
 def _lead_to(page: str) -> None:

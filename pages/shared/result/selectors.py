@@ -7,6 +7,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from disco.columns import PAIR
 from disco.graph import dag as graphs
 from disco.paper.ocs import MARKS, frequencies, reaches
 from disco.paper.removals import with_decided
@@ -29,10 +30,7 @@ from pages.shared.widgets.answers import valid
 from pages.shared.widgets.names import define
 
 HIGHEST = 5.0  # of the slider; a higher Z passes any sensible threshold
-RULES = {
-    "jackknife": "Agreement of the folds (parts of the rows)",
-    "iqr": "The paper's: above the other candidates",
-}
+RULES = {"jackknife": "Agreement of the folds (parts of the rows)", "iqr": "The paper's: above the other candidates"}
 
 
 def present_thresholds(result: Result) -> tuple[float, float]:
@@ -122,12 +120,11 @@ def advise_if_sparse(selection: "Selection", where: str) -> None:
 
     `where` is the page, or `search` where the graph of the likelihood search is shown.
     """
-    result, edges, nodes = selection.result, len(selection.edges), len(selection.result.order)
+    result, edges, nodes = selection.result, len(selection.pairs), len(selection.result.order)
     if not is_sparse(edges, nodes):
         return
     head = f"few edges: {edges:,} among {how_many(nodes, 'node')}" if edges else "no edge"
-    pairs = "few of the pairs" if edges else "no pair"
-    why = f"Its rule ({selection.words}) keeps {pairs}. {_cause(result.run)}"
+    why = f"Its rule is {selection.words}. {_cause(result.run)}"
     if where == "search":
         st.caption(f":material/lightbulb: The DISCO fit has {head}. {why} The graph of the search does not need it.")
         return
@@ -286,6 +283,11 @@ class Selection:
     def is_ocs(self) -> bool:
         """Whether the OCS chose the edges."""
         return self.selector == "ocs"
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The selected candidates, parent and child."""
+        return list(self.kept.loc[self.kept["selected"], [*PAIR]].itertuples(index=False, name=None))
 
     @cached_property
     def edges(self) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from disco.effects.shape import shape as shape_of
 from disco.effects.shape import usual_range
-from disco.figures import theme
+from disco.figures import axes, theme
 from disco.figures.axes import evenly, log_axis, log_ticks
 from disco.graph.draw import colours
 from disco.words import number, with_error
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these import torch, which drawing does not need
 STATISTIC_WORDS = {"mean": "mean", "ratio": "variance / mean", "zeros": "share of zeros"}
 BAND = "rgba(43,131,186,0.22)"
 _MOST_MEANS = 25  # observed means drawn; more counts are binned
+_OBSERVED = "observed mean (larger = more rows)"
 _CLEAR = 2.0  # standard errors of a reported difference
 _MOST_PAIRS = 3000
 _DASHES = ("solid", "dash", "dot")
@@ -62,36 +63,17 @@ def response(curve: pd.DataFrame, observed: pd.DataFrame, parent: str, child: st
     child has levels too, or counts.
     """
     figure, x = go.Figure(), curve["count"]
-    figure.add_scatter(
-        x=[*x, *x[::-1]],
-        y=[*curve["high"], *curve["low"][::-1]],
-        fill="toself",
-        fillcolor=BAND,
-        mode="lines",
-        line={"width": 0},
-        name="95% band",
-        hoverinfo="skip",
-    )
+    y = [*curve["high"], *curve["low"][::-1]]
+    axes.lines(figure, [*x, *x[::-1]], y, {"width": 0}, "95% band", fill="toself", fillcolor=BAND)
     size = 5 + 17 * np.sqrt(observed["rows"] / observed["rows"].max())
     spans = [f"{a:g}" if a == b else f"{a:g} to {b:g}" for a, b in zip(observed["low"], observed["high"], strict=True)]
-    figure.add_scatter(
-        x=observed["count"],
-        y=observed["mean"],
-        mode="markers",
-        name="observed mean (larger = more rows)",
-        marker={"size": size, "color": colours.MUTED, "opacity": 0.55, "line": {"width": 0}},
-        customdata=list(zip(spans, observed["rows"], strict=True)),
-        hovertemplate="at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows<extra>observed</extra>",
-    )
-    figure.add_scatter(
-        x=x,
-        y=curve["mean"],
-        mode="lines",
-        name="fitted",
-        line={"color": colours.PICKED, "width": 3},
-        customdata=curve[["low", "high"]].to_numpy(),
-        hovertemplate="at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})<extra>fitted</extra>",
-    )
+    disc = {"size": size, "color": colours.MUTED, "opacity": 0.55, "line": {"width": 0}}
+    hover = "observed at %{customdata[0]}: mean %{y:.3g} of %{customdata[1]:,} rows"
+    of_spans = [*zip(spans, observed["rows"], strict=True)]
+    axes.marks(figure, observed["count"], observed["mean"], disc, _OBSERVED, hover, customdata=of_spans)
+    hover, bounds = "fitted at %{x:g}: %{y:.3g} (%{customdata[0]:.3g} to %{customdata[1]:.3g})", curve[["low", "high"]]
+    look = {"color": colours.PICKED, "width": 3}
+    axes.lines(figure, x, curve["mean"], look, "fitted", hover, customdata=bounds.to_numpy())
     figure.layout.xaxis = dict(title=f"{theme.label(parent)} ({unit})")
     figure.layout.yaxis = dict(title=f"mean {'level' if unit == 'level' else 'count'} of {theme.label(child, 24)}")
     return theme.titled(figure, response_words(curve, parent, child), height=260, legend=False)
@@ -143,15 +125,9 @@ def kind(kind: "Kind") -> go.Figure:
         )
     )
     for shape, colour, dash in zip(_drawn(kind), (colours.PICKED, colours.ACCENT, theme.GREEN), _DASHES, strict=False):
-        figure.add_scatter(
-            x=x,
-            y=np.exp(shape.log_probability[middle][visible]),
-            mode="lines+markers",
-            name=shape.words(),
-            line={"color": colour, "width": 2, "dash": dash},
-            marker={"size": 6},
-            hovertemplate="%{x}: %{y:.3g}<extra></extra>",
-        )
+        y, look = np.exp(shape.log_probability[middle][visible]), {"color": colour, "width": 2, "dash": dash}
+        axes.lines(figure, x, y, look, shape.words(), "%{x}: %{y:.3g}", marker={"size": 6})
+        figure.data[-1].mode = "lines+markers"
     figure.update_xaxes(title=theme.label(kind.node)).update_yaxes(title="probability", rangemode="tozero")
     distance = number(kind.nearest.distance)
     title = f"{theme.label(kind.node)} and its nearest shape, {kind.nearest.words()}: {distance} nats per row apart"
@@ -174,41 +150,32 @@ def columns(check: "Check", statistic: str) -> go.Figure:
     is_log = statistic != "zeros" and bool((rows_of_statistic[["observed", "low"]] > 0).all(axis=None))
     values = rows_of_statistic[["observed", "low", "high"]].to_numpy()
     limits = [values.min(), values.max()]
-    figure.add_scatter(
-        x=limits,
-        y=limits,
-        mode="lines",
-        name="observed = simulated",
-        hoverinfo="skip",
-        line={"color": colours.MUTED, "dash": "dash", "width": 1.5},
-    )
+    _diagonal(figure, limits)
     for outside, colour, symbol, name in _LOOKS:
         rows = rows_of_statistic[rows_of_statistic["outside"] == outside]
-        figure.add_scatter(
-            x=rows["middle"],
-            y=rows["observed"],
-            mode="markers",
-            name=name,
-            error_x={
-                "type": "data",
-                "array": rows["high"] - rows["middle"],
-                "symmetric": False,
-                "width": 3,
-                "arrayminus": rows["middle"] - rows["low"],
-                "thickness": 1.5,
-                "color": colour,
-            },
-            marker={"color": colour, "size": 8, "symbol": symbol},
-            customdata=list(zip(map(theme.label, rows["node"]), rows["low"], rows["high"], strict=True)),
-            hovertemplate="%{customdata[0]}: observed %{y:.3g}, simulated %{x:.3g} (%{customdata[1]:.3g} to "
-            "%{customdata[2]:.3g})<extra></extra>",
-        )
+        look, text = {"color": colour, "size": 8, "symbol": symbol}, map(theme.label, rows["node"])
+        of_rows = {"customdata": [*zip(text, rows["low"], rows["high"], strict=True)], "error_x": _spread(rows, colour)}
+        axes.marks(figure, rows["middle"], rows["observed"], look, name, _AT.replace("F", ".3g"), **of_rows)
     words = STATISTIC_WORDS[statistic]
     ends = limits[0] / 1.2, limits[1] * 1.2
     for axis, where in ((figure.layout.xaxis, "simulated"), (figure.layout.yaxis, "observed")):
         title = f"{words}, {where}"
         axis.update(log_axis(title, *ends, log_ticks(*ends)) if is_log else {"title": title, "type": "linear"})
     return theme.titled(figure, _outside_title(check, statistic, "columns"), height=380)
+
+
+_AT = "%{customdata[0]}: observed %{y:F}, simulated %{x:F} (%{customdata[1]:F} to %{customdata[2]:F})"
+
+
+def _diagonal(figure: go.Figure, limits: list[float]) -> None:
+    look = {"color": colours.MUTED, "dash": "dash", "width": 1.5}
+    axes.lines(figure, limits, limits, look, "observed = simulated")
+
+
+def _spread(rows: pd.DataFrame, colour: str) -> dict[str, object]:
+    """Error bars from low to high around the middle."""
+    widths = {"array": rows["high"] - rows["middle"], "arrayminus": rows["middle"] - rows["low"]}
+    return {"type": "data", "symmetric": False, **widths, "thickness": 1.5, "width": 3, "color": colour}
 
 
 _LOOKS = ((False, colours.PICKED, "circle", "inside the band"), (True, colours.ACCENT, "x", "outside"))
@@ -226,14 +193,7 @@ def pairs(check: "Check") -> go.Figure:
     """Spearman's correlation of every pair of columns, observed against the median of the simulated tables. At most a
     few thousand pairs inside their bands are drawn, and as many outside."""
     figure = go.Figure()
-    figure.add_scatter(
-        x=[-1, 1],
-        y=[-1, 1],
-        mode="lines",
-        name="observed = simulated",
-        hoverinfo="skip",
-        line={"color": colours.MUTED, "dash": "dash", "width": 1.5},
-    )
+    _diagonal(figure, [-1, 1])
     for outside, colour, symbol, name in _LOOKS:
         rows = check.pairs[check.pairs["outside"] == outside]
         if len(rows) > _MOST_PAIRS:
@@ -241,16 +201,9 @@ def pairs(check: "Check") -> go.Figure:
         labels = [
             f"{theme.label(a, 24)}, {theme.label(b, 24)}" for a, b in zip(rows["first"], rows["second"], strict=True)
         ]
-        figure.add_scatter(
-            x=rows["middle"],
-            y=rows["observed"],
-            mode="markers",
-            name=name,
-            marker={"color": colour, "size": 6 if outside else 5, "symbol": symbol, "opacity": 0.75},
-            customdata=list(zip(labels, rows["low"], rows["high"], strict=True)),
-            hovertemplate="%{customdata[0]}: observed %{y:.2f}, simulated %{x:.2f} (%{customdata[1]:.2f} to "
-            "%{customdata[2]:.2f})<extra></extra>",
-        )
+        look = {"color": colour, "size": 6 if outside else 5, "symbol": symbol, "opacity": 0.75}
+        of_rows = [*zip(labels, rows["low"], rows["high"], strict=True)]
+        axes.marks(figure, rows["middle"], rows["observed"], look, name, _AT.replace("F", ".2f"), customdata=of_rows)
     values = check.pairs[["observed", "middle"]].to_numpy()
     low, high = min(values.min(), 0.0) - 0.05, max(values.max(), 0.0) + 0.05
     figure.layout.xaxis = dict(title="Spearman's correlation, simulated", range=[low, high])
@@ -303,23 +256,9 @@ def margin(check: "Check", node: str) -> go.Figure:
             hovertemplate="%{x}: %{y:,} rows<extra>observed</extra>",
         )
     )
-    figure.add_scatter(
-        x=counts["count"],
-        y=counts["middle"],
-        mode="markers",
-        name="simulated",
-        marker={"color": colours.PICKED, "size": 6},
-        error_y={
-            "type": "data",
-            "array": counts["high"] - counts["middle"],
-            "symmetric": False,
-            "arrayminus": counts["middle"] - counts["low"],
-            "thickness": 1.5,
-            "width": 3,
-            "color": colours.PICKED,
-        },
-        hovertemplate="%{x}: %{y:,.0f} rows<extra>simulated</extra>",
-    )
+    look, hover = {"color": colours.PICKED, "size": 6}, "simulated %{x}: %{y:,.0f} rows"
+    spread = _spread(counts, colours.PICKED)
+    axes.marks(figure, counts["count"], counts["middle"], look, "simulated", hover, error_y=spread)
     figure.update_xaxes(title=theme.label(node)).update_yaxes(title="rows", rangemode="tozero")
     outside = int(counts["outside"].sum())
     title = (
