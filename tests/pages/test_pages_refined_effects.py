@@ -109,7 +109,7 @@ def test_an_open_direction_is_called_so():
         ({"decided": True}, {}, "**Direction:** known from the counts. 30.0 nats for `a` → `"),
         ({}, {}, "another search that ended nearly as high"), ({"direction_nats": np.nan}, {}, "not computed"),
         ({"direction_nats": 3.0, "robust_nats": 3.0}, {"a": 90.0}, "Only 3.00 nats for"),
-        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "the score is 2.00 nats higher: the counts lean to `"),
+        ({"direction_nats": -2.0, "robust_nats": -2.0}, {}, "The counts lean the other way, 2.00 nats for `"),
         ({"robust_nats": 4.0}, {}, "only 4.00 if nodes may have other kinds of distribution"),
         ({"linear_nats": -6.0}, {"a": 90.0}, "with every effect linear the reversed edge gains 6.00"),
         ({"linear_nats": np.nan}, {}, "not computed"), ({}, {"a": 10.0}, "requires 40.0"),

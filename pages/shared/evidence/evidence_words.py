@@ -90,7 +90,7 @@ def joined(refined: Refined, row: dict[str, Any]) -> str:
 def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     """Whether the direction is decided and, if not, the first rule that it fails."""
     bound, nodes = Choice(**choice_of(run)).bound, refined.nodes
-    nats, robust = (or_not(float(row[name])) for name in ("direction_nats", "robust_nats"))
+    robust = or_not(float(row["robust_nats"]))
     arrow, back = (f"{code(row[a])} → {code(row[b])}" for a, b in (("parent", "child"), ("child", "parent")))
     lead = float(row["direction_nats"])
     costs = f"{number(abs(lead))} nats for {back if lead < 0 else arrow}" if lead == lead else "No direction evidence"
@@ -98,7 +98,6 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         is_sure = "known" if row["decided"] else "not known"
         return f"**Direction:** {is_sure}, by an older version with fewer rules. Search again."
     need, poor = asked(row, nodes, bound), len(missed(nodes))
-    lead = least_lead(bound, row["gain_nats"], run.shape[0])
     joined = bound if row.get("rule", FREE) != FREE else SURER * bound
     misfit_of = f"of {code(row['parent'])} and {code(row['child'])}"
     sentences = {
@@ -106,11 +105,11 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
         Reason.SHOWN: "It holds whatever is hidden.",
         Reason.ARTEFACT: f"{costs}, but something in the table creates edges: see the warning at the top of the page.",
         Reason.UNAVAILABLE: "The direction evidence is not computed.",
-        Reason.WEAK: f"Only {nats} nats for {arrow} (needs {bound:g}).",
+        Reason.WEAK: f"{'The counts lean the other way, ' if lead < 0 else 'Only '}{costs} (needs {bound:g}).",
         Reason.UNSURE: f"{costs}, but the evidence that the two are joined is only {or_not(float(row['gain_nats']))} "
         f"(needs {joined:g}): a direction is not surer than its edge.",
         Reason.RIVAL: f"{costs}, but only {robust} if nodes may have other kinds of distribution, such as zeros with "
-        f"causes of their own (needs {or_not(lead)}).",
+        f"causes of their own (needs {or_not(least_lead(bound, row['gain_nats'], run.shape[0]))}).",
         Reason.FEW_LEVELS: f"{costs}, but the model fits any column of {FEW} levels or fewer, whatever its parents "
         "do, so its fit says nothing about a direction.",
         Reason.AGAINST: f"{costs}, but with every effect linear the reversed edge gains {or_not(-row['linear_nats'])}.",
@@ -124,11 +123,6 @@ def direction(run: Run, refined: Refined, row: dict[str, Any]) -> str:
     rule = reason(row, nodes, bound, bool(refined.found.artefacts), run.shape[0])
     if rule is Reason.MISSED and math.isnan(need):
         sentences[rule] = f"{costs}, but the misfit {misfit_of} could not be measured."
-    if rule is Reason.WEAK and row["direction_nats"] < 0:
-        sentences[rule] = (
-            f"With the edge reversed, the score is {number(-row['direction_nats'])} nats higher: the counts lean to "
-            f"{back}, by less than the {bound:g} that decide."
-        )
     sources = {Reason.DECIDED: "the counts", Reason.KNOWN: "the knowledge given", Reason.SHOWN: "an experiment"}
     if rule in sources:
         return f"**Direction:** known from {sources[rule]}. {sentences[rule]}"

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import axes, theme
-from disco.figures.axes import log_ticks
+from disco.figures.axes import log_axis, log_ticks
 from disco.graph.draw import colours
 from disco.paper.removals import Decision, all_steps, fold_scores, step_of
 from disco.words import number
@@ -72,7 +72,7 @@ def scores(
     _margin(fig, decided, low, high)
     _node_axis(fig, rows, set(values.index), decided.sink, picked)
     fig.update_yaxes(range=[len(rows) - 0.4, -1.6])  # one row above the nodes for the margin's label
-    _log_axis(fig, low, high, f"{name} (mean and each fold, log scale)")
+    fig.layout.xaxis = log_axis(f"{name} (mean and each fold, log scale)", low, high, log_ticks(low, high))
     last = int(ccs["step"].max())
     sink = theme.label(decided.sink, 24)
     why = f"{sink} has the smallest {name}" if decided.margin >= 0 else f"the rules make {sink} the sink"
@@ -124,18 +124,6 @@ def _range(values: pd.Series) -> tuple[float, float]:
     if positive.empty:
         return 1e-3, 1.0
     return positive.min() / 1.3, positive.max() * 1.3
-
-
-def _log_axis(fig: go.Figure, low: float, high: float, title: str) -> None:
-    tickvals, words = log_ticks(low, high)
-    fig.layout.xaxis = dict(
-        type="log",
-        range=[np.log10(low), np.log10(high)],
-        tickvals=tickvals,
-        ticktext=words,
-        title=title,
-        zeroline=False,
-    )
 
 
 def _node_axis(fig: go.Figure, rows: Sequence[str], present: set[str], sink: str, picked: str | None) -> None:

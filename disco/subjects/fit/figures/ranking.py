@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from disco.figures import axes, theme
-from disco.figures.axes import log_ticks
+from disco.figures.axes import log_axis, log_ticks
 from disco.graph.draw import colours
 from disco.verdicts import how_clear
 
@@ -42,14 +42,9 @@ def ranking(
         axes.marks(fig, shown, [len(order) - step for step in crossed], look, "wrong according to the known graph")
     top = max(2.0, float(removals["shown"].max()) * 1.2) if len(removals) else 2.0
     tickvals, words = log_ticks(1.0, top)
-    fig.layout.xaxis = dict(
-        type="log",
-        range=[-0.03, np.log10(top)],
-        tickvals=tickvals,
-        ticktext=[f"{word} ×" for word in words],
-        title=f"score of its closest {'parent' if clarity['has_parents'].all() else 'rival'}, as a multiple of its own",
-        side="top",  # in sight where a long list scrolls
-    )
+    title = f"score of its closest {'parent' if clarity['has_parents'].all() else 'rival'}, as a multiple of its own"
+    axis = log_axis(title, 10**-0.03, top, (tickvals, [f"{word} ×" for word in words]))
+    fig.layout.xaxis = {**axis, "side": "top"}  # in sight where a long list scrolls
     names = [f"{position + 1}  {theme.label(order[position], 18)}" for position in positions]
     fig.layout.yaxis = dict(
         tickvals=list(positions),
