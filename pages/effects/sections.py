@@ -60,9 +60,8 @@ def _answer(refinement: Refinement, answer: Answered) -> None:
         if answer.curve is not None:
             figure.show(outcomes.over_values(answer.curve, effect, modelled.unit(refinement.run)), "effects_curve")
             st.caption(
-                f"The line: the mean over {rows} if every row had this value and all that follows from it changed too, "
-                "averaged over the compatible graphs. (Graph instead holds the other parents of an edge's child.) "
-                "Band: 90%. Diamonds: your two values."
+                f"The line: the mean over {rows} if every row had this value and all that follows from it changed too. "
+                "(Graph holds the other parents of an edge's child.) Band: 90%. Diamonds: your two values."
             )
         figure.show(outcomes.over_counts(answer.distribution, effect), "effects_distribution")
     with right:
