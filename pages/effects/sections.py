@@ -86,7 +86,7 @@ def _numbers(effect: Effect) -> None:
     text = st.column_config.TextColumn
     help = _AVERAGE if effect.cases else f"{define('direct effect')} {define('by adjustment')}"
     columns = {
-        "effect": text("Effect", help=help, width=146),
+        "effect": text("Effect", help=help, width=180),
         "ratio": text("Ratio of means", help=define("effect interval"), width=130),
         "difference": text("Difference", help="Of the means, with its 90% interval.", width=130),
     }
