@@ -230,19 +230,22 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
 
 
 def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
-    """The finding of unused columns that go with several counts."""
+    """The finding of unused columns that go with several counts; its cure leaves out what may be their effect."""
     drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
     shifted = {at: count for at, count in going_with(counts, unused, drivers).items() if count >= _LEAST_SHIFTED}
     related = {str(unused.columns[at]): count for at, count in shifted.items()}
     if related:
         words = [f'"{name}" ({count:,} of {counts.shape[1]:,} columns)' for name, count in related.items()]
         goes = plural(len(words), "An unused column varies", "Unused columns vary")
+        causes = {str(unused.columns[at]): drivers[at].declaration for at in shifted if not drivers[at].caution}
+        effects = [f'"{name}"' for name in related if name not in causes]
+        may = f"{listed(effects, _NAMED)} may be {plural(len(effects), 'an effect', 'effects')}: dismiss this if so. "
         yield Finding(
             "covariate",
             f"{goes} with the counts: {listed(words, _NAMED)}.",
-            f"{ONLY_CAUSES} Declare a common cause as a covariate or a group.",
+            f"{ONLY_CAUSES} {may if effects else ''}Declare a common cause as a covariate or a group.",
             columns=tuple(related),
-            roles=Roles({str(unused.columns[at]): drivers[at].declaration for at in shifted}),
+            roles=Roles(causes) if causes else None,
         )
 
 

@@ -32,7 +32,7 @@ from disco.table.formats.reading import SEPARATORS
 from disco.table.identifiers import identifier
 from disco.table.read import NOTES, READING, read_table
 from disco.table.reshape import has_turned, seems_transposed
-from disco.table.rows import MOST_FAULTY, Stretches, is_code, kind_of_text, row_in_words, row_numbers, whys
+from disco.table.rows import MOST_FAULTY, Stretches, is_code, is_rate, kind_of_text, row_in_words, row_numbers, whys
 from disco.table.values import Restored, counts_behind, fractional, shares
 from disco.words import how_many, plural
 
@@ -152,7 +152,7 @@ def _type_with_faults(column: pd.Series) -> str:
     """`counts, 4 blank`, or `not counts` if too many of the cells that are not blank are not counts."""
     faults = Counter(whys(column))
     filled = len(column) - faults["blank"]
-    if not filled or faults.total() - faults["blank"] > MOST_FAULTY * filled:
+    if not filled or faults.total() - faults["blank"] > MOST_FAULTY * filled or is_rate(numbers_of(column)[0]):
         return "not counts"
     words = [f"{count:,} {'not numbers' if why == 'text' else why}" for why, count in faults.items()]
     return ", ".join(["counts", *(words or ["stored as text"])])

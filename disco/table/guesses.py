@@ -21,7 +21,7 @@ from disco.table.formats.plain import MATRIX, PERCENTS
 from disco.table.identifiers import computed_columns, identifier, phrase, words_of
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.reshape import described_by
-from disco.table.rows import MOST_FAULTY, kind_of_text, readable
+from disco.table.rows import MOST_FAULTY, is_rate, kind_of_text, readable
 from disco.words import how_many
 
 _LOOKED_AT = 50  # cells
@@ -79,7 +79,7 @@ _CYCLES = {"month", "mnth", "monat", "weekday", "wochentag", "wotag", "season", 
 _PREPOSITIONS = {"of", "at", "in", "per", "since", "on", "from", "for"}
 _SPELLS = {"stint", "spell"}
 _CAUSES = _GROUPS | _CATEGORIES | _NUMBERS | _EXPERIMENTS | _EXPOSURES | _TIME_UNITS
-_CAUSES |= {"speaker", "author", "reader", "rater", "technician", "operator", "species", "date", "day", "lot", "run"}
+_CAUSES |= set("speaker author reader rater technician operator species date day lot run group".split())
 _OF_SURVEY = {"progress", "finished", "duration in seconds"}  # what Qualtrics adds, besides ResponseId
 _OF_GRADEBOOK = re.compile(r"(.+ )?((unposted )?(current|final) (score|grade|points)|course total.*)")
 _SINCE = re.compile("(days|months|years).since", re.IGNORECASE)
@@ -199,7 +199,7 @@ def _second(column: pd.Series, guess: Guess) -> Guess:
 
 def _guess(column: pd.Series, name: str) -> Guess | None:
     rows, (numbers, invalid), values = len(column), numbers_of(column), readable(column)
-    if (~is_count(values)).sum() <= MOST_FAULTY * rows:
+    if (~is_count(values)).sum() <= MOST_FAULTY * rows and not is_rate(values):
         return _by_name(values, name)
     if (invalid & np.isnan(values)).sum() <= MOST_FAULTY * rows:
         return _of_numbers(values, name)

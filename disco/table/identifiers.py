@@ -12,7 +12,8 @@ An identifier of groups, such as a person observed several times, repeats: it is
 values. Years and other times are not identifiers: every row of a series has its own.
 
 Computed from counts of their own row are rates, such as runs per wicket, and which of two counts is larger. To adjust
-for such a column joins the counts it was computed from. Each is recognised by exact arithmetic alone.
+for such a column joins the counts it was computed from. So are products
+of two columns, interactions. Each is recognised by exact arithmetic alone.
 """
 
 import re
@@ -51,6 +52,7 @@ _MOST_COLUMNS, _MOST_ROWS = 30, 500  # that are looked at
 _LEAST_COMPARED, _LEAST_VALUES = 12, 5  # rows, and values of a rate
 _MOST_DECIMALS = 6
 _MOST_OF_ALL = 0.95  # of the rows with a rate, those that are compared
+_PRECISION = 1e-5  # of a product
 _ROUNDING = 0.5 + 1e-6  # units of the last decimal
 _LEAST_TIMES = 2  # rows with each sign
 
@@ -115,7 +117,20 @@ def computed_columns(table: pd.DataFrame, columns: Sequence[int], counts: Sequen
     head, names = table.head(_MOST_ROWS), names_of(table)
     numbers = pd.DataFrame({names[at]: numbers_of(head.iloc[:, at])[0] for at in counts})
     whys = {at: _computed(head.iloc[:, at], numbers) for at in columns}
-    return {at: why for at, why in whys.items() if why}
+    return _products(head, columns) | {at: why for at, why in whys.items() if why}
+
+
+def _products(table: pd.DataFrame, columns: Sequence[int]) -> dict[int, str]:
+    """The columns that are the product of two of them that vary, an interaction, as ends of sentences."""
+    names, values = names_of(table), np.column_stack([readable(table.iloc[:, at]) for at in columns])
+    pairs = np.array([*combinations(np.flatnonzero(np.ptp(values, axis=0) > 0), 2)], dtype=int).reshape(-1, 2).T
+    products, whys = values[:, pairs[0]] * values[:, pairs[1]], dict[int, str]()
+    for at, column in zip(columns, values.T, strict=True):
+        is_equal = np.isclose(products, column[:, None], _PRECISION, 0).all(axis=0)
+        if is_equal.any() and np.count_nonzero(column) >= _LEAST_COMPARED:
+            first, second = (names[columns[factor]] for factor in pairs[:, is_equal.argmax()])
+            whys[at] = f'is "{first}" times "{second}"'
+    return whys
 
 
 def _computed(column: pd.Series, counts: pd.DataFrame) -> str:

@@ -1,8 +1,8 @@
 """Cells that are not counts: which rows or columns to leave out, and the table without them.
 
-It is proposed to leave out a column if more than a fifth of its cells are not counts, or if it is constant, and
-otherwise the rows with such cells. Rows keep their numbers, from 1, in the table as loaded; ranges of them are pairs
-(first, last).
+It is proposed to leave out a column if more than a fifth of its cells are not counts, or if it is constant or a rate,
+and otherwise the rows with such cells. Rows keep their numbers, from 1, in the table as loaded; ranges of them are
+pairs (first, last).
 """
 
 import re
@@ -62,7 +62,7 @@ def proposal(table: pd.DataFrame) -> Proposal:
             values = readable(column)
         bad = ~is_count(values)
         count = int(bad.sum())
-        if count > MOST_FAULTY * len(table):
+        if count > MOST_FAULTY * len(table) or is_rate(values):
             columns[position] = f"has {count:,} of {len(table):,} cells that are not counts"
         elif len(good := values[~bad]) and (good == good[0]).all():
             columns[position] = f"is constant: {good[0]:.0f} in every row"
@@ -79,6 +79,12 @@ def readable(column: pd.Series) -> np.ndarray:
     values, where = values.copy(), np.flatnonzero(invalid & is_numeric_text(column))
     values[where] = [float(cell) for cell in column.iloc[where]]
     return values
+
+
+def is_rate(values: np.ndarray) -> bool:
+    """Whether many numbers above 0 have decimals, of many kinds, as a percentage of which most cells are 0."""
+    fractions = values[np.isfinite(values) & (values > 0)] % 1
+    return len(np.unique(fractions)) > _MOST_CODES + 1 and bool((fractions > 0).mean() > MOST_FAULTY)
 
 
 def read_as_numbers(table: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:

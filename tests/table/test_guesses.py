@@ -6,10 +6,12 @@ import pytest
 
 from disco import simulate
 from disco.subjects.studies import lahman
-from disco.table.artefacts import ignored
+from disco.table.artefacts import ignored, plain_artefacts
+from disco.table.counts import describe
 from disco.table.guesses import guesses
 from disco.table.interventions import found_in
 from disco.table.roles import Roles
+from disco.table.rows import proposal
 
 ROWS = 240
 _RNG = np.random.default_rng(0)
@@ -196,3 +198,18 @@ def test_classes_of_counts_and_labels_of_single_rows_are_no_covariates(rng):
 def test_the_sexes_name_no_columns(rng):
     table = pd.DataFrame(rng.poisson(3.0, (60, 2)), columns=["F", "M"]).assign(sex=["F", "M"] * 30)
     assert str(guesses(table)[2]) == "covariate, categorical"
+
+
+def test_a_percentage_that_is_mostly_0_is_a_rate_and_a_product_is_left_out(rng):
+    table = pd.DataFrame(rng.poisson(3, (200, 2)), columns=["a", "b"])
+    table["share"] = np.where(rng.random(200) < 0.1, rng.uniform(0, 100, 200), 0)
+    table[["u", "v"]] = rng.normal(10, 1, (200, 2))
+    guessed = guesses(table.assign(u_v=table["u"] * table["v"]))
+    assert guessed[2].role == guessed[3].role == "covariate" and guessed[5].role == "ignore"
+    advised = proposal(table[["a", "b", "share"]])
+    assert [*advised.columns] == [2] and not len(advised.rows)
+    described = describe(table)["type"][2]
+    (related,) = plain_artefacts(
+        table.assign(u=table[["a", "b", "v"]].sum(axis=1)), dict.fromkeys(["share", "u", "v"], "ignore")
+    )
+    assert described == "not counts" and related.roles is None and '"u" may be an effect' in related.remedy
