@@ -164,7 +164,8 @@ def begun(
     """
     aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
     plain = plain_artefacts(prepared, unused=aside, callback=callback)
-    return Artefacts(plain, reasons=reasons or {}, doubts=doubts(prepared, left_out))
+    advised = {name for finding in plain for name in finding.without}
+    return Artefacts(plain, reasons=reasons or {}, doubts=doubts(prepared, left_out, advised))
 
 
 def finished(artefacts: Artefacts, prepared: Prepared, reporter: Reporter = SILENT) -> Artefacts:

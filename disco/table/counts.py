@@ -181,7 +181,7 @@ def _of_values(table: pd.DataFrame) -> list[Finding]:
     behind = counts_behind(table)
     if isinstance(behind, Restored):
         words = f"are {behind.scale}"
-        remedy = "Data and --tidy restore the counts, as `disco.table.edits.Restore` does."
+        remedy = "Restore the counts (on Data, by --tidy, or by `disco.table.edits.Restore`)."
     elif shares(table):
         words, remedy = "add up to the same total in every row: they are shares", _COUNTS + _OF_SHARES
     elif not (behind.startswith("look") or (fractional(table).values < 0).mean() > _MANY / 4):

@@ -10,6 +10,7 @@ file stores as categories is like text.
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -236,6 +237,15 @@ def _are_dates(column: pd.Series) -> bool:
     """Whether the first cells of a column of text are dates or times, such as 2021-03-01, 3/14/2021 or 1 March 2021."""
     texts = column.dropna().astype(str).str.strip().head(_LOOKED_AT)
     return bool(texts.str.match(_DATE, case=False).all())
+
+
+def are_rising_dates(column: pd.Series) -> bool:
+    """Whether the cells of a column are dates, none before the cell above it, with the day or the month first."""
+    if column.isna().any() or column.nunique() < 2 or not _are_dates(column):
+        return False
+    read = partial(pd.to_datetime, column.astype(str), format="mixed", errors="coerce")
+    dates = (read(dayfirst=is_first) for is_first in (True, False))
+    return any(bool(days.notna().all() and days.is_monotonic_increasing) for days in dates)
 
 
 def _of_numbers(values: np.ndarray, name: str) -> Guess | None:

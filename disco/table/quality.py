@@ -5,7 +5,7 @@ copies or depend on their neighbours, shared totals, and depth. Then dispersion 
 ties and levels, prevalence, and outlying rows (`disco/table/unusual_rows.py`). The table is never changed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,14 +17,14 @@ from disco.table.artefacts import ARTEFACTS, near, of_near, of_relations, plain_
 from disco.table.cells import value_counts
 from disco.table.counts import describe
 from disco.table.depth import Depth, depth
-from disco.table.edits import LeaveOut
-from disco.table.finding import Finding, leaving_out_columns
+from disco.table.edits import AddColumns, Columns, LeaveOut
+from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import relations
+from disco.table.relations import parts, relations
 from disco.table.row_findings import exposure_of_total, of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
 from disco.table.unusual_rows import outlying
-from disco.words import listed, plural
+from disco.words import how_many, listed, plural
 
 LEVEL = 0.05  # of the tests of dispersion, for all columns together
 CEILING, CLIFF = 0.05, 2.0  # least share of the rows at the largest count, and that share over the next lower count's
@@ -33,7 +33,7 @@ FEW_LEVELS = 3  # a refinement decides no direction at a column with so few
 LEAVE_OUT_ROWS, _MOST_LEFT_OUT = "--leave-out-rows", 30  # the option that leaves out rows, and most ranges in it
 SHARED = 3.0  # fewer rows that share a row's value are few for levels
 _NAMED = 6
-DOUBTS = ("few rows", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, besides artefacts
+DOUBTS = ("few rows", "part", "rare", "rows", "zeros", "ceiling", "few levels")  # weaken results, besides artefacts
 _LEAST_ALONE = 0.9  # of a row's distance, if one count is far
 _OF_ROWS = ("repeated", "serial", "closure", "filter")  # artefacts
 _WEIGHTS = {"columns": 0.1, "depth": 0.5, "rows": 0.1, "relations": 0.1, "near": 0.2}  # of time, about
@@ -81,30 +81,50 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *plain_artefacts(prepared, unused=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, prepared.adjustment),
         *of_near(names, copies),
-        *_of_counts(counts, columns, rows, left_out),
+        *_of_counts(counts, columns, rows, left_out, {relation.columns[0] for relation in exact}),
     )
     return Quality(columns, deep, rows, exact, copies, findings)
 
 
-def doubts(table: Table, left_out: Stretches = ()) -> tuple[Finding, ...]:
-    """The findings of `quality` that weaken any result besides artefacts (`DOUBTS`), in a small part of its time."""
+def doubts(table: Table, left_out: Stretches = (), advised: Collection[str] = ()) -> tuple[Finding, ...]:
+    """The findings of `quality` that weaken any result besides artefacts (`DOUBTS`), in a small part of its time.
+
+    Of columns that artefacts advise to leave out, none is a total or a part.
+    """
     counts = prepare(table, folds=None).counts
-    findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out)
+    findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out, advised)
     return tuple(finding for finding in findings if finding.kind in DOUBTS)
 
 
 def _of_counts(
-    counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches
+    counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches, advised: Collection[str]
 ) -> Iterator[Finding]:
     """The findings about single columns and rows, most serious first."""
     if message := laws.few_rows(*counts.shape):
         yield Finding("few rows", message, "Expect no edges: add rows, or leave out columns.")
     elif message := laws.wide(*counts.shape):
         yield Finding("few rows", message, "Add rows, or leave out columns.")
+    yield from _of_parts(counts.loc[:, [name not in advised for name in counts]])
     yield from _of_spreads(columns)
     yield from _of_rows(rows, row_names(counts, left_out))
     yield from _of_laws(columns)
     yield from _of_levels(columns, len(counts))
+
+
+def _of_parts(counts: pd.DataFrame) -> Iterator[Finding]:
+    """A column that looks like a part of another, with the cure that replaces the total by the rest."""
+    if pairs := parts(counts.to_numpy()):
+        part, total = (str(counts.columns[at]) for at in pairs[0])
+        rest = tuple((counts[total] - counts[part]).tolist())
+        more = f" {how_many(len(pairs) - 1, 'more pair')} of columns are like them." if len(pairs) > 1 else ""
+        yield Finding(
+            "part",
+            f'"{part}" looks like a part of "{total}": it never exceeds it, and follows it as closely as a part.{more}',
+            "An edge between a part and its total is arithmetic: replace the total by the rest, or leave one out.",
+            columns=(part, total),
+            edits=(AddColumns({f"{total} without {part}": rest}), Columns(without=(total,))),
+            flag=option("--without", [total]),
+        )
 
 
 def _rows(counts: pd.DataFrame, left_out: Stretches, reporter: Reporter = SILENT) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
-from scipy.special import gammaln
+from scipy.special import chdtr, gammaln
 
 from disco.progress import SILENT, Reporter
 from disco.table.cells import dense_ranks
@@ -165,6 +165,30 @@ def _listed(names: Sequence[str]) -> str:
     if len(words) > _NAMED:
         words = [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"]
     return series(words)
+
+
+_LEVEL, _MOST_COMPARED = 0.001, 500  # of the tests of all pairs together; columns
+
+
+def parts(values: np.ndarray) -> list[tuple[int, int]]:
+    """The pairs (part, total) of columns of counts, (rows, columns), of which one looks like a part of the other.
+
+    It is never larger, and varies around its share p of the total less than any Poisson count would, as a part of
+    that size does (its variance is p (1 − p) · total): Σ (part − p · total)² / (p · total) is far below χ² of n − 1.
+    """
+    pairs = list[tuple[int, int]]()
+    rows, columns = values.shape
+    for total in range(columns if 1 < columns <= _MOST_COMPARED and rows > _LEAST_ROWS else 0):
+        sizes = values[values[:, total] > 0, total]
+        smaller = np.flatnonzero((values <= values[:, [total]]).all(axis=0) & values.any(axis=0))
+        inside = values[np.ix_(values[:, total] > 0, smaller[smaller != total])]
+        share = inside.sum(axis=0) / max(sizes.sum(), 1)
+        expected = np.outer(sizes, share)
+        squares = ((inside - expected) ** 2 / expected).sum(axis=0)
+        chance, of_part = chdtr(len(sizes) - 1, [squares, squares / np.maximum(1 - share, _NOTHING)])
+        is_part = (chance * columns**2 < _LEVEL) & (of_part >= _LEVEL)  # a near copy varies less than a part
+        pairs += [(int(part), total) for part in smaller[smaller != total][is_part]]
+    return pairs
 
 
 NEAR = 0.98  # least rank correlation, of either sign

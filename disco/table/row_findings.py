@@ -10,8 +10,8 @@ import pandas as pd
 from disco.errors import InputError
 from disco.table.adjustment import Adjustment, declared, freed
 from disco.table.closure import CONSTANT, closing, closure
-from disco.table.depth import Depth, depth
-from disco.table.edits import LeaveOut
+from disco.table.depth import EXPLAINED, Depth, depth
+from disco.table.edits import AddColumns, LeaveOut
 from disco.table.finding import Finding, option
 from disco.table.guesses import guesses
 from disco.table.relations import sum_of_others
@@ -41,9 +41,14 @@ class Cure(NamedTuple):
 
 
 def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray | None) -> Iterator[Finding]:
-    """The finding of rows with exact copies, if any, in the columns that others do not determine."""
+    """The finding of rows with exact copies, or of all 0, if any, in the columns that others do not determine."""
     equal = repeated(counts.to_numpy()[:, columns], group)
-    if equal.stands_out:
+    zeros = np.flatnonzero(~counts.iloc[:, columns].any(axis=1)) + 1
+    if equal.stands_out and 2 * len(zeros) > counts.duplicated().sum():
+        message = f"{len(zeros):,} of {equal.rows:,} rows are all 0, such as days without opening or failed samples."
+        remedy = "Their zeros join all columns. Leave these rows out unless a 0 in all of them was really counted."
+        yield Finding("repeated", message, remedy, edits=(LeaveOut(stretches(zeros)),))
+    elif equal.stands_out:
         is_cured = equal.crowded <= MOST_CROWDED
         cure = "Keep each distinct row once" if is_cured else "Equal rows are common here too: go back to the source"
         yield Finding(
@@ -187,6 +192,17 @@ def _exposure(deep: Depth, counts: pd.DataFrame, adjustment: Adjustment) -> Cure
             words = "the row totals" if which == TOTAL else "the median of ratios"
             return Cure(Roles(exposure=which), words, f"--exposure {which.replace(' ', '-')}")
     return Cure()
+
+
+def exposure_of_all(counts: pd.DataFrame, every: pd.DataFrame) -> AddColumns | None:
+    """The total or the median of ratios of more columns of counts as a column, the first that does not join `counts`;
+    None where totals of `counts` explain little of what they share, so that the rows hardly differ in depth."""
+    values, by_chance = counts.to_numpy(), (deep := depth(counts.to_numpy())).by_chance
+    for which in COMPUTED if by_chance <= deep.explained >= EXPLAINED else ():
+        exposure = computed(every, which)
+        if closure(freed(values, Adjustment(len(values), exposure=exposure))) is None:
+            return AddColumns({f"{which} of {every.shape[1]:,} columns": tuple(exposure.tolist())})
+    return None
 
 
 def of_closure(counts: pd.DataFrame, rates: np.ndarray, exposure: np.ndarray | None) -> Iterator[Finding]:

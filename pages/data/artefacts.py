@@ -7,20 +7,22 @@ import numpy as np
 import streamlit as st
 
 from disco.hidden.all_artefacts import ROLE
+from disco.table.artefacts import CODES_OUT, COMMON
 from disco.table.cells import names_of
-from disco.table.edits import AddKinds, Columns, LeaveOut, positions
+from disco.table.edits import AddColumns, AddKinds, Columns, LeaveOut, positions
 from disco.table.finding import Finding
 from disco.table.roles import RATIOS, TOTAL, Roles
+from disco.table.row_findings import UNIQUE
 from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many
 from pages.data import columns
 from pages.shared import session
 from pages.shared.table import draft_facts
-from pages.shared.table import draft_facts as looking
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
 from pages.shared.widgets.names import plain, shown
 
+_WHY = {CODES_OUT: "have such a number", UNIQUE: "repeat an earlier one", "": "are all 0"}
 _TOO_MANY = "Too many rows to record in a run: leave them out of the file."
 
 
@@ -28,11 +30,11 @@ def panel(draft: Draft) -> None:
     """A box with what was found so far and not dismissed; nothing while the chosen columns are not counts."""
     if draft_facts.usable_table(draft) is None:
         return
-    search = looking.artefact_search(draft)
-    if search.result is not None and looking.current_artefacts(draft) is None:  # a dismissal makes another search due
+    search = draft_facts.artefact_search(draft)
+    if search.result is not None and draft_facts.current_artefacts(draft) is None:  # dismissed: another search is due
         search.begin(anew=True)
     search.panel(lambda _: None)
-    artefacts = looking.artefacts_so_far(draft)
+    artefacts = draft_facts.artefacts_so_far(draft)
     if artefacts is None:
         return
     if artefacts.standing:
@@ -43,6 +45,9 @@ def panel(draft: Draft) -> None:
 
 def _cure(draft: Draft, finding: Finding) -> None:
     why_not = None
+    is_open = finding.kind in ("depth", "closure", COMMON) and not draft.roles.named("exposure")
+    if is_open and (exposure := draft_facts.exposure_of_all(draft)):
+        finding = replace(finding, edits=(exposure,), roles=None)
     if finding.roles is not None and finding.edits:  # two cures
         _cure(draft, replace(finding, edits=(), kind=f"roles_{finding.kind}"))
         finding = replace(finding, roles=None)
@@ -55,12 +60,17 @@ def _cure(draft: Draft, finding: Finding) -> None:
         case Finding(roles=Roles() as roles):
             label, act = _declared(roles), partial(_declare, roles)
         case Finding(edits=(AddKinds(kinds),)):
-            label, act = "Adjust for the kinds of rows", partial(_adjust_for_kinds, draft, kinds)
+            change = AddKinds(kinds).apart_from(names_of(draft.table))
+            label = "Adjust for the kinds of rows"
+            act = partial(_add, change, {change.name: ROLE}, "Adjusted for kinds of rows.")
+        case Finding(edits=(AddColumns({**cells}) as change,)):
+            (name,) = cells
+            words = f"Adjusted for the {name}."
+            label, act = f"Adjust for the {name}", partial(_add, change, {name: "exposure"}, words)
         case Finding(edits=(LeaveOut(stretches),)):
             rows = positions(stretches, len(draft.table))
-            is_code = finding.kind == "code"
-            label = f"Leave out {how_many(len(rows), 'row')}" if is_code else "Keep each row once"
-            act = partial(_leave_out, rows, "have such a number" if is_code else "repeat an earlier one")
+            label = "Keep each row once" if finding.flag == UNIQUE else f"Leave out {how_many(len(rows), 'row')}"
+            act = partial(_leave_out, rows, _WHY[finding.flag])
             is_recorded = len(with_more(draft.rows_left_out, len(draft.table), rows)) <= MOST_STRETCHES
             why_not = None if is_recorded else _TOO_MANY
         case Finding(edits=(Columns(),)):
@@ -84,9 +94,8 @@ def _declare(roles: Roles) -> None:
     columns.taken_anew()
 
 
-def _adjust_for_kinds(draft: Draft, kinds: str) -> None:
-    change = AddKinds(kinds).apart_from(names_of(draft.table))
-    session.draft.edit_with_roles(change, {change.name: ROLE}, "Adjusted for kinds of rows.")
+def _add(change: AddKinds | AddColumns, new_roles: dict[str, str | tuple[str, str]], words: str) -> None:
+    session.draft.edit_with_roles(change, new_roles, words)
     columns.taken_anew()
 
 

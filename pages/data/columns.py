@@ -42,7 +42,7 @@ def choose(draft: Draft) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         pattern = st.text_input(
             "Find a column",
-            key="column_search",
+            key=f"column_search_{draft.name}",  # emptied with another table
             placeholder="part of a name",
             width=260,
             help="Shows the columns whose name contains this. The buttons beside it act on the columns shown.",

@@ -67,11 +67,13 @@ def _onward(draft: Draft) -> None:
             st.page_link("pages/preprocess/page.py", label="Or step by step: Preprocess", query_params=parameters)
     find_graph.times(draft)
     if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
-        findings.doubts(artefacts.doubts, "below")
+        of_levels = draft_facts.few_per_level(draft) if draft.table.size <= _AT_ONCE else None
+        findings.doubts([*artefacts.doubts, *([of_levels] if of_levels else [])], "below")
     if draft.knowledge is not None:
         st.caption(f"Search and fit follow the knowledge given on Train: {draft.knowledge}.")
 
 
+_AT_ONCE = 1_000_000  # cells of which the rows per level are counted in a second or two
 _UPLOAD, _PROBLEM = "truth_upload", "truth_problem"
 
 

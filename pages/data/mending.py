@@ -3,7 +3,6 @@
 This module covers how the file was read and what was done to the table; larger questions have modules of their own.
 """
 
-import re
 from collections.abc import Callable
 from functools import partial
 
@@ -20,7 +19,6 @@ from pages.shared.widgets import errors, findings
 from pages.shared.widgets.names import bullets, code, plain
 
 _ELSEWHERE = {"identifier", "names", "file", "few levels"}  # notes that the page shows elsewhere
-_OPTIONS = r" \([^()]*--[^()]*\)"  # of the command line, in a note
 _MOST_STEPS, _MOST_SAID = 6, 5  # in sight
 
 
@@ -47,10 +45,10 @@ def first(draft: Draft) -> None:
         with st.container(border=True, key="settle"):
             of_roles = [problem for problem in problems if problem.kind == "role"]
             findings.problem_list(problems, _way_out(draft) if len(of_roles) < len(problems) else "")
+            roles.unusable(draft)
             columns.ignoring(draft, [name for problem in of_roles for name in problem.columns])
             faults.panel(draft)
             roles.panel(draft)
-            roles.unusable(draft)
     artefacts.panel(draft)
     _left_out(draft)
 
@@ -93,7 +91,7 @@ def _way_out(draft: Draft) -> str:
 def _reading(draft: Draft) -> None:
     how, sheets = draft.table.attrs.get(READING), draft.table.attrs.get(SHEETS, [])
     if notes := draft.table.attrs.get(NOTES, []):
-        details = bullets([plain(re.sub(_OPTIONS, "", note)) for note in notes])
+        details = bullets([*map(findings.words, notes)])
         st.info(f"**How the file was read**\n\n{details}", icon=":material/info:")
         rereading.as_else_meant(draft)
     errors.show(rereading.PROBLEM, " The table is unchanged.")

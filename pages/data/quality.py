@@ -12,6 +12,7 @@ import streamlit as st
 from disco.subjects.table.figures import quality as figures
 from disco.table.artefacts import ARTEFACTS
 from disco.table.counts import least_rows
+from disco.table.edits import AddColumns
 from disco.table.finding import Finding
 from disco.table.quality import Quality, quality
 from disco.words import how_many
@@ -21,9 +22,9 @@ from pages.shared.compute.background import Slow
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, figure
-from pages.shared.widgets.names import bullets, plain
+from pages.shared.widgets.names import bullets, plain, shown
 
-_ABOVE = {*ARTEFACTS, "constant", "rare"}  # findings that have a box and a button above
+_ABOVE = {*ARTEFACTS, "constant", "rare", "many levels"}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
 
@@ -74,7 +75,12 @@ def _words(finding: Finding) -> str:
 
 
 def _button(draft: Draft, result: Quality, finding: Finding) -> None:
-    if finding.without:
+    if isinstance(finding.edits[0], AddColumns):
+        (rest,), total, is_off = finding.edits[0].columns, finding.without[0], False
+        label, key, help = f"Replace {plain(shown(total, 30))} by the rest", f"quality_rest_{finding.kind}", None
+        new_roles, words = {rest: "count", total: "ignore"}, f'"{total}" replaced by "{rest}".'
+        act = partial(session.draft.edit_with_roles, finding.edits[0], new_roles, words)
+    elif finding.without:
         positions = columns.chosen(draft, finding.without)
         is_off = len(draft.columns) - len(positions) < 2
         label, key = columns.leaving_out(draft, positions), f"quality_out_{finding.kind}"

@@ -74,7 +74,9 @@ def panel(draft: Draft) -> None:
     accepted = _ticked(draft, guesses)
     counts = numbers - accepted.keys()
     if leaving := ({*guesses} - counts) & {*draft.columns}:
-        st.caption(f"{plain(_leave(draft, leaving))} With another role, a column is adjusted for or left out.")
+        st.caption(
+            f"{plain(_leave(draft, leaving, 'would leave'))} With another role, a column is adjusted for or left out."
+        )
     with st.container(horizontal=True):
         which = f"{len(accepted):,} of {len(guesses):,} guesses" if len(accepted) < len(guesses) else "all guesses"
         st.button(
@@ -144,8 +146,7 @@ def _make_binary(name: str, one: str, words: str) -> None:
     columns.taken_anew()
 
 
-def _leave(draft: Draft, positions: set[int]) -> str:
-    verb = plural(len(positions), "leaves", "leave")
+def _leave(draft: Draft, positions: set[int], verb: str) -> str:
     return f"{how_many(len(positions), 'column')} {verb} the graph: {columns.named(draft, positions)}."
 
 
@@ -156,7 +157,7 @@ def _take(draft: Draft, accepted: dict[int, Guess], counts: set[int], unused: Co
         summary = listed([f"{names[position]} {guess}" for position, guess in accepted.items()], _MOST, "; ")
         sentences.append(f"Guessed roles accepted: {summary}.")
     if leaving := {*accepted, *unused} & {*draft.columns}:
-        sentences.append(_leave(draft, leaving))
+        sentences.append(_leave(draft, leaving, "left"))
     if counts:
         sentences.append(f"Kept as counts: {columns.named(draft, counts)}.")
     roles = {position: guess.declaration for position, guess in accepted.items()}
@@ -197,6 +198,11 @@ def exposure(draft: Draft) -> None:
                 on_change=valid(key, (False, True), _adjust_for_groups, effects),
                 help="Each group is also a level of a categorical covariate.",
             )
+    if not (draft.roles.row_number or draft.roles.blocks) and (name := draft_facts.rising_dates(draft)):
+        st.caption(
+            f"{plain(name)}: the dates rise, so the rows follow each other in time. If counts drift with it, choose "
+            "*Adjust for the row number* at *Order of the rows*."
+        )
     if current != _NONE:
         st.caption(_MEANING + (_OF_THE_COUNTS if current in (TOTAL, RATIOS) else ""))
 

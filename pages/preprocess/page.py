@@ -7,7 +7,6 @@ from pages.preprocess import transform
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.table import draft_facts
-from pages.shared.widgets import findings
 from pages.shared.work import fit_options, fit_start
 
 intro.page_intro(
@@ -19,7 +18,7 @@ draft = session.draft.current()
 if draft is None:
     intro.no_table()
 if draft_facts.chosen_counts(draft) is None:
-    findings.problem_list(draft_facts.problems(draft))
+    st.error("First fix the table on Data, which lists what is wrong, with a button each.", icon=":material/error:")
     if st.button("Back to Data", type="primary", icon=":material/arrow_back:"):
         session.address.go("data")
     intro.end()

@@ -110,28 +110,22 @@ def _lost(support: pd.DataFrame) -> None:
 
 def verdict(draft: Draft) -> None:
     """Whether enough rows share a level for the ordering score, and what to do otherwise."""
-    support = draft_facts.support(draft)
-    weak = support[support["kept"] < ENOUGH].sort_values("kept")
+    support, weak = draft_facts.support(draft), draft_facts.few_per_level(draft)
     index_like = [str(draft.table.columns[position]) for position in draft_facts.index_like(draft)]
-    if named := [code(name) for name in weak["column"] if name in index_like]:
+    few = support["column"][support["kept"] < ENOUGH]
+    if named := [code(name) for name in few if name in index_like]:
         st.warning(
             f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {plural(len(named), 'looks', 'look')} "
             "like an index, not a count. No transform helps: on Data, leave out what measures nothing."
         )
-        weak = weak[~weak["column"].isin(index_like)]
-    if weak.empty and named:
+    if weak is None and named:
         return
-    if weak.empty:
+    if weak is None:
         smallest = support["kept"].min()
         share = "all" if smallest == 1 else f"at least {math.floor(100 * smallest)}% of"
         st.success(f"Enough rows per level: in every column, the search for the order can use {share} the rows.")
         return
-    names = ", ".join(code(name) for name in weak["column"].head(5)) + (" and others" if len(weak) > 5 else "")
-    st.warning(
-        f"In {len(weak)} of {len(support)} columns, more than a fifth of the rows are at levels with too few rows for "
-        f"the search for the order: {names}. "
-        + ("Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels pool them.")
-    )
+    st.warning(plain(str(weak)))
     if draft.settings.transform != "quantile":
         help = "For the next fit. What was found with the present transform stays as it is."
         use = partial(session.draft.change_settings, transform="quantile")

@@ -73,10 +73,10 @@ def test_search_and_buttons_act_on_the_columns_shown_and_too_few_are_no_fault_of
     press(at, "Choose none")
     assert draft_of(at).columns == () and "0 of 4 columns are chosen" in at.error[0].value
     assert "Separate" not in at.error[0].value
-    at.text_input(key="column_search").set_value("alp").run()
+    at.text_input(key=f"column_search_{draft_of(at).name}").set_value("alp").run()
     press(at, "Choose all")
     assert draft_of(at).columns == (0, 3)
-    at.text_input(key="column_search").set_value("nothing").run()
+    at.text_input(key=f"column_search_{draft_of(at).name}").set_value("nothing").run()
     assert "No column name contains this" in texts(at)
 
 

@@ -5,12 +5,13 @@ import io
 import numpy as np
 import openpyxl
 import pandas as pd
-from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload
+from app_world import booted, button, csv, draft_of, poisson, press, texts, unfold, upload, wait_until_computed
 from cells_by_genes import zipped
 
 from disco.paper.settings import Settings
 from disco.runs import create_run, list_runs
 from pages.data import faults
+from pages.shared.table import draft_facts
 from pages.shared.work import fit_start
 
 
@@ -52,7 +53,8 @@ def test_genes_in_rows_are_transposed_and_turned_back():
     assert now.table.shape == (45, 20) and now.table.columns[0] == "G0" and len(now.columns) == 20 and not at.error
     np.testing.assert_array_equal(now.table.to_numpy(), counts.T)
     assert "Transposed, with names from" in texts(at) and "<b>" not in at.caption[1].value
-    assert not button(at, "Find the graph").disabled
+    wait_until_computed()
+    assert not button(at.run(), "Find the graph").disabled
     press(at, "Undo the last step")
     pd.testing.assert_frame_equal(draft_of(at).table, table, check_dtype=False)
     assert not draft_of(at).steps and draft_of(at).columns == tuple(range(46))
@@ -100,7 +102,7 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     (listed,) = list_runs()
     assert listed.rows_left_out == now.rows_left_out
     assert draft_of(booted(run=run.id)).rows_left_out == now.rows_left_out  # a second fit records them too
-    at.text_input(key="column_search").set_value("f").run()
+    at.text_input(key=f"column_search_{draft_of(at).name}").set_value("f").run()
     press(at, "Choose none")
     chosen = draft_of(at)
     press(at, "Undo the last step")
@@ -145,7 +147,7 @@ def test_rows_keep_their_numbers_in_later_messages():
     table = with_blanks().drop(columns=["site", "seen"]).assign(late=0)
     table["late"] = [row % 4 for row in range(100)] + [None] * 20
     at = upload(booted(), "later.csv", csv(table))
-    at.text_input(key="column_search").set_value("late").run()
+    at.text_input(key=f"column_search_{draft_of(at).name}").set_value("late").run()
     press(at, "Choose none")
     press(at, "Leave out these 8 rows")
     press(at, "Choose all")
@@ -290,7 +292,8 @@ def test_a_table_that_holds_more_than_counts_is_changed_by_one_click_or_read_as_
     press(at, "Make all changes")
     now = draft_of(at)
     assert now.table.shape == (14, 30) and len(now.columns) == 30 and len(now.steps) == 2
-    assert not button(at, "Find the graph").disabled and "are variables in rows?" not in texts(at)
+    wait_until_computed()
+    assert not button(at.run(), "Find the graph").disabled and "are variables in rows?" not in texts(at)
     press(at, "Transpose")
     assert button(at, "Find the graph").disabled  # although every column holds counts
     press(at, "Back to the table as loaded")
@@ -318,3 +321,17 @@ def test_a_table_of_other_numbers_cannot_be_fitted_and_names_the_method_that_tak
     at = upload(booted(), "t.csv", csv(numbers))
     assert button(at, "Find the graph").disabled
     assert any('find("disco-cont", table)' in one.value for one in at.caption)
+
+
+def test_closed_days_are_left_out_and_a_level_of_one_row_costs_the_row_before_the_column(rng):
+    table = pd.DataFrame(rng.poisson(30, (140, 6)), columns=list("abcdef"))
+    table[::7] = 0
+    table.insert(0, "Wochentag", ["einmal", *[*["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"] * 20][1:]])
+    table.index = pd.date_range("2024-01-01", periods=140, name="Datum").strftime("%d.%m.%Y")
+    at = upload(booted(), "museum.csv", csv(table.reset_index()))
+    press(press(at, "The first column holds row names"), "Accept this guess")
+    keys = [one.key for one in at.button if one.key in ("leave_out_unusable", "ignore_Wochentag")]
+    assert keys == ["leave_out_unusable", "ignore_Wochentag"] and draft_facts.rising_dates(draft_of(at)) == "Row names"
+    press(press(at, "Leave out this row"), "Leave out 19 rows")
+    assert len(draft_of(at).table) == 120 and "are all 0" in draft_of(at).steps[-1].words
+    assert draft_facts.few_per_level(draft_of(at)).message in texts(at).replace("\\", "")

@@ -112,7 +112,7 @@ def test_a_file_is_read_apart_with_the_names_of_cells_as_index():
 def test_genes_are_chosen_by_variance_too():
     table = read(h5ad(COUNTS), genes="4", by="variance")
     assert table.columns.tolist() == [GENES[at] for at in sorted(COUNTS.var(0).argsort()[-4:])]
-    assert table.attrs[NOTES][-1] == "4 of 30 genes were chosen by their variance. Choose others on Data or by --genes."
+    assert table.attrs[NOTES][-1] == "4 of 30 genes were chosen by their variance. Choose others (--genes)."
     constant = COUNTS.copy()
     constant[:, 3:] = 2
     assert read(h5ad(constant), genes="4", by="variance").columns.tolist() == ["g0", "g1", "g2"]

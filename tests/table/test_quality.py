@@ -7,10 +7,11 @@ import pytest
 from disco.errors import FitStopped
 from disco.table.depth import depth
 from disco.table.dispersion import few_rows
-from disco.table.edits import LeaveOut
+from disco.table.edits import LeaveOut, applied
 from disco.table.finding import Finding
 from disco.table.quality import DOUBTS, Quality, doubts, quality
 from disco.table.relations import near_copies
+from disco.table.row_findings import exposure_of_all
 from disco.table.unusual_rows import outlying
 
 
@@ -220,9 +221,24 @@ def test_doubts_are_the_findings_that_weaken_results_and_name_rows():
     table = poisson(200, 8).assign(few=[0, 1, 2, 1] * 50, wide=np.random.default_rng(1).integers(0, 9999, 200))
     table.iloc[17, :8] = 25
     table = table.assign(sum=table["x0"] + table["x1"]).set_axis([f"Bay {row}" for row in range(200)])
-    told, every = doubts(table, ((1, 2),)), quality(table, ((1, 2),)).findings
+    told, every = doubts(table, ((1, 2),), ("sum",)), quality(table, ((1, 2),)).findings
     assert [one.kind for one in told] == ["rows", "few levels"] and {"relation", "over"} <= {one.kind for one in every}
     assert told == tuple(one for one in every if one.kind in DOUBTS)
     assert told[0].rows == (20,) and told[0].message.startswith("Row 20 (Bay 17) lies far")
     table.iloc[17], table.iloc[30, 3] = table.iloc[16], 900
-    assert doubts(table)[0].message.endswith(' Only these counts are unusual: "x3" in row 31 (Bay 30).')
+    assert doubts(table, (), ("sum",))[0].message.endswith(' Only these counts are unusual: "x3" in row 31 (Bay 30).')
+
+
+def test_a_part_of_a_total_is_named_and_the_total_is_replaced_by_the_rest(rng):
+    table = poisson(300, 4).assign(every=lambda table: 9 * table["x0"] + rng.poisson(90, 300))
+    table = table.assign(some=rng.binomial(table["every"], 0.3), rate=rng.poisson(table["every"] * 0.3))
+    (told,) = (finding for finding in quality(table).findings if finding.kind == "part")
+    assert told.columns == ("some", "every") and "part" not in found(quality(applied(table, told.edits)))
+
+
+def test_a_depth_is_that_of_all_columns_also_of_those_that_are_not_nodes(rng):
+    depths, shares = rng.lognormal(7, 0.7, 200), rng.dirichlet([1] * 60)
+    every = pd.DataFrame(rng.poisson(depths[:, None] * shares)).add_prefix("x")
+    change = exposure_of_all(every.iloc[:, :20], every)
+    assert change.columns == {"total of 60 columns": tuple(every.sum(axis=1))}
+    assert exposure_of_all(poisson(columns=8), every) is None

@@ -139,7 +139,7 @@ def _most_variable(spread: np.ndarray, number: int, words: str, noun: str) -> tu
         return indices, f"All {len(spread):,} {noun}s were read."
     note = f"{len(indices):,} of {len(spread):,} {noun}s were chosen by {words}."
     are_all = len(indices) < min(number, len(spread))
-    return indices, f"{note} {f'The other {noun}s are constant' if are_all else 'Choose others on Data or by --genes'}."
+    return indices, f"{note} {f'The other {noun}s are constant' if are_all else 'Choose others (--genes)'}."
 
 
 def variances(matrix: Matrix) -> np.ndarray:

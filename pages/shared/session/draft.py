@@ -213,7 +213,10 @@ def edit_with_roles(
     def changed(draft: Draft) -> dict[str, Any]:
         table, roles = applied(draft.table, (change,)), draft.roles.with_roles(new_roles)
         counts = with_names(table, [name for name, role in new_roles.items() if role == "count"])
-        fields = {"columns": tuple(sorted({*draft.columns, *counts})), "key": drafts.new_token()}
+        columns = {*draft.columns, *counts} - {
+            *with_names(table, new_roles.keys() - names_of(table.iloc[:, [*counts]]))
+        }
+        fields = {"columns": tuple(sorted(columns)), "key": drafts.new_token()}
         return {"table": table, "roles": roles, **fields, **_step(draft, words, change)}
 
     _change(changed)

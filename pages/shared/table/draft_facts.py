@@ -10,24 +10,29 @@ import pandas as pd
 from disco.errors import InputError
 from disco.hidden.all_artefacts import STOPPED, WEIGHTS, Artefacts, begun, finished
 from disco.paper import ranks
+from disco.paper.support import ENOUGH, level_support, merged_counts
 from disco.paper.support import coded as coded_rows
-from disco.paper.support import level_support, merged_counts
 from disco.progress import Callback, Reporter
 from disco.table import counts, dispersion, roles, rows, values
 from disco.table.artefacts import COMMON, READINGS, going_with
 from disco.table.cells import columns_of, names_of
+from disco.table.edits import AddColumns
 from disco.table.finding import Finding
-from disco.table.guesses import Guess
+from disco.table.guesses import Guess, are_rising_dates
 from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import GUESSES, Looked, tidied
 from disco.table.prepared import is_continuous, prepare
-from disco.words import how_many, plural
+from disco.table.read import MATRIX
+from disco.table.row_findings import exposure_of_all as exposure_of_all_columns
+from disco.words import how_many, listed, plural
 from pages.shared.compute.background import Computation, Slow
 from pages.shared.compute.cache import cached
 from pages.shared.table.drafts import LAYOUT, TURN, Draft
 
+_MOST_READ = 5_000_000  # cells of a file, to add up all its columns
+_MOST_NAMED = 5  # columns
 _MOST_ROWS = 5_000  # evenly spread, in which columns are compared
 
 # The key of each fact; the draft's key stands for its table.
@@ -201,6 +206,15 @@ def maybe_effects(draft: Draft) -> set[int]:
 
 
 @cached(_table_key)
+def rising_dates(draft: Draft) -> str:
+    """What dates the rows in their order: their names, or the first column; empty if neither does."""
+    names = draft.table.index.to_series(name="Row names")
+    columns = [names] if not isinstance(draft.table.index, pd.RangeIndex) else []
+    columns += [draft.table.iloc[:, 0]] if draft.table.shape[1] and 0 not in draft.columns else []
+    return next((str(column.name) for column in columns if are_rising_dates(column)), "")
+
+
+@cached(_table_key)
 def two_texts(draft: Draft) -> dict[str, tuple[str, str]]:
     """The columns that hold two texts, with these, the one that is 0 first: name → texts."""
     pairs = {name: values.two_texts(column) for name, column in columns_of(draft.table)}
@@ -283,6 +297,37 @@ def support(draft: Draft) -> pd.DataFrame:
         codes = pd.DataFrame(np.concatenate([split.held_out for split in splits]), columns=names)[counts_of.columns]
         fold = np.repeat([0, 1], len(counts_of))
     return level_support(counts_of, codes, fold, draft.settings.min_level_rows).assign(merged=merged)
+
+
+def few_per_level(draft: Draft) -> Finding | None:
+    """The finding of columns, except indices, with too few rows per level for the order of a fit; None without any."""
+    levels, indices = support(draft), {str(draft.table.columns[at]) for at in index_like(draft)}
+    weak = levels[(levels["kept"] < ENOUGH) & ~levels["column"].isin(indices)].sort_values("kept")
+    if weak.empty:
+        return None
+    message = (
+        f"In {len(weak)} of {how_many(len(levels), 'column')}, more than a fifth of the rows are at levels with too "
+        f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}."
+    )
+    pooling = (
+        "Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels, on Preprocess, pool them."
+    )
+    return Finding("many levels", message, pooling, columns=tuple(weak["column"]))
+
+
+@cached(_columns_key, "Adding up all columns …")
+def exposure_of_all(draft: Draft) -> AddColumns | None:
+    """An exposure of all columns that hold counts, also those of the file that were not read; None without more."""
+    every, facts = draft.table.iloc[:, sorted(usable(draft) | {*draft.columns})], draft.table.attrs.get(MATRIX)
+    with suppress(InputError):
+        if draft.file and facts and draft.columns and facts["cells"] * facts["there"] <= _MOST_READ:
+            layer = {"layer": facts["layer"]} if len(facts["layers"]) > 1 else {}
+            read = draft.file.read(genes=str(facts["there"]), **layer)
+            every = read.iloc[rows.row_numbers(len(draft.table), draft.rows_left_out) - 1]
+        counts_of = chosen_counts(draft)
+        if counts_of is not None and every.shape[1] > counts_of.shape[1]:
+            return exposure_of_all_columns(counts_of, every)
+    return None
 
 
 _ARTEFACT_STAGES = {"columns": "sums, depth, near copies", COMMON: "common causes", READINGS: "readings of rates"}

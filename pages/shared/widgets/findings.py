@@ -1,5 +1,6 @@
 """What is wrong with a table: what creates edges, with its cure or a reason to dismiss it; doubts; and problems."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
@@ -14,6 +15,12 @@ _MEANING = (
     "with the run and stands in every export."
 )
 _MOST_DOUBTS = 2
+_OPTIONS = r" \([^()]*--[^()]*\)"  # of the command line
+
+
+def words(text: str) -> str:
+    """A sentence of the engine as a page writes it: without options of the command line, as Markdown shows it."""
+    return plain(re.sub(_OPTIONS, "", text))
 
 
 def lines(
@@ -28,7 +35,7 @@ def lines(
     """
     for finding in findings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_{finding.kind}"):
-            what, to_do = f"{WARNS} **{plain(finding.message)}**", plain(finding.remedy)
+            what, to_do = f"{WARNS} **{words(finding.message)}**", words(finding.remedy)
             if cure is None:
                 st.markdown(what, width="stretch", help=to_do)
             else:
@@ -57,8 +64,8 @@ def dismissed(
     for finding in findings:
         if finding.kind in reasons:
             with st.container(horizontal=True, vertical_alignment="center"):
-                words = f"{plain(finding.message)} Dismissed: {code(reasons[finding.kind])}"
-                st.caption(f":material/warning: {words}", width="content")
+                reason = f"Dismissed: {code(reasons[finding.kind])}"
+                st.caption(f":material/warning: {plain(finding.message)} {reason}", width="content")
                 st.button(
                     "Undo", key=f"{key}_undo_{finding.kind}", type="tertiary", on_click=dismiss, args=(finding.kind, "")
                 )
@@ -67,10 +74,10 @@ def dismissed(
 def doubts(findings: Sequence[Finding], where: str) -> None:
     """One line on what weakens any result, with a pointer ("below", say) to *Quality of the counts*."""
     if findings:
-        words, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
-        words += [f"And {remaining:,} more."] if remaining > 0 else []
+        lines, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
+        lines += [f"And {remaining:,} more."] if remaining > 0 else []
         count = how_many(len(findings), "caveat")
-        st.caption(f"{WARNS} **{count}:** {' '.join(words)} See *Quality of the counts* {where}.")
+        st.caption(f"{WARNS} **{count}:** {' '.join(lines)} See *Quality of the counts* {where}.")
 
 
 _IN_SIGHT, _MOST = 5, 200
@@ -81,8 +88,8 @@ def problem_list(problems: Sequence[Finding], hint: str = "") -> None:
 
     The hint says what to do on this page about columns that cannot be used.
     """
-    blocking = in_lines((finding for finding in problems if finding.blocking), code, plain)
-    notes = in_lines((finding for finding in problems if not finding.blocking), code, plain)
+    blocking = in_lines((finding for finding in problems if finding.blocking), code, words)
+    notes = in_lines((finding for finding in problems if not finding.blocking), code, words)
     if blocking:
         is_of_column = any(problem.blocking and problem.columns for problem in problems)
         way_out = f"\n\n{hint}" if is_of_column and hint else ""
