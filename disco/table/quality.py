@@ -114,15 +114,15 @@ def _of_counts(
 def _of_parts(counts: pd.DataFrame) -> Iterator[Finding]:
     """A column that looks like a part of another, with the cure that replaces the total by the rest."""
     if pairs := parts(counts.to_numpy()):
-        part, total = (str(counts.columns[at]) for at in pairs[0])
-        rest = tuple((counts[total] - counts[part]).tolist())
+        portion, total = (str(counts.columns[at]) for at in pairs[0])
+        rest = tuple((counts[total] - counts[portion]).tolist())
         more = f" {how_many(len(pairs) - 1, 'more pair')} of columns are like them." if len(pairs) > 1 else ""
         yield Finding(
             "part",
-            f'"{part}" looks like a part of "{total}": it never exceeds it, and follows it as closely as a part.{more}',
+            f'"{portion}" looks like a part of "{total}": it is never larger, and as close to it as a part is.{more}',
             "An edge between a part and its total is arithmetic: replace the total by the rest, or leave one out.",
-            columns=(part, total),
-            edits=(AddColumns({f"{total} without {part}": rest}), Columns(without=(total,))),
+            columns=(portion, total),
+            edits=(AddColumns({f"{total} without {portion}": rest}), Columns(without=(total,))),
             flag=option("--without", [total]),
         )
 

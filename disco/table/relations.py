@@ -187,7 +187,7 @@ def parts(values: np.ndarray) -> list[tuple[int, int]]:
         squares = ((inside - expected) ** 2 / expected).sum(axis=0)
         chance, of_part = chdtr(len(sizes) - 1, [squares, squares / np.maximum(1 - share, _NOTHING)])
         is_part = (chance * columns**2 < _LEVEL) & (of_part >= _LEVEL)  # a near copy varies less than a part
-        pairs += [(int(part), total) for part in smaller[smaller != total][is_part]]
+        pairs += [(int(at), total) for at in smaller[smaller != total][is_part]]
     return pairs
 
 

@@ -64,7 +64,7 @@ def why_not(draft: Draft) -> str:
     blocking = [problem for problem in draft_facts.problems(draft) if problem.blocking]
     if reshaping.stops(draft):
         return "First answer the question above."
-    if draft_facts.chosen_numbers(draft) is not None:
+    if draft_facts.chosen_numbers(draft) is not None and not _questioned(draft):
         return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
     open_questions = {name for problem in blocking for name in problem.columns} & _questioned(draft)
     rest = [problem for problem in blocking if not {*problem.columns} & open_questions]

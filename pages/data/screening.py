@@ -7,11 +7,11 @@ import streamlit as st
 
 from disco.table import dispersion
 from disco.table.dispersion import Screen
-from disco.words import how_many, listed, number, plural
+from disco.words import how_many, listed, number
 from pages.data import faults
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
-from pages.shared.widgets.names import bullets, code
+from pages.shared.widgets.names import code
 
 _NAMED = 12
 
@@ -33,26 +33,9 @@ _BOUNDS = (
 
 
 def panel(draft: Draft) -> None:
-    """What stands out, in numbers, and the filter if columns hardly vary; not with fewer than three chosen."""
-    if len(draft.columns) < 3:
-        return
-    rare, same = _counts(draft)
-    rows, chosen = len(draft.table), len(draft.columns)
-    sentences = []
-    if rare:
-        threshold = f"{dispersion.RARE:.0%} of the rows, fewer than {int(np.ceil(dispersion.RARE * rows)):,}"
-        sentences.append(
-            f"{rare:,} of {chosen:,} columns {plural(rare, 'is', 'are')} above 0 in fewer than {threshold}."
-        )
-    if same:
-        has = plural(same, "has", "have")
-        sentences.append(
-            f"{how_many(same, 'column')} {has} the same value in more than {dispersion.SAME:.0%} of the rows."
-        )
-    if sentences:
-        st.warning(f"**The graph may be unreliable.**\n\n{bullets(sentences)}", icon=":material/filter_alt:")
-    if rare or same:
-        _box(draft, rare, same)
+    """The filter, open, if any of three or more columns hardly varies; a caveat above says so."""
+    if len(draft.columns) >= 3 and any(numbers := _counts(draft)):
+        _box(draft, *numbers)
 
 
 def offer(draft: Draft) -> None:

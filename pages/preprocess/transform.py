@@ -7,9 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.figures.theme import plotly_config
-from disco.paper.support import ENOUGH
 from disco.subjects.table.figures import counts as figures
-from disco.words import plural
 from pages.shared import session
 from pages.shared.table import draft_facts, preview
 from pages.shared.table.drafts import Draft
@@ -110,18 +108,9 @@ def _lost(support: pd.DataFrame) -> None:
 
 def verdict(draft: Draft) -> None:
     """Whether enough rows share a level for the ordering score, and what to do otherwise."""
-    support, weak = draft_facts.support(draft), draft_facts.few_per_level(draft)
-    index_like = [str(draft.table.columns[position]) for position in draft_facts.index_like(draft)]
-    few = support["column"][support["kept"] < ENOUGH]
-    if named := [code(name) for name in few if name in index_like]:
-        st.warning(
-            f"{', '.join(named[:5])}{' and others' if len(named) > 5 else ''} {plural(len(named), 'looks', 'look')} "
-            "like an index, not a count. No transform helps: on Data, leave out what measures nothing."
-        )
-    if weak is None and named:
-        return
+    weak = draft_facts.few_per_level(draft)
     if weak is None:
-        smallest = support["kept"].min()
+        smallest = draft_facts.support(draft)["kept"].min()
         share = "all" if smallest == 1 else f"at least {math.floor(100 * smallest)}% of"
         st.success(f"Enough rows per level: in every column, the search for the order can use {share} the rows.")
         return

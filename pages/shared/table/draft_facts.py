@@ -300,18 +300,16 @@ def support(draft: Draft) -> pd.DataFrame:
 
 
 def few_per_level(draft: Draft) -> Finding | None:
-    """The finding of columns, except indices, with too few rows per level for the order of a fit; None without any."""
-    levels, indices = support(draft), {str(draft.table.columns[at]) for at in index_like(draft)}
-    weak = levels[(levels["kept"] < ENOUGH) & ~levels["column"].isin(indices)].sort_values("kept")
+    """The finding of columns with too few rows per level for the order of a fit; None without any."""
+    levels = support(draft)
+    weak = levels[levels["kept"] < ENOUGH].sort_values("kept")
     if weak.empty:
         return None
     message = (
         f"In {len(weak)} of {how_many(len(levels), 'column')}, more than a fifth of the rows are at levels with too "
         f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}."
     )
-    pooling = (
-        "Use fewer levels." if draft.settings.transform == "quantile" else "Quantile levels, on Preprocess, pool them."
-    )
+    pooling = {"quantile": "Use fewer levels."}.get(draft.settings.transform, "Quantile levels pool them.")
     return Finding("many levels", message, pooling, columns=tuple(weak["column"]))
 
 
