@@ -68,7 +68,7 @@ def _onward(draft: Draft) -> None:
     find_graph.times(draft)
     if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
         of_levels = draft_facts.few_per_level(draft) if draft.table.size <= _AT_ONCE else None
-        findings.doubts([*artefacts.doubts, *([of_levels] if of_levels else [])], "below")
+        findings.doubts([*([of_levels] if of_levels else []), *artefacts.doubts], "below")
     if draft.knowledge is not None:
         st.caption(f"Search and fit follow the knowledge given on Train: {draft.knowledge}.")
 

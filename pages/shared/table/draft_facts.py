@@ -305,12 +305,12 @@ def few_per_level(draft: Draft) -> Finding | None:
     weak = levels[levels["kept"] < ENOUGH].sort_values("kept")
     if weak.empty:
         return None
+    pooling = "Use fewer levels" if draft.settings.transform == "quantile" else "Quantile levels pool them"
     message = (
         f"In {len(weak)} of {how_many(len(levels), 'column')}, more than a fifth of the rows are at levels with too "
-        f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}."
+        f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}. {pooling} (Preprocess)."
     )
-    pooling = {"quantile": "Use fewer levels."}.get(draft.settings.transform, "Quantile levels pool them.")
-    return Finding("many levels", message, pooling, columns=tuple(weak["column"]))
+    return Finding("many levels", message, columns=tuple(weak["column"]))
 
 
 @cached(_columns_key, "Adding up all columns …")
