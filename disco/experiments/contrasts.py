@@ -36,7 +36,10 @@ from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 
 RATE = 0.05  # false discovery rate of what counts as changed
-CHANGED, SEEMS, SAME, UNSURE = KINDS = ("changed", "seems changed", "the same, within the margin", "too unsure to tell")
+SUPPORT = float(np.log(20))  # nats for or against the prediction from the controls
+CHANGED, SEEMS, SAME, REFUTED, UNSURE = KINDS = (
+    *("changed", "seems changed", "the same, within the margin", "not as predicted", "too unsure to tell"),
+)
 COLUMNS = (
     *("of", "arm", "node", "targets", "rows", "units", "control", "treated", "ratio", "low", "high"),
     *("p_value", "q_value", "expected", "acts_nats", "changed", "unchanged", "excluded", "moved", "kind"),
@@ -126,10 +129,15 @@ def contrasts(prepared: Prepared, margin: float = MARGIN, seed: int = 0) -> pd.D
 
 
 def kinds(frame: pd.DataFrame) -> pd.Series:
-    """The kind of every contrast, one of `KINDS`: it seems changed if only its interval excludes 1."""
+    """The kind of every contrast, one of `KINDS`: it seems changed if only its interval excludes 1.
+
+    It is not as predicted if its target moved, nothing else is clear, and no change at all is 20 times likelier than
+    the expected ratio, which then is outside of the interval.
+    """
     excludes = (frame["low"] > 1) | (frame["high"] < 1)
-    conditions = [frame["changed"], frame["unchanged"], excludes]
-    return pd.Series(np.select(conditions, [CHANGED, SAME, SEEMS], UNSURE), frame.index)
+    refuted = frame["moved"] & (frame["acts_nats"] <= -SUPPORT)
+    conditions = [frame["changed"], frame["unchanged"], excludes, refuted]
+    return pd.Series(np.select(conditions, [CHANGED, SAME, SEEMS, REFUTED], UNSURE), frame.index)
 
 
 def named(frame: pd.DataFrame) -> pd.Series:

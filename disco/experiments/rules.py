@@ -20,15 +20,16 @@ import numpy as np
 import pandas as pd
 
 from disco.columns import EXPERIMENT, FIXED, FREE, KNOWLEDGE, NO_SOURCE
-from disco.experiments.contrasts import CHANGED, SAME, SEEMS, contrasts
+from disco.experiments.contrasts import CHANGED, REFUTED, SAME, SEEMS, SUPPORT, contrasts
 from disco.knowledge.resolved import Resolved
 from disco.table.interventions import MARGIN
 from disco.table.prepared import Prepared
 from disco.words import how_many, number, ratio
 
-SUPPORTED, CONTRADICTED, CANNOT_SAY, OPEN = VERDICTS = ("supported", "contradicted", "cannot say", "direction open")
+SUPPORTED, CONTRADICTED, _, CANNOT_SAY, OPEN = VERDICTS = (
+    *("supported", "contradicted", REFUTED, "cannot say", "direction open"),
+)
 SURE = 0.002  # false discovery rate below which a contrast needs no further support
-SUPPORT = float(np.log(20))  # nats for or against the prediction from the controls
 _NAMED = 5
 _NOT_COMPARED = (
     'No row of the arm "{arm}" has a control with like values of all covariates, so it was not compared: use fewer '
@@ -48,6 +49,8 @@ _SHORT = {  # of a rule: contrasts by kind
         f"of at most {100 * SURE:g}%, or a change {math.exp(SUPPORT):.0f} times likelier if one acts on the other."
     ),
     SEEMS: 'Setting "{parent}" seems to have changed "{child}" ({ratio} times). More rows per arm would help.',
+    REFUTED: 'If "{parent}" acts on "{child}", the controls predict {expected} times. Setting "{parent}" gave {ratio} '
+    "times, so an effect of that size is refuted.",
     SAME: 'Setting "{parent}" left "{child}" as it was. A rule for arrows needs more: controls that predict a change.',
 }
 
@@ -175,18 +178,21 @@ class _Seen(NamedTuple):
     kind: str
     changed: bool
     alone: bool
-    ratio: float
+    ratio: str
+    expected: str
 
 
 def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict and why.
 
     Setting the cause must change the effect, and setting the effect must leave the cause alone. An edge is contradicted
-    if either is violated; supported if its parent was set and its child changed. An edge whose `decided` is false is
-    open, whatever the experiment shows.
+    if either is violated; supported if its parent was set and its child changed; not as predicted if its child did not
+    change as the controls predict. An edge whose `decided` is false is open, whatever the experiment shows.
     """
     seen = {
-        (row.targets[0], row.node): _Seen(row.kind, is_change(row), is_left_alone(row), row.ratio)
+        (row.targets[0], row.node): _Seen(
+            row.kind, is_change(row), is_left_alone(row), ratio(row.ratio), ratio(row.expected)
+        )
         for row in contrast_rows[contrast_rows["targets"].map(len) == 1].itertuples()
     }
     rows = []
@@ -202,16 +208,20 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
 
 def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -> tuple[str, str]:
     if back is not None and back.changed and not (along is not None and along.changed):
-        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({ratio(back.ratio)} times), its supposed cause.'
+        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({back.ratio} times), its supposed cause.'
     if along is not None and along.alone:
-        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({ratio(along.ratio)} times).'
+        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({along.ratio} times).'
     if along is not None and along.changed:
         too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
-        return SUPPORTED, f'Setting "{parent}" changes "{child}", {ratio(along.ratio)} times the controls.{too}'
+        return SUPPORTED, f'Setting "{parent}" changes "{child}", {along.ratio} times the controls.{too}'
     if along is not None and along.kind in _SHORT:
-        return CANNOT_SAY, _SHORT[along.kind].format(parent=parent, child=child, ratio=ratio(along.ratio))
+        return REFUTED if along.kind == REFUTED else CANNOT_SAY, _short(parent, child, along)
     if back is not None and back.alone:
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as predicted; a hidden cause of both would too.'
     if back is not None and back.kind in _SHORT:
-        return CANNOT_SAY, _SHORT[back.kind].format(parent=child, child=parent, ratio=ratio(back.ratio))
+        return CANNOT_SAY, _short(child, parent, back)
     return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."
+
+
+def _short(target: str, node: str, seen: _Seen) -> str:
+    return _SHORT[seen.kind].format(parent=target, child=node, ratio=seen.ratio, expected=seen.expected)

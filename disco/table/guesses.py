@@ -229,7 +229,7 @@ def _of_levels(column: pd.Series, what: str, rows: int | None = None) -> Guess:
     if levels > MANY:
         return Guess("group", "", f"has {levels:,} {what} that repeat")
     if (blank := rows - len(column.dropna())) > _MOST_BLANK * rows:
-        return Guess("ignore", "", f"is not known in {how_many(blank, 'row')}")
+        return Guess("ignore", "", f"is blank in {how_many(blank, 'row')}")
     return Guess("covariate", CATEGORICAL, f"has {levels:,} {what}")
 
 
@@ -262,7 +262,7 @@ def _of_numbers(values: np.ndarray, name: str) -> Guess | None:
     if "total" in words_of(name):
         return Guess("ignore", "", "has the name of a total")
     if missing.mean() > _MOST_BLANK:
-        return Guess("ignore", "", f"is not known in {how_many(int(missing.sum()), 'row')}")
+        return Guess("ignore", "", f"is blank in {how_many(int(missing.sum()), 'row')}")
     return Guess(
         "covariate", CONTINUOUS, "has decimals" if (filled != np.floor(filled)).any() else "has negative numbers"
     )

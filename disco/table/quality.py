@@ -222,7 +222,7 @@ def _of_laws(columns: pd.DataFrame) -> Iterator[Finding]:
             "over",
             f"{_subject(lines, 'varies', 'vary')} more than Poisson counts{_extreme(lines, worst)} its variance is "
             f"{worst['dispersion']:.3g} times its mean (tests at {LEVEL:.0%} for all columns together).",
-            "Nothing to do: causes have this effect, and neither a fit nor a refinement assumes Poisson counts.",
+            "Nothing to do: causes have this effect, and neither the networks nor the search assume Poisson counts.",
         )
     if len(lines := columns[columns["varies"] == "less"]):
         worst = lines.loc[lines["dispersion"].idxmin()]

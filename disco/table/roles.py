@@ -99,7 +99,7 @@ class Roles:
             f"exposure {exposure[0]}" if exposure else "",
             f"groups by {group[0]}{effects}" if group else "",
             f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
-            f"interventions by {interventions[0]}" if interventions else "",
+            f"interventions in column {interventions[0]}" if interventions else "",
         ]
         return "; ".join(filter(None, words)) or "no adjustment"
 

@@ -53,8 +53,8 @@ def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray 
         cure = "Keep each distinct row once" if is_cured else "Equal rows are common here too: go back to the source"
         yield Finding(
             "repeated",
-            f"{equal.copied:,} of {equal.rows:,} rows have an exact copy but no row that differs in just one column; "
-            f"for {equal.near:,} it is the other way round.",
+            f"{equal.copied:,} of {equal.rows:,} rows have an exact copy but no row that differs in just one column. "
+            f"{equal.near:,} have only the latter.",
             f"Copies are counted but add no evidence. {cure}, or declare what copies share as a group.",
             edits=(LeaveOut(stretches(np.flatnonzero(counts.duplicated()) + 1)),) if is_cured else (),
             flag=UNIQUE if is_cured else "",

@@ -33,7 +33,7 @@ from pages.shared.work import fit_start
 Options = dict[str, dict[str, Any]]
 
 _USUAL = ("refined", "disco", "boss", "ods-poisson")
-_BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
+_BASELINES = ("sort-mean", "sort-excess")  # for a known truth, or roles, which few others can use
 _ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
     "ours": "DISCO, its variants and the likelihood search, run like the others.",
@@ -71,7 +71,7 @@ def _choose(run: Run, comparison: Compared) -> None:
     ):
         begin(run, {name: changed[name] for name in chosen}, limit)
     load = crowding("cpu", threads=1)
-    seconds = sum(min(comparing.seconds(name, *run.shape) * load, limit) for name in chosen)
+    seconds = sum(min(comparing.seconds(run, name) * load, limit) for name in chosen)
     if chosen:
         start.markdown(f":material/timer: about **{about(seconds / 2, seconds * 2)}**", width="content")
     if row.button(
@@ -102,7 +102,7 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
             columns = st.container(key=f"beside_compare_{group.replace(' ', '_')}").columns(2, gap="medium")
             for index, (name, method) in enumerate(methods.items()):
                 with columns[index % 2], st.container(gap=None):
-                    if _is_picked(comparison, name, comparing.seconds(name, *run.shape)):
+                    if _is_picked(comparison, name, comparing.seconds(run, name)):
                         chosen.append(name)
                     note = " Already done." if name in comparison.done else ""
                     st.caption(f"{plain(method.about)}{_missing(method, run_has)}{note}")
@@ -111,10 +111,11 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
 
 def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
-    usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
+    unable = comparison.unadjusted(METHODS)
+    usual = (*_USUAL, *_BASELINES) if unable or stamps.truth(comparison.run) else _USUAL
     is_new = name not in comparison.done and not comparison.repeats(name)
     is_long = name == "disco" and (all_results.FITTED in comparison.done or seconds > fit_start.LONG_SECONDS)
-    is_usual = method.installed and name in usual and is_new and not is_long
+    is_usual = method.installed and name in usual and name not in unable and is_new and not is_long
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",
         disabled=not method.installed,

@@ -4,12 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from disco.errors import InputError
-from disco.methods import METHODS
 from disco.runs import Run
 from disco.subjects import COMPARE, stamps
 from disco.subjects.comparison import ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodsRequest
-from disco.words import duration
+from disco.words import duration, how_many
 from pages.compare.comparison import label
 from pages.shared.widgets import errors, tables
 from pages.shared.widgets.names import shown
@@ -25,8 +24,7 @@ def remember(run: Run) -> None:
 
 
 def _step(status: ComparisonStatus) -> str:
-    name = METHODS[status.method].label if status.method in METHODS else "Starting"
-    return f"{name}: method {min(status.done + 1, status.total)} of {status.total}"
+    return how_many(status.total, "method")  # the table below says which one runs
 
 
 def _below(run: Run, status: ComparisonStatus) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from disco import verdicts
 from disco.columns import ENDS, METHODS
 from disco.errors import InputError
+from disco.metrics.consensus import highest_by_chance
 from disco.subjects import stamps
 from disco.subjects.comparison import compared, figures
 from disco.subjects.graph.provenance import about
@@ -41,10 +42,12 @@ def agreement(comparison: Compared) -> None:
     for slot, (what, values) in zip(slots, matrices.items(), strict=True):
         with slot:
             if len(values) > 2:
-                figure.show(figures.agreement(values, what), f"compare_{what.lower()}")
+                chance = highest_by_chance(len(comparison.results.nodes)) if what == "Orders" else 0.0
+                figure.show(figures.agreement(values, what, chance), f"compare_{what.lower()}")
             else:  # a matrix would have this one number
                 st.metric(f"{what[:-1]} agreement", ratio(values.iloc[0, 1]), help=" and ".join(values.columns))
-                paired.chance(what, values.iloc[0, 1])
+                if what == "Orders":
+                    paired.chance(values.iloc[0, 1], len(comparison.results.nodes))
 
 
 def _own_orders(comparison: Compared) -> None:
@@ -249,8 +252,7 @@ def _methods_config() -> dict[str, object]:
         "edges": column.NumberColumn("Edges"),
         "undirected": column.NumberColumn(
             "Undirected",
-            help="Edges whose direction the method leaves open. The metrics take them along the method's order, or in "
-            "both directions if it has none.",
+            help=f"Edges whose direction the method leaves open. {truth.OPEN_COUNTS}",
         ),
     }
     for name, (words, format, term) in _METRICS.items():

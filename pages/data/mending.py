@@ -65,7 +65,7 @@ def why_not(draft: Draft) -> str:
     if reshaping.stops(draft):
         return "First answer the question above."
     if draft_facts.chosen_numbers(draft) is not None and not _questioned(draft):
-        return 'These columns hold numbers that are not counts. In Python, `find("disco-cont", table)` takes them.'
+        return 'The app finds graphs of counts only. For other numbers, call `find("disco-cont", table)` in Python.'
     open_questions = {name for problem in blocking for name in problem.columns} & _questioned(draft)
     rest = [problem for problem in blocking if not {*problem.columns} & open_questions]
     what = list(dict.fromkeys(problem.fault for problem in rest if problem.rows and problem.fault))

@@ -9,7 +9,7 @@ import streamlit as st
 from disco import experiments, runs
 from disco.columns import REFINED_CONTEXTS
 from disco.errors import InputError
-from disco.experiments.contrasts import CHANGED, KINDS, SEEMS
+from disco.experiments.contrasts import CHANGED, KINDS, REFUTED, SEEMS
 from disco.experiments.rules import OPEN, VERDICTS
 from disco.paper.settings import Settings
 from disco.refine import QUICK, Choice
@@ -67,11 +67,12 @@ def full_names(run: Run) -> dict[str, str]:
 def verdict(contrasts: pd.DataFrame, margin: float) -> None:
     """How many contrasts changed, seem to, or stayed the same, and the surest change in words."""
     arms, kinds = contrasts.drop_duplicates(["of", "arm"]), contrasts["kind"].value_counts()
-    changed, seem, same, unsure = (int(kinds.get(kind, 0)) for kind in KINDS)
+    changed, seem, same, refuted, unsure = (int(kinds.get(kind, 0)) for kind in KINDS)
     seeming = f" {seem:,} {plural(seem, 'seems', 'seem')} to have changed," if seem else ""
+    refuting = f" {refuted:,} {plural(refuted, 'is', 'are')} {REFUTED}," if refuted else ""
     st.markdown(
         f"**{how_many(len(arms), 'arm')}: {changed:,} of {how_many(len(contrasts), 'comparison')} "
-        f"show a change**,{seeming} "
+        f"show a change**,{seeming}{refuting} "
         f"{same:,} stayed within {margin:.0%}, {unsure:,} are too uncertain to tell. {_surest(contrasts)}"
     )
 
@@ -109,6 +110,7 @@ def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
 _MARKS = {
     CHANGED: "*Changed*: false discovery rate at most 5%.",
     SEEMS: "*Seems changed*: the interval excludes 1, but with so many comparisons or so few units that is not sure.",
+    REFUTED: "*Not as predicted*: no change is 20 times likelier than the effect that the controls predict.",
 }
 
 

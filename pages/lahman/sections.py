@@ -87,8 +87,9 @@ def other_boundary(finished: dict[str, Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
     missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in variants_of(run)]
     key = tuple(str(run.path) for run in finished.values())
-    names = " and ".join(b for b in BOUNDARIES if any(variant == f"ccs-{b}" for _, variant in missing))
-    fit.offer_variants("lahman_other", missing, f"Add the order by the {names} boundary", key, icon=":material/rule:")
+    words = lahman.BOUNDARY_WORDS
+    names = " and ".join(words[b] for b in BOUNDARIES if any(variant == f"ccs-{b}" for _, variant in missing))
+    fit.offer_variants("lahman_other", missing, f"Add the order by {names}", key, icon=":material/rule:")
 
 
 def refinements(finished: dict[str, Run]) -> dict[str, Refined]:
@@ -106,7 +107,7 @@ def results(
     """The graphs of each boundary and of the refinement, by run; a run that cannot be read has none."""
     by_label: dict[str, dict[str, GraphResult]] = {}
     for boundary in BOUNDARIES:
-        label = f"{lahman.representation(levels)}, {boundary}, {years[0]}–{years[1]}"
+        label = f"{lahman.representation(levels)}, {lahman.BOUNDARY_WORDS[boundary]}, {years[0]}–{years[1]}"
         for seed, run in finished.items():
             with contextlib.suppress(InputError):
                 by_label.setdefault(label, {})[seed] = StoredFit(run, f"ccs-{boundary}").graph_result
@@ -161,11 +162,11 @@ def agreement_figure(results: Results, counts: pd.DataFrame) -> None:
         return
     controls = agreement.controls(counts)
     figure.show(figures.agreement(scores, PUBLISHED, controls), "lahman_agreement")
-    lines = [f"**{name.capitalize()}:** {define(f'{name} boundary')}" for name in BOUNDARIES]
+    lines = [f"**{lahman.BOUNDARY_WORDS[b].capitalize()}:** {define(f'{b} boundary')}" for b in BOUNDARIES]
     st.caption(
         "The paper's means are of its own seasons, named beside them. Controls sort the columns of your seasons and "
-        "fit nothing: compare every method with them. **q4, q6, q8:** "
-        f"4, 6 or 8 levels per column. **Raw:** every count is a level. {' '.join(lines)}"
+        "fit nothing: compare every method with them. **Raw "
+        f"counts:** every count is a level. {' '.join(lines)}"
     )
     st.info(_CAUTION, icon=":material/gavel:")
     _table(results, agreement.with_means(scores))

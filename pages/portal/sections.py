@@ -104,11 +104,12 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
         counted, changed = verdict_rows["verdict"].value_counts(), contrasts.loc[contrasts["changed"], "node"]
         verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
+        open_ = int(counted.get(OPEN, 0))
         supported += int(counted.get(VERDICTS[0], 0))
         missed = f"{int((~changed.isin(responses.index)).sum())} of the {len(changed)} species that changed"
         st.markdown(
             f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The "
-            f"experiment {verdict}. The graph has no edge to {missed}."
+            f"experiment {verdict}. The graph has no direction for {open_} of them, and no edge to {missed}."
         )
     if not supported and contrasts["changed"].any():
         conclusion.markdown(
@@ -120,7 +121,8 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
     st.markdown("A search of the trial itself uses what the experiment shows: *Open on Experiments*, above.")
 
 
-_WORDS = dict(zip(VERDICTS, ("supports", "contradicts", "cannot judge", "finds no direction in"), strict=True))
+_PHRASES = ("supports", "contradicts", "refutes the predicted effect of", "cannot judge")
+_WORDS = dict(zip(VERDICTS[:-1], _PHRASES, strict=True))
 _CLAIM = (
     "The arrow from kangaroo rats (→) or to them (←) with the verdict of the experiment, which cannot say anything of "
     "an open direction."

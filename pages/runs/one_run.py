@@ -1,5 +1,6 @@
 """One run: open it, rename it, download its results, attach a truth. Owns the keys `attach_truth_…`."""
 
+import textwrap
 from collections.abc import Callable
 from functools import partial
 
@@ -25,14 +26,14 @@ from pages.shared.widgets.names import plain
 from pages.shared.widgets.tables import Csv
 from pages.shared.work import monitor
 
-_LONGEST = 200
+_LONGEST, _LONGEST_SOURCE = 200, 300  # characters of a name, and of where a table came from
 
 
 def section(run: Run) -> None:
     """The picked run and its actions."""
     st.subheader(plain(run.name), anchor=False)
     if run.source:
-        st.caption(plain(printable(run.source, 300)))
+        st.caption(plain(printable(textwrap.shorten(run.source, _LONGEST_SOURCE, placeholder=" …"))))
     monitor.queued(run)
     with st.container(horizontal=True, gap="small"):
         if st.button("Open", type="primary", icon=":material/folder_open:", key=f"runs_open_{run.id}"):

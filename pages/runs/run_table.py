@@ -35,7 +35,7 @@ def choose(all_runs: list[Run]) -> list[Run]:
     summaries = [Summary.of(run) for run in all_runs]
     row = st.container(horizontal=True, vertical_alignment="bottom")
     words = row.text_input(
-        "Search", key=_SEARCH, placeholder="Name, source, preset, state …", icon=":material/search:", width=340
+        "Search", key=_SEARCH, placeholder="Name, source, state …", icon=":material/search:", width=340
     )
     if any(work.active for summary in summaries for work in summary.statuses.values()):
         row.button("Refresh", icon=":material/refresh:", type="tertiary", help="Some runs have work in progress.")

@@ -20,7 +20,6 @@ def label(key: str) -> str:
 
 def choose() -> None:
     """One family, groups along the causal order, or one family per node; then their parameters."""
-    form.segments("mixing", "Families", list(_MIXING), _MIXING.__getitem__)
     mixing = form.form().mixing
     if mixing == "groups":
         _groups()
@@ -89,7 +88,8 @@ def _parameters(families: list[str]) -> None:
     for family in families:
         for name, item in FAMILIES[family].parameters.items():
             by_name.setdefault(name, []).append(item)
-    with st.expander("Formula and parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
+    with st.expander("Families, formula, parameters", icon=":material/tune:", key="sim_parameters", on_change="rerun"):
+        form.segments("mixing", "Families", list(_MIXING), _MIXING.__getitem__)
         lines = [f"**{plain(label(key))}**: {plain(FAMILIES[key].index.formula)}" for key in families]
         st.caption("How a node depends on its parents' counts x:  \n" + "  \n".join(lines))
         for name, items in by_name.items():

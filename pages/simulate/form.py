@@ -230,8 +230,10 @@ def _take_file() -> None:
 
 
 def read_back() -> None:
-    """An upload box for a design.json, which fills every control."""
-    with st.expander("Open a design", icon=":material/file_open:"):
+    """The seed, teaching, and an upload box for a design.json, which fills every control; folded."""
+    with st.expander("Seed, teaching, a saved design", icon=":material/file_open:"):
+        option("seed")
+        switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
         st.file_uploader("design.json, as saved on this page", type=["json"], key=_FILE, on_change=_opened)
         if problem := st.session_state.get(_PROBLEM):
             st.error(plain(problem) + " The previous design is kept.", icon=":material/error:")

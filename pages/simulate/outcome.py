@@ -61,8 +61,9 @@ def send_on(result: Simulated, teaching: bool) -> None:
 def _use(result: Simulated, teaching: bool) -> None:
     design = result.design
     families = ", ".join(FAMILIES[key].label for key in design.keys())
-    kind = {"own": "own graph"}.get(design.graph, design.graph)
-    name = f"Simulated {'' if teaching else kind + ' '}{design.nodes}, seed {design.seed}"
+    kind = "own graph" if design.graph == "own" else f"{GRAPHS[design.graph].partition(' (')[0].lower()} graph"
+    words = [*([] if teaching else [kind]), how_many(design.nodes, "node"), f"seed {design.seed}"]
+    name = f"Simulated: {', '.join(words)}"
     source = "Simulated." if teaching else f"Simulated: {GRAPHS[design.graph]}, {families}, seed {design.seed}."
     settings = session.draft.settings().replace(transform="rank")
     roles = design.roles() if design.beside() else None

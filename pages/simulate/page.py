@@ -27,7 +27,6 @@ with rest:
     for name, choose in (("families", families.choose), ("table", table.choose)):
         choose()
         problems[name] = st.empty()
-    form.switch("teaching", "Teaching", "Hides the truth here and on every page, until someone reveals it.")
     form.read_back()
 teaching = form.form().teaching
 result = None

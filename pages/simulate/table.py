@@ -12,12 +12,8 @@ from pages.simulate import form
 
 
 def choose() -> None:
-    """Rows, seed, options that make the table harder, and the columns other than counts."""
-    left, right = st.columns(2)
-    with left:
-        form.option("rows")
-    with right:
-        form.option("seed")
+    """Rows; folded, options that make the table harder, and the columns other than counts."""
+    form.option("rows")
     current = form.form()
     st.session_state["sim_unsortable"] = all(getattr(current, name) for name in form.UNSORTABLE)
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
@@ -45,7 +41,7 @@ def _unsortable_changed() -> None:
 
 
 def _harder(current: form.Form) -> None:
-    with st.expander("Make it harder", True, icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
+    with st.expander("Make it harder", icon=":material/fitness_center:", key="sim_harder", on_change="rerun"):
         st.caption(
             "If effects only add up, mean and variance grow along the causal order, so sorting the columns orders "
             "them. These three options prevent that:"

@@ -23,18 +23,20 @@ if run is not None:
 if draft is None:
     intro.no_table()
 
-is_new = run is None or draft.run != run.id
+is_new, is_usable = run is None or draft.run != run.id, draft_facts.chosen_counts(draft) is not None
 box = st.container()
 if run is not None:
     has_failed = run.status(FIT).state == "failed"
-    box = st.expander("Set up another fit", expanded=is_new or has_failed, key="another_fit", on_change="rerun")
+    box = st.expander(
+        "Set up another fit", expanded=is_usable and (is_new or has_failed), key="another_fit", on_change="rerun"
+    )
     if not box.open:
         intro.end()
 with box:
     intro.run_caption(draft.name, len(draft.table), len(draft.columns))
     intro.adjustment(draft.roles.needed())
-    if draft_facts.chosen_counts(draft) is None:
-        findings.problem_list(draft_facts.problems(draft))
+    if not is_usable:
+        findings.problem_list([problem for problem in draft_facts.problems(draft) if problem.blocking])
         st.page_link("pages/data/page.py", label="Back to Data", query_params=session.address.parameters())
         intro.end()
     left, right = st.columns([3, 2], gap="large")

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 from disco.errors import InputError
 from disco.experiments import arrows, contrasts, learnt, remarks
-from disco.experiments.contrasts import CHANGED, KINDS, SAME, SEEMS, UNSURE, kinds
+from disco.experiments.contrasts import CHANGED, KINDS, REFUTED, SAME, SEEMS, UNSURE, kinds
 from disco.experiments.rules import CANNOT_SAY, CONTRADICTED, OPEN, SUPPORTED, is_change, is_left_alone
 from disco.knowledge import Knowledge
 from disco.table.prepared import prepare
@@ -270,16 +270,31 @@ def test_an_edge_of_open_direction_is_neither_supported_nor_contradicted(chain):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_falls_short_of_a_rule_is_called_what_the_contrasts_call_it(kind):
     row = {"arm": "b", "node": "c", "targets": ("b",), "ratio": 2.0, "q_value": 0.03, "acts_nats": 0.0, "kind": kind}
-    frame = pd.DataFrame([row]).assign(changed=kind == CHANGED, excluded=False, moved=True)
+    frame = pd.DataFrame([row]).assign(changed=kind == CHANGED, excluded=False, moved=True, expected=3.0)
     found = arrows(pd.DataFrame([("b", "c"), ("c", "b")], columns=["parent", "child"]), frame)
     words = {CHANGED: "changed .*A rule for arrows needs more", SEEMS: "seems to have changed", SAME: "left "}
-    assert found["why"].str.contains(words.get(kind, "too uncertain")).all() and {*found["verdict"]} == {CANNOT_SAY}
+    words[REFUTED] = "predict 3.00 times. .* gave 2.00 times, so an effect of that size is refuted"
+    assert found["why"].str.contains(words.get(kind, "too uncertain")).all()
+    assert found["verdict"].tolist() == [REFUTED if kind == REFUTED else CANNOT_SAY, CANNOT_SAY]
 
 
 def test_an_interval_that_excludes_one_seems_a_change():
     low, high = [1.2, 1.2, 0.8, 0.95, 1.02, np.nan], [2.0, 2.0, 2.0, 1.05, 1.08, np.nan]
-    frame = pd.DataFrame({"low": low, "high": high, "changed": [True, *[False] * 5]})
-    assert kinds(frame.assign(unchanged=frame["high"] < 1.1)).tolist() == [CHANGED, SEEMS, UNSURE, SAME, SAME, UNSURE]
+    frame = pd.DataFrame({"low": low, "high": high, "changed": [True, *[False] * 5], "moved": True, "acts_nats": -1.0})
+    frame = frame.assign(unchanged=frame["high"] < 1.1)
+    assert kinds(frame).tolist() == [CHANGED, SEEMS, UNSURE, SAME, SAME, UNSURE]
+    assert kinds(frame.assign(acts_nats=-4)).tolist() == [CHANGED, SEEMS, REFUTED, SAME, SAME, REFUTED]
+    assert UNSURE in kinds(frame.assign(acts_nats=-4, moved=False)).tolist()
+
+
+def test_a_prediction_outside_of_the_interval_is_refuted(rng):
+    """A hidden cause of a and b: the controls predict that setting a halves b, and it stays within 15%."""
+    level = rng.gamma(4, 1 / 4, 1500)
+    table = pd.DataFrame({"a": rng.poisson(6 * level), "b": rng.poisson(6 * level), "c": rng.poisson(6, 1500)})
+    table["guide"] = np.where(np.arange(1500) < 200, "a", "")
+    table.loc[:199, "a"] = rng.poisson(1, 200)
+    row = compared(table).loc["a", "b"]
+    assert row["kind"] == REFUTED and row["expected"] < 0.7 < row["low"] < 1 < row["high"] and not row["unchanged"]
 
 
 def test_groups_as_units_and_uneven_arms_are_said():

@@ -36,7 +36,7 @@ def test_the_matrix_names_the_two_that_agree_most():
     ],
 )
 def test_the_title_has_the_number_of_the_cell_and_praises_no_tie(rows, words):
-    figure = compared.agreement(pd.DataFrame(rows, columns=list("abc")[: len(rows)]), "Orders")
+    figure = compared.agreement(pd.DataFrame(rows, columns=list("abc")[: len(rows)]), "Orders", 0.5)
     assert theme.title_of(figure) == words
     assert figure.data[0].text[0][1] in words or "fully" in words
 

@@ -24,20 +24,20 @@ FOUND = pd.DataFrame(
 
 def test_every_contrast_with_an_interval_is_where_it_is():
     fig = figures.forest(FOUND, 0.1)
-    changed, seems, same, unsure, expected = fig.data
-    assert [list(part.y) for part in fig.data] == [[0], [], [1], [2], [0, 2]]
+    changed, seems, same, refuted, unsure, expected = fig.data
+    assert [list(part.y) for part in fig.data] == [[0], [], [1], [], [2], [0, 2]]
     assert list(changed.x) == [2.0] and list(same.x) == [1.0] and list(unsure.x) == [0.7]
     assert (changed.error_x.array[0], changed.error_x.arrayminus[0]) == pytest.approx((1.5, 0.8))
     assert list(expected.x) == [1.1, 0.9]
     assert 10 ** fig.layout.xaxis.range[0] < 0.3 and 10 ** fig.layout.xaxis.range[1] > 3.5
     assert list(fig.layout.yaxis.ticktext) == [
-        "kept out → mice",
-        "kept out → &lt;b&gt;rats&lt;/b&gt;",
-        "kept out → owls",
+        "mice (arm kept out)",
+        "&lt;b&gt;rats&lt;/b&gt; (arm kept out)",
+        "owls (arm kept out)",
     ]
     assert theme.title_of(fig) == "What each arm changed"
     levels = figures.forest(FOUND.assign(of="site", arm="site = north"), 0.1)
-    assert levels.layout.yaxis.ticktext[0] == "north → mice"  # a long name of the context would hide the level
+    assert levels.layout.yaxis.ticktext[0] == "mice (arm north)"  # a long name of the context would hide the level
 
 
 def test_nodes_can_have_full_names_and_the_figure_a_title():

@@ -11,10 +11,11 @@ from disco.graph.result import GraphResult
 from disco.methods import METHODS
 from disco.paper.settings import Settings
 from disco.runs import Run, create_run
-from disco.subjects import COMPARE
+from disco.subjects import COMPARE, FIT
 from disco.subjects.comparison import compared, comparing
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
 from disco.table.roles import Roles
+from disco.words import duration
 from disco.work import jobs
 
 PAGE = "pages/compare/page.py"
@@ -103,7 +104,9 @@ def test_what_cannot_use_the_runs_roles_is_marked_beside_the_choice_and_the_resu
     run = create_run(poisson().assign(site=[*"abc"] * 30), Settings(), roles=Roles({"site": "group"}), name="sites")
     app = opened(run, PAGE)
     chosen = next(one.value for one in app.caption if "chosen: " in one.value)
-    assert "**DISCO · likelihood search · ODS, Poisson (cannot adjust)**" in chosen
+    assert "**DISCO · likelihood search · sorted by mean · sorted by variance − mean**" in chosen  # all can adjust
+    app.checkbox(key=f"compare_pick_good_{run.id}").check().run()
+    assert "the good one (cannot adjust)" in texts(app)
     assert "use of the roles" not in texts(app)
     assert "**Not adjusted:** the good one, " in texts(opened(give(run, "good", [], order=run.nodes), PAGE))
 
@@ -123,6 +126,14 @@ def test_what_was_written_stays_when_the_page_is_left_and_after_a_comparison():
     again = opened(run, PAGE)
     assert again.text_area(key=f"compare_options_{run.id}").value == "good.size=3"
     assert again.number_input(key=f"compare_limit_{run.id}").value == 90
+
+
+def test_a_method_that_the_run_itself_made_takes_as_long_as_it_took_there():
+    run = finished_run(4)
+    assert comparing.seconds(run, "disco") > 50
+    run.update(FIT, seconds=3.2)
+    assert comparing.seconds(run, "disco") == 4.2
+    assert f"DISCO · {duration(4.2)}" in [box.label for box in opened(run, PAGE).checkbox]
 
 
 def test_a_method_that_was_started_is_no_longer_kept_as_ticked(started, monkeypatch):

@@ -68,6 +68,7 @@ def test_without_a_run_it_says_what_to_bring_and_opens_an_example(started):
     assert "3 of 28 comparisons show a change" in texts(app) and "*Seems changed*" in texts(app)
     ((run, work, _),) = started
     assert [run] == list_runs() and work == REFINE and run.name == "Example: experiment"
+    assert artefacts.of(run).due  # the page does not wait for this search
     assert not artefacts.complete(run).standing  # so that directions are decided
     app = booted("experiments", run=create_run(**portal.example()).id)
     assert "Seems changed" not in texts(app)

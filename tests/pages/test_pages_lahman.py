@@ -20,6 +20,7 @@ from disco.subjects.studies import lahman
 from disco.work import jobs
 
 PAGE = "pages/lahman/page.py"
+LABEL = "4 levels, all rows, 2012–2018"
 SECTION = "lahman_section"
 YEARS = (2012, 2018)
 ORDER = list(lahman.COLUMNS)
@@ -74,19 +75,19 @@ def test_finished_fits_are_found_and_scored(batting, started):
     finished(batting, 2).update(FIT, state="cancelled")
     app = opened(page=PAGE)
     table = app.dataframe[0].value
-    assert table["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 and table["run"].tolist() == ["seed 0", "mean"]
+    assert table["label"].tolist() == [LABEL] * 2 and table["run"].tolist() == ["seed 0", "mean"]
     expected = a_top(ORDER, lahman.R7)
     assert table["R7"].tolist() == pytest.approx([expected] * 2)
     said = [caption.value for caption in app.caption]
-    assert any("**q4, q6, q8:**" in words and "**Clipped:**" in words for words in said)  # as in the figure's rows
+    assert any("**Raw counts:**" in words and "**All rows:**" in words for words in said)  # as in the figure's rows
     assert table["R7 open"].tolist() == ["0 of 0", "–"] and any("not ground truth" in info.value for info in app.info)
-    assert "Clipped:" in texts(app) and "Admissible:" in texts(app)  # the words of the figure
+    assert "All rows:" in texts(app) and "Rows below the top:" in texts(app)  # the words of the figure
     assert not app.dataframe[1:]
     app.segmented_control(key=SECTION).set_value("arrows").run()
     said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)
     assert "AB → H, AB → SO" in said and "**R17**, besides those above: G → H" in said and said.count("AB → H,") == 1
     app.segmented_control(key=SECTION).set_value("agreement").run()
-    assert app.button(key="lahman_other").label == "Add the order by the admissible boundary"
+    assert app.button(key="lahman_other").label == "Add the order by rows below the top"
     app.button(key="lahman_resume_seed 2").click().run()
     app.button(key="lahman_start").click().run()
     assert not app.exception and [(run.settings.seed, work) for run, work in started] == [(2, FIT), (1, FIT)]
@@ -106,7 +107,7 @@ def test_both_orders_and_the_ends_are_shown(batting):
     refined(run)
     app = opened(page=PAGE)
     (scores,) = (one.value for one in app.dataframe)
-    assert scores["label"].tolist() == ["q4, clipped, 2012–2018"] * 2 + ["refined"] * 2
+    assert scores["label"].tolist() == [LABEL] * 2 + ["refined"] * 2
     assert scores["R7 open"].tolist() == ["0 of 0", "–", "1 of 2", "–"]
     assert scores["R7"].tolist() == [a_top(ORDER, lahman.R7)] * 4
     app.segmented_control(key=SECTION).set_value("refined").run()

@@ -89,6 +89,7 @@ def test_both_graphs_of_the_same_table_and_the_verdict_on_every_arrow(by_hand):
     labels = ("Only alone", "Only adjusted", "Reversed", "In both")
     # The rows of a month depend on each other, adjusted or not, so the counts decide no direction.
     assert [numbers[label] for label in labels] == ["1", "1", "0", "2"] and "Open in one" not in numbers
+    assert "Order agreement" not in numbers and "no direction for 1 of them" in texts(at)
     columns = json.loads(at.dataframe[0].proto.columns)
     assert columns["gain_nats_alone"]["label"] == "Evidence, alone" and not columns["gain_nats_alone"].get("hidden")
     assert columns["robust_nats_alone"]["hidden"] and columns["robust_nats_adjusted"]["hidden"]

@@ -131,6 +131,13 @@ def test_done_run_shows_its_account_and_leads_on():
     assert button(unfold(at, "another_fit"), "Start the fit")
 
 
+def test_the_problems_of_another_table_stay_folded_below_a_finished_run():
+    at = booted("train", run=written_run(poisson()).id)
+    draft = draft_of(at)
+    at.session_state["shared_draft"] = replace(draft, run="", table=draft.table.assign(a=0.5))
+    assert "Fix this first" not in texts(at.run()) and "Fix this first" in texts(unfold(at, "another_fit"))
+
+
 def test_a_dead_worker_is_seen_and_can_be_resumed(started):
     run = written_run(poisson(), state="running", stage="joint", progress=0.25)
     (run.path / CHECKPOINT).write_bytes(b"kept")

@@ -90,6 +90,9 @@ def test_settings():
 def test_the_group_has_a_fit_per_seed():
     table = lahman.cohort(2018, 2018)
     fits = lahman.group(table, (2018, 2018), "6", "paper", (3, 1), "admissible")
-    assert list(fits) == ["seed 3", "seed 1"] and fits["seed 3"]["name"] == "Lahman 2018-2018 q6 paper seed 3"
+    assert (
+        list(fits) == ["seed 3", "seed 1"]
+        and fits["seed 3"]["name"] == "Lahman 2018–2018, 6 levels, preset paper, seed 3"
+    )
     assert fits["seed 3"]["settings"] == lahman.settings("6", "admissible", 3, "paper")
     assert fits["seed 3"]["table"] is table

@@ -24,6 +24,8 @@ from disco.runs import artefacts
 from disco.runs.folder import Run
 from disco.subjects.comparison import COMPARE, ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
+from disco.subjects.fit import FIT
+from disco.subjects.refinement import REFINE
 from disco.table.roles import Roles
 from disco.work.jobs import Doing
 from disco.work.recording import Recorder
@@ -31,6 +33,7 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.progress import Callback
 
+_OWN = {"disco": FIT, "refined": REFINE}  # the methods that a run itself may have made
 _START = 1.0  # seconds to start the process of a method
 _SURE = 0.05  # share of the work after which its pace predicts the remaining time
 
@@ -65,12 +68,15 @@ def expected(run: Run, request: MethodsRequest | None = None) -> float | None:
 
 
 def _seconds(run: Run, request: MethodsRequest, names: Sequence[str]) -> list[float]:
-    return [min(seconds(name, *run.shape), request.limit) for name in names]
+    return [min(seconds(run, name), request.limit) for name in names]
 
 
-def seconds(name: str, rows: int, nodes: int) -> float:
-    """The seconds of a method on one idle core, roughly, with the start of its process."""
-    return METHODS[name].seconds(rows, nodes) + _START
+def seconds(run: Run, name: str) -> float:
+    """The seconds of a method with the start of its process: those of the run's own fit or search, or roughly, on one
+    idle core."""
+    measured = run.status(_OWN[name]) if name in _OWN else None
+    is_done = measured is not None and measured.state == "done"
+    return _START + ((is_done and measured.seconds) or METHODS[name].seconds(*run.shape))
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodResult]:

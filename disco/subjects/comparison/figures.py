@@ -8,7 +8,6 @@ from plotly.subplots import make_subplots
 from disco.figures import axes, theme
 from disco.figures.axes import log_ticks, named_rows
 from disco.graph.draw import colours
-from disco.metrics.consensus import CHANCE
 from disco.subjects.fit.figures.parents import different
 from disco.words import duration, how_many, ratio
 
@@ -21,9 +20,9 @@ _ON_AXIS = 25  # characters of a name beside its row, so that it leaves room for
 _ROW = 26  # pixels
 
 
-def agreement(values: pd.DataFrame, what: str) -> go.Figure:
+def agreement(values: pd.DataFrame, what: str, chance: float = 0.0) -> go.Figure:
     """The agreement of every pair of methods, from 0 to 1, (methods, methods), as a matrix; NaN if not comparable.
-    `what` is compared, for the title: "Orders", "Edges"."""
+    `what` is compared, for the title: "Orders", "Edges"; random ones may agree up to `chance`."""
     names = different([theme.label(name, _LONGEST) for name in values.columns])
     cells, is_written = values.to_numpy(), len(values) <= _MOST_WRITTEN
     fig = go.Figure(
@@ -47,10 +46,12 @@ def agreement(values: pd.DataFrame, what: str) -> go.Figure:
     )
     fig.layout.xaxis = dict(type="category", tickangle=-45, showgrid=False)
     fig.layout.yaxis = dict(type="category", autorange="reversed", showgrid=False)
-    return theme.titled(fig, _title(values, what), height=max(320, min(760, 190 + 30 * len(names))), legend=False)
+    return theme.titled(
+        fig, _title(values, what, chance), height=max(320, min(760, 190 + 30 * len(names))), legend=False
+    )
 
 
-def _title(values: pd.DataFrame, what: str) -> str:
+def _title(values: pd.DataFrame, what: str, chance: float) -> str:
     pairs = values.to_numpy(copy=True)
     pairs[np.tril_indices(len(pairs))] = np.nan
     if np.isnan(pairs).all():
@@ -60,7 +61,7 @@ def _title(values: pd.DataFrame, what: str) -> str:
     names = [theme.label(values.columns[position], _LONGEST) for position in best[0]]
     pair = f"{names[0]} and {names[1]}" if len(best) == 1 else f"{len(best)} of {np.isfinite(pairs).sum()} pairs"
     agree = "agree fully" if highest == "1.00" else f"agree most ({highest})"
-    by_chance = ", no more than random orders" if what == "Orders" and float(highest) <= CHANCE else ""
+    by_chance = ", no more than random orders" if np.nanmax(pairs) <= chance else ""
     return f"{what} of {how_many(len(pairs), 'method')}: {pair} {agree}{by_chance}"
 
 

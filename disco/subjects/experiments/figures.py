@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from disco.experiments.contrasts import CHANGED, SAME, SEEMS, UNSURE
+from disco.experiments.contrasts import CHANGED, REFUTED, SAME, SEEMS, UNSURE
 from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
@@ -14,8 +14,9 @@ MOST = 40  # rows
 _LOOKS = {  # of the kinds of contrasts: colour and symbol
     CHANGED: (colours.PICKED, "diamond"),
     SEEMS: (colours.PICKED, "diamond-open"),
-    SAME: (colours.ACCENT, "square"),
-    UNSURE: (colours.MUTED, "circle"),
+    SAME: (colours.MUTED, "square"),
+    REFUTED: (colours.ACCENT, "x"),
+    UNSURE: (colours.MUTED, "circle-open"),
 }
 
 
@@ -55,6 +56,6 @@ def forest(
     fig.layout.xaxis = log_axis("ratio to the controls", low, high, log_ticks(low, high))
     shared = f"{drawn['of'].iloc[0]} = " if several and drawn["of"].nunique() == 1 else ""  # it would hide the levels
     fig.layout.yaxis = named_rows(
-        f"{row.arm.removeprefix(shared)} → {row.node}" if several else row.node for row in drawn.itertuples()
+        f"{row.node} (arm {row.arm.removeprefix(shared)})" if several else row.node for row in drawn.itertuples()
     )
     return theme.titled(fig, title, height=170 + 26 * len(drawn))

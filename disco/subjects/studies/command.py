@@ -17,7 +17,7 @@ from disco.subjects import FIT
 from disco.subjects.fit.advice import advice
 from disco.subjects.fit.command import resumed, tell_estimate
 from disco.subjects.fit.results import StoredFit
-from disco.subjects.studies.lahman import LEVELS, REFERENCES, cohort, group, parse_years, representation
+from disco.subjects.studies.lahman import LEVELS, REFERENCES, cohort, group, parse_years
 
 _FIXED = {"seed", "transform", "levels", "boundary"}  # these have separate flags
 
@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{name} is no --set of this command; see disco lahman --help.")
     preset = arguments.preset or next(iter(PRESETS))
     fits = group(cohort(*years), years, arguments.levels, preset, seeds, arguments.boundary)
-    label = f"{years[0]}-{years[1]}-{representation(arguments.levels)}-{arguments.boundary}-{preset}-seed"
+    levels = arguments.levels if arguments.levels == "raw" else f"q{arguments.levels}"
+    label = f"{years[0]}-{years[1]}-{levels}-{arguments.boundary}-{preset}-seed"
     device = arguments.device or "auto"
     runs = [_run(arguments.out / f"{label}{fit['settings'].seed}", fit, changes, device) for fit in fits.values()]
     for name, fitted in zip(fits, runs, strict=True):

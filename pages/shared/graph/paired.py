@@ -13,7 +13,7 @@ import streamlit as st
 from disco.columns import ENDS, OF_EDGES
 from disco.graph.draw import picture as drawing
 from disco.graph.draw import placing
-from disco.metrics.consensus import CHANCE, Comparison
+from disco.metrics.consensus import CHANCE, Comparison, highest_by_chance
 from disco.words import how_many, ratio
 from pages.shared.graph import canvas
 from pages.shared.widgets import figure, tables
@@ -46,6 +46,12 @@ class Pair:
         return self.results.changes(self.first, self.second)
 
     @property
+    def has_directions(self) -> bool:
+        """Whether no result leaves all its directions open; the orders would then be two guesses."""
+        edges = [self.results.found[name].edges for name in (self.first, self.second)]
+        return all("decided" not in table or table["decided"].any() for table in edges)
+
+    @property
     def labels(self) -> dict[str, str]:
         """The label of each change."""
         first, second = self.words
@@ -73,17 +79,17 @@ def numbers(pair: Pair) -> None:
         if change != "opened" or (changes == change).any():
             row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))
     orders = pair.results.orders
-    if pair.first in orders and pair.second in orders:
+    if pair.first in orders and pair.second in orders and pair.has_directions:
         agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
         row.metric("Order agreement", ratio(agreement), width=170, help=help)
-        chance("Orders", agreement)
+        chance(agreement, len(pair.results.nodes))
 
 
-def chance(what: str, agreement: float) -> None:
-    """A line if two orders, not sets of edges, agree no more than random ones."""
-    if what == "Orders" and agreement <= CHANCE:
-        st.caption(f"The orders agree by {ratio(agreement)}; two random orders agree by {ratio(CHANCE)}.")
+def chance(agreement: float, nodes: int) -> None:
+    """A line if two orders agree no more than random ones."""
+    if agreement <= (most := highest_by_chance(nodes)):
+        st.caption(f"No more than chance: two random orders agree by {ratio(CHANCE)}, one pair in 20 by {ratio(most)}.")
 
 
 def graphs(

@@ -25,6 +25,7 @@ from pages.shared.widgets import figure
 from pages.shared.widgets.names import code, define
 
 _REVEALED = "truth_revealed"
+OPEN_COUNTS = "An undirected edge counts along the order of its result; without an order, in both directions."
 _NO_OCS = pd.DataFrame(columns=["fold", "parent", "child", "ocs", "curvature", "z"])
 
 
@@ -235,8 +236,13 @@ def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     )
     row.metric("F1", number(met.f1), width=wide, help=define("F1"))
     row.metric("SHD", met.shd, width=wide, help=define("SHD"))
+    _below(comparison, graph)
+
+
+def _below(comparison: TruthComparison, graph: nx.DiGraph) -> None:
+    """How open directions count, if there are any, and the sorting controls."""
     if undecided := sum(not has_direction(numbers) for *_, numbers in graph.edges(data=True)):
-        st.caption(f"Here, {how_many(undecided, 'open direction')} count as in the best graph.")
+        st.caption(f"{how_many(undecided, 'direction')} {plural(undecided, 'is', 'are')} open. {OPEN_COUNTS}")
     controls_line(comparison)
 
 
@@ -318,4 +324,4 @@ def verdict_numbers(graph: nx.DiGraph, comparison: TruthComparison) -> None:
     if against:
         it = plural(against, "it", "them")
         st.caption(f"{how_many(against, 'true edge')} cannot be found at any threshold: the order contradicts {it}.")
-    controls_line(comparison)
+    _below(comparison, graph)

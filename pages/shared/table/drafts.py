@@ -160,8 +160,8 @@ def with_names(table: pd.DataFrame, names: Collection[str]) -> tuple[int, ...]:
 def run_name(
     name: str, settings: Settings, roles: Roles | None = None, knowledge: Knowledge | None = None, number: int = 1
 ) -> str:
-    """The default name of a run of a table: its number, and what distinguishes it from other runs of the table."""
-    marks = f" · {number}" if number > 1 else ""
+    """The default name of a run of a table: its number, then what most often differs from its other runs."""
+    marks = (f" · {number}" if number > 1 else "") + _suffix(settings)
     roles = roles or Roles()
     adjusted = [name for role in ("covariate", "exposure", "group", "context") for name in roles.named(role)]
     adjusted += ["depth"] * (roles.exposure is not None) + ["row number"] * roles.row_number
@@ -169,7 +169,7 @@ def run_name(
     if adjusted:
         marks += f", adjusted for {listed([shortened(column, _LONGEST) for column in adjusted], _MOST_TOLD)}"
     marks += ", experiment" if roles.named("intervention") else ""
-    return name + marks + (", with rules" if knowledge is not None else "") + _suffix(settings)
+    return name + marks + (", with rules" if knowledge is not None else "")
 
 
 def table_name(run_name: str, settings: Settings) -> str:
@@ -184,7 +184,8 @@ def next_number(name: str, named: Iterable[tuple[str, Settings]]) -> int:
 
 
 def _split_name(run_name: str, settings: Settings) -> tuple[str, int]:
-    text = run_name.removesuffix(_suffix(settings))
+    start, _, end = run_name.rpartition(suffix) if (suffix := _suffix(settings)) else ("", "", run_name)
+    text = start + end
     marks = _MARKS.search(text)
     return text[: marks.start()] or run_name, int(marks[1] or 1)
 

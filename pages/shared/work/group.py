@@ -5,18 +5,20 @@ Owns the key `study_opens`.
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from statistics import median
 from typing import Any
 
 import streamlit as st
 
 from disco.errors import InputError
+from disco.hidden.all_artefacts import begun
 from disco.paper.settings import Settings
 from disco.refine import Choice
 from disco.reports import matching
 from disco.reports.matching import Group
-from disco.runs import Run, create_run
+from disco.runs import Run, create_run, list_runs
 from disco.subjects import FIT, REFINE
-from disco.subjects.fit.forecast import about, estimate
+from disco.subjects.fit.forecast import about, crowding, estimate
 from disco.words import duration, size
 from disco.work import jobs
 from pages.shared import session
@@ -27,6 +29,8 @@ from pages.shared.widgets.names import plain, standing, why
 from pages.shared.work import monitor
 from pages.shared.work.monitor import FITTING, REFINEMENT, Monitored, bar
 
+_START = 5.0  # seconds to start the program of a fit on an idle machine
+_LAST = 20  # runs whose fits tell how fast this machine is
 _OPENS = "study_opens"  # the page that shows the run just opened
 
 
@@ -41,10 +45,15 @@ def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
     with errors.caught():
         run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
-            run = run or create_run(**arguments)
+            run = run or _made(arguments)
             jobs.start(run, REFINE, choice)
         session.run.select(run)
         session.address.go(page)
+
+
+def _made(arguments: Mapping[str, Any]) -> Run:
+    """A new run. Its work looks for what is hidden in the table, which takes seconds, so that the page need not."""
+    return create_run(**arguments, spoilt=begun(arguments["table"], arguments.get("roles")))
 
 
 def section(
@@ -76,7 +85,7 @@ def section(
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.caught():
             for name in missing:
-                run = runs[name] if name in runs else create_run(**group[name])
+                run = runs[name] if name in runs else _made(group[name])
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
     finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}
@@ -87,10 +96,16 @@ def section(
 def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     forecast = estimate(rows, nodes, settings)
     what, each = ("A fit takes", "") if fits == 1 else (f"The {fits} fits take together", " each")
-    st.caption(
-        f"{what} about {about(fits * forecast.low, fits * forecast.high)} here, and {size(forecast.bytes)} of "
-        f"memory{each}. Each starts a program, which takes some seconds more, and longer while this machine is busy."
-    )
+    start, off = _START * crowding("cpu"), _measured()
+    seconds = about(*(fits * (off * end + start) for end in (forecast.low, forecast.high)))
+    by = "the last fits on this machine" if off != 1.0 else "its size"
+    st.caption(f"{what} about {seconds} with its start, judged by {by}, and {size(forecast.bytes)} of memory{each}.")
+
+
+def _measured() -> float:
+    """The time of the last fits of this user over their estimates, the median; 1 if none has ended."""
+    off = [run.status(FIT).seconds_off for run in list_runs()[:_LAST]]
+    return float(median([number for number in off if number] or [1.0]))
 
 
 def _busy(runs: Mapping[str, Run], kind: Monitored) -> int:

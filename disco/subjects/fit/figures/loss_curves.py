@@ -173,7 +173,7 @@ def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:
     """Per fold: the epoch of the lowest validation loss, and the rise since then as a share of the loss's range.
 
     The rise is measured at the median of the last losses, so that one noisy value is not decisive. It counts only if
-    the training loss kept falling.
+    the training loss kept falling, to below the validation loss.
     """
     rises = {}
     for fold, rows in stage_events.groupby("fold"):
@@ -186,13 +186,19 @@ def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:
         epoch = int(measured["epoch"].iloc[lowest])
         since = values[lowest + 1 :][-_LAST:]
         spread = values.max() - values.min()
-        is_clear = len(since) == _LAST and spread > 0 and _falls(rows["train"].to_numpy(), rows["epoch"] <= epoch)
+        is_clear = (
+            len(since) == _LAST
+            and spread > 0
+            and _falls(rows["train"].to_numpy(), rows["epoch"] <= epoch, np.median(since))
+        )
         rises[int(fold)] = (epoch, float((np.median(since) - values[lowest]) / spread) if is_clear else 0.0)
     return rises
 
 
-def _falls(train: np.ndarray, is_before: pd.Series) -> bool:
-    """Whether the training loss, averaged over some epochs, is lower at the end than at the best validation loss."""
+def _falls(train: np.ndarray, is_before: pd.Series, validation: float) -> bool:
+    """Whether the training loss, averaged over some epochs, ends below the validation loss, and lower than at the best
+    validation loss and than in the first half of the epochs since."""
     train = train[np.isfinite(train)]
-    early = train[: int(is_before.sum())]
-    return bool(np.mean(train[-_EPOCHS:]) < np.mean(early[-_EPOCHS:]))
+    early, since = np.split(train, [int(is_before.sum())])
+    end = np.mean(train[-_EPOCHS:])
+    return bool(end < min(np.mean(early[-_EPOCHS:]), np.mean(since[: len(since) // 2 + 1]), validation))
