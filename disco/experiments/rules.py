@@ -172,16 +172,6 @@ def _contradicted(
     )
 
 
-class _Seen(NamedTuple):
-    """What a contrast with a single target shows: its kind, and the rules that follow."""
-
-    kind: str
-    changed: bool
-    alone: bool
-    ratio: str
-    expected: str
-
-
 def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     """The verdict of an experiment on every edge with an endpoint that it set: parent, child, verdict and why.
 
@@ -189,12 +179,8 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     if either is violated; supported if its parent was set and its child changed; not as predicted if its child did not
     change as the controls predict. An edge whose `decided` is false is open, whatever the experiment shows.
     """
-    seen = {
-        (row.targets[0], row.node): _Seen(
-            row.kind, is_change(row), is_left_alone(row), ratio(row.ratio), ratio(row.expected)
-        )
-        for row in contrast_rows[contrast_rows["targets"].map(len) == 1].itertuples()
-    }
+    single = contrast_rows[contrast_rows["targets"].map(len) == 1]
+    seen = {(row.targets[0], row.node): row for row in single.itertuples()}
     rows = []
     for parent, child, decided in edges.reindex(columns=["parent", "child", "decided"], fill_value=True).to_numpy():
         along, back = seen.get((parent, child)), seen.get((child, parent))
@@ -206,22 +192,25 @@ def arrows(edges: pd.DataFrame, contrast_rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["parent", "child", "verdict", "why"])
 
 
-def _verdict(parent: str, child: str, along: _Seen | None, back: _Seen | None) -> tuple[str, str]:
-    if back is not None and back.changed and not (along is not None and along.changed):
-        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({back.ratio} times), its supposed cause.'
-    if along is not None and along.alone:
-        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({along.ratio} times).'
-    if along is not None and along.changed:
-        too = " So does the reverse: both may act on each other." if back is not None and back.changed else ""
-        return SUPPORTED, f'Setting "{parent}" changes "{child}", {along.ratio} times the controls.{too}'
+def _verdict(parent: str, child: str, along: Any, back: Any) -> tuple[str, str]:
+    """The verdict on an edge by the contrasts of its two nodes, each or None: the parent was set, the child was set."""
+    acts, acts_back = (row is not None and is_change(row) for row in (along, back))
+    if acts_back and not acts:
+        return CONTRADICTED, f'Setting "{child}" changes "{parent}" ({ratio(back.ratio)} times), its supposed cause.'
+    if along is not None and is_left_alone(along):
+        return CONTRADICTED, f'Setting "{parent}" leaves "{child}" as it was ({ratio(along.ratio)} times).'
+    if acts:
+        too = " So does the reverse: both may act on each other." if acts_back else ""
+        return SUPPORTED, f'Setting "{parent}" changes "{child}", {ratio(along.ratio)} times the controls.{too}'
     if along is not None and along.kind in _SHORT:
-        return REFUTED if along.kind == REFUTED else CANNOT_SAY, _short(parent, child, along)
-    if back is not None and back.alone:
+        return REFUTED if along.kind == REFUTED else CANNOT_SAY, _short(along)
+    if back is not None and is_left_alone(back):
         return CANNOT_SAY, f'Setting "{child}" leaves "{parent}" alone, as predicted; a hidden cause of both would too.'
     if back is not None and back.kind in _SHORT:
-        return CANNOT_SAY, _short(child, parent, back)
+        return CANNOT_SAY, _short(back)
     return CANNOT_SAY, "The change is too uncertain. More rows per arm would help."
 
 
-def _short(target: str, node: str, seen: _Seen) -> str:
-    return _SHORT[seen.kind].format(parent=target, child=node, ratio=seen.ratio, expected=seen.expected)
+def _short(row: Any) -> str:
+    values = {"ratio": ratio(row.ratio), "expected": ratio(row.expected)}
+    return _SHORT[row.kind].format(parent=row.targets[0], child=row.node, **values)

@@ -34,7 +34,6 @@ Options = dict[str, dict[str, Any]]
 
 _USUAL = ("refined", "disco", "boss", "ods-poisson")
 _BASELINES = ("sort-mean", "sort-excess")  # for a known truth, or roles, which few others can use
-_ODS = ("ods-poisson", "ods-nb", "ods-binomial")
 _ABOUT = {
     "ours": "DISCO, its variants and the likelihood search, run like the others.",
     "count models": "Every node is Poisson, negative binomial, binomial or similar given its parents.",
@@ -46,10 +45,7 @@ _ABOUT = {
 
 def section(run: Run, comparison: Compared) -> None:
     """The choice of methods, and the button; in an expander if some have already ended."""
-    if not comparison.methods:
-        _choose(run, comparison)
-        return
-    with st.expander("Add methods", icon=":material/add:"):
+    with st.expander("Add methods", icon=":material/add:") if comparison.methods else st.container():
         _choose(run, comparison)
 
 
@@ -74,15 +70,6 @@ def _choose(run: Run, comparison: Compared) -> None:
     seconds = sum(min(comparing.seconds(run, name) * load, limit) for name in chosen)
     if chosen:
         start.markdown(f":material/timer: about **{about(seconds / 2, seconds * 2)}**", width="content")
-    if row.button(
-        "ODS under three families",
-        icon=":material/compare_arrows:",
-        key="start_ods",
-        disabled=changed is None,
-        help="ODS with every node Poisson, negative binomial, or binomial, as in the paper's case study: how much its "
-        "order depends on the family.",
-    ):
-        begin(run, {name: changed[name] for name in _ODS}, limit)
     _tell(comparison, chosen, seconds)
 
 

@@ -42,10 +42,8 @@ def _below(run: Run, status: ComparisonStatus) -> None:
             state, reason = WORDS[result.state], result.error
         seconds = duration(result.seconds) if result is not None and state != "running" else ""
         rows.append((label(name), state, seconds, shown(reason, 300) if reason else ""))
-    columns = ["Method", "State", "Time", "What happened"]
-    if not any(reason for *_, reason in rows):
-        rows, columns = [row[:-1] for row in rows], columns[:-1]
-    tables.show(pd.DataFrame(rows, columns=columns), "Methods and their states")
+    frame = pd.DataFrame(rows, columns=["Method", "State", "Time", "What happened"])
+    tables.show(frame.loc[:, (frame != "").any()], "Methods and their states")
 
 
 def _draw_again(run: Run, status: ComparisonStatus) -> None:

@@ -62,7 +62,10 @@ def _own_orders(comparison: Compared) -> None:
 def consensus(comparison: Compared) -> None:
     """The consensus graph, with a slider for the number of methods that an edge needs."""
     methods = len(comparison.done)
-    required = _required(comparison, methods)
+    key = f"compare_least_{comparison.run.id}_{methods}"
+    required = methods
+    if methods > 1:
+        required = st.slider("Methods that must have an edge", 1, methods, methods // 2 + 1, key=key)
     graph = comparison.results.consensus(required)
     of = f"at least {required} of {how_many(methods, 'method')}" if methods > 1 else "the one method"
     st.markdown(f"**{how_many(graph.number_of_edges(), 'edge')}** of {of}", help=define("consensus graph"))
@@ -75,18 +78,6 @@ def consensus(comparison: Compared) -> None:
     title = f"{comparison.run.name}: edges of {of}"
     st.caption("Download the graph shown:")
     downloads.files(comparison, graph, graph, title, facts, float(methods), name, "consensus")
-
-
-def _required(comparison: Compared, methods: int) -> int:
-    if methods < 2:
-        return 1
-    return st.slider(
-        "Methods that must have an edge",
-        1,
-        methods,
-        methods // 2 + 1,
-        key=f"compare_least_{comparison.run.id}_{methods}",
-    )
 
 
 def edges(comparison: Compared) -> None:

@@ -15,11 +15,8 @@ intro.page_intro(
     "Set something from outside. Whatever changes then comes after it: a direction that counts alone cannot give.",
 )
 run = session.run.current()
-if run is None:
-    sections.no_run()
-    intro.end()
-if not sections.has_experiment(run):
-    sections.no_experiment(run)
+if run is None or not sections.has_experiment(run):
+    sections.missing(run)
     intro.end()
 graph = refinement.readable(run)
 top = st.container()

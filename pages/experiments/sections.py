@@ -110,7 +110,7 @@ def forest(contrasts: pd.DataFrame, rows: pd.DataFrame, margin: float) -> None:
 _MARKS = {
     CHANGED: "*Changed*: false discovery rate at most 5%.",
     SEEMS: "*Seems changed*: the interval excludes 1, but with so many comparisons or so few units that is not sure.",
-    REFUTED: "*Not as predicted*: no change is 20 times likelier than the effect that the controls predict.",
+    REFUTED: "*Not as predicted*: the effect that the controls predict is refuted, 20 to 1 against none at all.",
 }
 
 
@@ -126,13 +126,7 @@ def arrows(edges: pd.DataFrame, contrasts: pd.DataFrame) -> None:
     verdicts = series([f"**{counted[word]}** {word}" for word in VERDICTS if word in counted])
     st.markdown(f"Of {how_many(len(verdict_rows), 'edge')} at nodes that were set: {verdicts}.")
     marks = np.where(verdict_rows["verdict"] == OPEN, " — ", " → ")
-    rows = pd.DataFrame(
-        {
-            "edge": verdict_rows["parent"] + marks + verdict_rows["child"],
-            "verdict": verdict_rows["verdict"],
-            "why": verdict_rows["why"],
-        }
-    )
+    rows = verdict_rows.assign(edge=verdict_rows["parent"] + marks + verdict_rows["child"])[["edge", "verdict", "why"]]
     text = st.column_config.TextColumn
     config = {"edge": text("Edge", pinned=True), "verdict": text("On the arrow"), "why": text("Why", width="large")}
     tables.show(
@@ -153,16 +147,10 @@ def contexts(graph: Refinement) -> None:
     drawn = how_many(len(effects.drop_duplicates(["context", "node"])), "edge")
     levels = f", {how_many(len(effects), 'effect')} of their levels" if effects["level"].any() else ""
     st.markdown(f"**{drawn} from contexts in the graph{levels}.** {lacking}")
-    rows = pd.DataFrame(
-        {
-            "context": [
-                f"{effect.context} = {effect.level}" if effect.level else effect.context
-                for effect in effects.itertuples()
-            ],
-            "node": effects["node"],
-            "gain_nats": effects["gain_nats"],
-        }
-    )
+    labels = [
+        f"{effect.context} = {effect.level}" if effect.level else effect.context for effect in effects.itertuples()
+    ]
+    rows = effects.assign(context=labels)[["context", "node", "gain_nats"]]
     tables.show(rows, "What contexts act on in the graph", tables.config(REFINED_CONTEXTS.columns), max_height=320)
 
 
@@ -198,27 +186,19 @@ def has_experiment(run: Run) -> bool:
     return roles is not None and bool(roles.named("intervention") or roles.named("context"))
 
 
-def no_run() -> None:
-    """No run is open: what to bring, an example, and the latest runs with an experiment."""
-    intro.missing_run()
+def missing(run: Run | None) -> None:
+    """No run is open, or one without an experiment: what to bring, an example, and the latest runs that have one."""
+    if run is None:
+        intro.missing_run()
     with st.container(border=True):
-        st.markdown(_BRING)
+        st.markdown(f"{'' if run is None else f'**{code(run.name)} has no experiment.** '}{_BRING.strip()}")
+        if run is not None:
+            st.caption("A run keeps its roles: give the column its role on Data, and start a new run.")
         with st.container(horizontal=True):
-            _example("primary")
+            _example()
             if st.button("Go to Data", icon=":material/table_view:", key="experiments_to_data"):
                 session.address.go("data")
         intro.open_finished(_can_be_shown)
-
-
-def no_experiment(run: Run) -> None:
-    """The open run has neither arms nor contexts."""
-    with st.container(border=True):
-        st.markdown(f"**{code(run.name)} has no experiment.** {_BRING.strip()}")
-        st.caption("A run keeps its roles: give the column its role on Data, and start a new run.")
-        with st.container(horizontal=True):
-            if st.button("Go to Data", type="primary", icon=":material/table_view:", key="experiments_to_data"):
-                session.address.go("data")
-            _example("secondary")
 
 
 def _can_be_shown(run: Run) -> bool:
@@ -227,9 +207,9 @@ def _can_be_shown(run: Run) -> bool:
     return False
 
 
-def _example(kind: str) -> None:
+def _example() -> None:
     help = "Simulated: 8 nodes, of which 4 are set in an arm each. The search takes some seconds."
-    if st.button("See an example", type=kind, icon=":material/science:", key="experiments_example", help=help):
+    if st.button("See an example", type="primary", icon=":material/science:", key="experiments_example", help=help):
         drawn = simulate(EXPERIMENT)
         arguments = {"table": drawn.whole, "roles": EXPERIMENT.roles(), "truth": drawn.truth, "settings": Settings()}
         origin = Origin(FromDesign(EXPERIMENT.to_dict()))

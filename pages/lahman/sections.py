@@ -11,7 +11,7 @@ import streamlit as st
 
 from disco.errors import InputError
 from disco.graph.result import GraphResult
-from disco.paper.settings import CHOICES, PRESETS
+from disco.paper.settings import PRESETS
 from disco.refine import Choice, Refined
 from disco.refine.bounds import ASSUMED
 from disco.reports.matching import Group
@@ -21,7 +21,7 @@ from disco.selectors.sparse import is_sparse
 from disco.subjects.fit.results import StoredFit
 from disco.subjects.fit.results import variants as variants_of
 from disco.subjects.studies import agreement, figures, lahman
-from disco.subjects.studies.lahman import PUBLISHED, REFERENCES
+from disco.subjects.studies.lahman import BOUNDARY_WORDS, PUBLISHED, REFERENCES
 from disco.words import how_many
 from pages.shared.compute.cache import cached
 from pages.shared.evidence.evidence_words import SAME_ROWS
@@ -80,15 +80,16 @@ SECTIONS = {
     "arrows": "Arrows and positions",
     "refined": "Refined by the likelihood",
 }
-BOUNDARIES = CHOICES["boundary"]
 
 
 def other_boundary(finished: dict[str, Run]) -> None:
     """Score the boundary that is missing, from the fitted networks."""
-    missing = [(run, f"ccs-{b}") for run in finished.values() for b in BOUNDARIES if f"ccs-{b}" not in variants_of(run)]
+    missing = [
+        (run, f"ccs-{b}") for run in finished.values() for b in BOUNDARY_WORDS if f"ccs-{b}" not in variants_of(run)
+    ]
     key = tuple(str(run.path) for run in finished.values())
-    words = lahman.BOUNDARY_WORDS
-    names = " and ".join(words[b] for b in BOUNDARIES if any(variant == f"ccs-{b}" for _, variant in missing))
+    variants = {variant for _, variant in missing}
+    names = " and ".join(words for name, words in BOUNDARY_WORDS.items() if f"ccs-{name}" in variants)
     fit.offer_variants("lahman_other", missing, f"Add the order by {names}", key, icon=":material/rule:")
 
 
@@ -106,8 +107,8 @@ def results(
 ) -> dict[str, dict[str, GraphResult]]:
     """The graphs of each boundary and of the refinement, by run; a run that cannot be read has none."""
     by_label: dict[str, dict[str, GraphResult]] = {}
-    for boundary in BOUNDARIES:
-        label = f"{lahman.representation(levels)}, {lahman.BOUNDARY_WORDS[boundary]}, {years[0]}–{years[1]}"
+    for boundary, words in BOUNDARY_WORDS.items():
+        label = f"{lahman.representation(levels)}, {words}, {years[0]}–{years[1]}"
         for seed, run in finished.items():
             with contextlib.suppress(InputError):
                 by_label.setdefault(label, {})[seed] = StoredFit(run, f"ccs-{boundary}").graph_result
@@ -162,7 +163,7 @@ def agreement_figure(results: Results, counts: pd.DataFrame) -> None:
         return
     controls = agreement.controls(counts)
     figure.show(figures.agreement(scores, PUBLISHED, controls), "lahman_agreement")
-    lines = [f"**{lahman.BOUNDARY_WORDS[b].capitalize()}:** {define(f'{b} boundary')}" for b in BOUNDARIES]
+    lines = [f"**{words.capitalize()}:** {define(f'{name} boundary')}" for name, words in BOUNDARY_WORDS.items()]
     st.caption(
         "The paper's means are of its own seasons, named beside them. Controls sort the columns of your seasons and "
         "fit nothing: compare every method with them. **Raw "

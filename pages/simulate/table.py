@@ -80,8 +80,6 @@ def _covariates(current: form.Form) -> None:
         form.option("groups")
         if current.groups:
             form.option("group_effect")
-    if used := _beside_used(current):
-        st.caption(f"Beside the counts: {', '.join(used)}.")
 
 
 def _experiment(current: form.Form) -> None:
@@ -141,10 +139,3 @@ def _contexts(current: form.Form) -> None:
         else:
             form.option("context_effect", label="Effect per unit")
     st.caption(f"Contexts: {current.idle_contexts} of {count} without effects.")
-
-
-def _beside_used(current: form.Form) -> list[str]:
-    used = [f"{current.batches} batches"] if current.batches else []
-    used += ["age and sex"] if current.age_and_sex else []
-    used += [f"depth {current.depth:g}"] if current.depth else []
-    return used + ([f"{current.groups} groups"] if current.groups else [])

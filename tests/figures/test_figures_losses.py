@@ -101,8 +101,7 @@ def test_a_rise_of_both_losses_is_no_overfitting():
     late = frame["epoch"] > 20
     frame.loc[late, "train"] += frame.loc[late, "epoch"]
     above = events(lowest=20).assign(train=lambda table: table["train"] + 100)  # than the validation loss
-    for rows in (frame, above):
-        assert "No sign of overfitting" in said_in_words(rows, "joint")
+    assert all("No sign of overfitting" in said_in_words(rows, "joint") for rows in (frame, above))
 
 
 def test_little_to_say_is_not_said():

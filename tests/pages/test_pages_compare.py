@@ -159,18 +159,6 @@ def test_an_option_that_cannot_be_used_is_one_sentence_and_starts_nothing():
         assert app.button(key="start_comparison").disabled
 
 
-def test_ods_under_three_families_is_one_click(started, monkeypatch):
-    run = finished_run(4)
-    names = ["ods-poisson", "ods-nb", "ods-binomial"]
-    without = [name for name in names if name not in METHODS]
-    if without:
-        assert not any(found.key == "start_ods" for found in opened(run, PAGE).button)
-    for name in without:
-        monkeypatch.setitem(METHODS, name, METHODS["good"])
-    button(opened(run, PAGE), "ODS under three families").click().run()
-    assert [list(asked.methods) for *_, asked in started] == [names]
-
-
 def test_work_shows_every_method_and_can_be_resumed(started):
     run, asked = three(), MethodsRequest({"good": {}, "bug": {}, "chatty": {}})
     jobs.enqueue(run, COMPARE, asked).release()

@@ -133,8 +133,8 @@ def test_done_run_shows_its_account_and_leads_on():
 
 def test_the_problems_of_another_table_stay_folded_below_a_finished_run():
     at = booted("train", run=written_run(poisson()).id)
-    draft = draft_of(at)
-    at.session_state["shared_draft"] = replace(draft, run="", table=draft.table.assign(a=0.5))
+    half = replace(draft_of(at), run=None, is_of_run=False, key="half", table=poisson() + 0.5)
+    at.session_state["shared_draft"] = half
     assert "Fix this first" not in texts(at.run()) and "Fix this first" in texts(unfold(at, "another_fit"))
 
 

@@ -53,9 +53,9 @@ def test_published_figures_are_shares_of_three_orders():
     assert len(lahman.PUBLISHED) == 6
     for label, (r7, r17) in lahman.PUBLISHED.items():
         assert round(round(r7 * 21) / 21, 3) == r7 and round(round(r17 * 51) / 51, 3) == r17
-        levels, boundary, years = label.split(", ")
-        lahman.parse_years(years)
-        lahman.settings(levels.removeprefix("q"), boundary)
+        levels, rows, years = label.split(", ")
+        assert lahman.parse_years(years) and lahman.settings(levels.split()[0])
+        assert rows in lahman.BOUNDARY_WORDS.values()
 
 
 def test_every_column_of_the_references_has_a_place():

@@ -72,8 +72,7 @@ def _seconds(run: Run, request: MethodsRequest, names: Sequence[str]) -> list[fl
 
 
 def seconds(run: Run, name: str) -> float:
-    """The seconds of a method with the start of its process: those of the run's own fit or search, or roughly, on one
-    idle core."""
+    """The seconds of a method with its start: of the run's own fit or search, or roughly, on one idle core."""
     measured = run.status(_OWN[name]) if name in _OWN else None
     is_done = measured is not None and measured.state == "done"
     return _START + ((is_done and measured.seconds) or METHODS[name].seconds(*run.shape))

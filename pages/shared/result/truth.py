@@ -226,16 +226,10 @@ def _hide(pairs: frozenset[tuple[str, str]]) -> None:
 def edge_numbers(comparison: TruthComparison, graph: nx.DiGraph) -> None:
     """Precision, recall, F1 and SHD of a graph in a row; below, A_top of the order and of sorting."""
     met = comparison.met(graph)
-    row, wide = figure.numbers(), 110  # two and two, also beside a graph in a small window
-    row.metric("Precision", number(met.precision), width=wide, help=define("precision"))
-    row.metric(
-        "Recall",
-        number(met.recall),
-        width=wide,
-        help=f"The share of the {how_many(len(comparison.edges), 'true edge')} that is found.",
-    )
-    row.metric("F1", number(met.f1), width=wide, help=define("F1"))
-    row.metric("SHD", met.shd, width=wide, help=define("SHD"))
+    recall = f"The share of the {how_many(len(comparison.edges), 'true edge')} that is found."
+    numbers = [("Precision", number(met.precision), define("precision")), ("Recall", number(met.recall), recall)]
+    numbers += [("F1", number(met.f1), define("F1")), ("SHD", met.shd, define("SHD"))]
+    figure.metrics(*numbers, width=110)  # two and two, also beside a graph in a small window
     _below(comparison, graph)
 
 
@@ -306,7 +300,6 @@ def verdict_numbers(graph: nx.DiGraph, comparison: TruthComparison) -> None:
     """The number of edges per verdict, F1 and SHD; below them the sorting controls."""
     counted = comparison.verdicts(graph)["verdict"].value_counts()
     met = comparison.met(graph)
-    row = figure.numbers()
     helps = {
         "true": "Found, in the true direction.",
         "either way": "Found. The true direction cannot be known, so either direction counts as right.",
@@ -316,10 +309,9 @@ def verdict_numbers(graph: nx.DiGraph, comparison: TruthComparison) -> None:
     }
     if not comparison.either_way:
         del helps["either way"]
-    for verdict, help in helps.items():
-        row.metric(verdict.capitalize(), int(counted.get(verdict, 0)), help=help, width=92)
-    row.metric("F1", number(met.f1), width=92, help=f"Precision {number(met.precision)}, recall {number(met.recall)}.")
-    row.metric("SHD", met.shd, width=92, help=define("SHD"))
+    numbers = [(verdict.capitalize(), int(counted.get(verdict, 0)), help) for verdict, help in helps.items()]
+    numbers += [("F1", number(met.f1), f"Precision {number(met.precision)}, recall {number(met.recall)}.")]
+    figure.metrics(*numbers, ("SHD", met.shd, define("SHD")), width=92)
     against = len(comparison.order_errors)
     if against:
         it = plural(against, "it", "them")

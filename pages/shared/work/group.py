@@ -98,8 +98,7 @@ def _forecast(fits: int, rows: int, nodes: int, settings: Settings) -> None:
     what, each = ("A fit takes", "") if fits == 1 else (f"The {fits} fits take together", " each")
     start, off = _START * crowding("cpu"), _measured()
     seconds = about(*(fits * (off * end + start) for end in (forecast.low, forecast.high)))
-    by = "the last fits on this machine" if off != 1.0 else "its size"
-    st.caption(f"{what} about {seconds} with its start, judged by {by}, and {size(forecast.bytes)} of memory{each}.")
+    st.caption(f"{what} about {seconds}, starts included, and {size(forecast.bytes)} of memory{each}.")
 
 
 def _measured() -> float:
