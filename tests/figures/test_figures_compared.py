@@ -10,7 +10,7 @@ from colours import contrast
 from disco.figures import theme
 from disco.graph.draw import picture as drawing
 from disco.graph.result import GraphResult
-from disco.metrics.consensus import Comparison
+from disco.metrics.consensus import Comparison, highest_by_chance
 from disco.subjects.comparison import figures as compared
 from pages.shared.widgets import figure
 
@@ -37,6 +37,7 @@ def test_the_matrix_names_the_two_that_agree_most():
 )
 def test_the_title_has_the_number_of_the_cell_and_praises_no_tie(rows, words):
     figure = compared.agreement(pd.DataFrame(rows, columns=list("abc")[: len(rows)]), "Orders", 0.5)
+    assert 0.54 < highest_by_chance(8) < 0.8 < highest_by_chance(3)
     assert theme.title_of(figure) == words
     assert figure.data[0].text[0][1] in words or "fully" in words
 

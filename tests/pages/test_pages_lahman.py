@@ -81,7 +81,6 @@ def test_finished_fits_are_found_and_scored(batting, started):
     said = [caption.value for caption in app.caption]
     assert any("**Raw counts:**" in words and "**All rows:**" in words for words in said)  # as in the figure's rows
     assert table["R7 open"].tolist() == ["0 of 0", "–"] and any("not ground truth" in info.value for info in app.info)
-    assert "All rows:" in texts(app) and "Rows below the top:" in texts(app)  # the words of the figure
     assert not app.dataframe[1:]
     app.segmented_control(key=SECTION).set_value("arrows").run()
     said = next(caption.value for caption in app.caption if "**R7**: " in caption.value)

@@ -180,10 +180,8 @@ def test_run_names_and_table_names_are_inverse():
     name = drafts.run_name("T", other, roles, Knowledge(), 3)
     assert name == "T · 3, 6 levels, preset paper, joint epochs 3, seed 7, adjusted for diet, depth, with rules"
     older = "T · 3, adjusted for diet, depth, with rules, 6 levels, preset paper, joint epochs 3, seed 7"
-    assert (
-        drafts.table_name(name, other) == drafts.table_name(older, other) == "T"
-        and drafts.next_number("T", [(name, other)]) == 4
-    )
+    assert drafts.table_name(name, other) == drafts.table_name(older, other) == "T"
+    assert drafts.next_number("T", [(name, other)]) == 4
     many = settings.replace(joint_epochs=3, folds=4, width=8)
     assert drafts.run_name("T", many) == "T, 6 levels, preset paper, 3 settings changed"
 

@@ -5,6 +5,7 @@ import pytest
 from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.subjects.studies import lahman
+from disco.subjects.studies.lahman import BOUNDARY_WORDS
 
 HAS_2025 = lahman.seasons()[1] >= 2025
 
@@ -54,8 +55,7 @@ def test_published_figures_are_shares_of_three_orders():
     for label, (r7, r17) in lahman.PUBLISHED.items():
         assert round(round(r7 * 21) / 21, 3) == r7 and round(round(r17 * 51) / 51, 3) == r17
         levels, rows, years = label.split(", ")
-        assert lahman.parse_years(years) and lahman.settings(levels.split()[0])
-        assert rows in lahman.BOUNDARY_WORDS.values()
+        assert lahman.parse_years(years) and lahman.settings(levels.split()[0]) and rows in BOUNDARY_WORDS.values()
 
 
 def test_every_column_of_the_references_has_a_place():

@@ -22,6 +22,7 @@ from disco.methods.isolated import OutOfTime, find_apart
 from disco.progress import Event, Reporter
 from disco.runs import artefacts
 from disco.runs.folder import Run
+from disco.runs.status import Work
 from disco.subjects.comparison import COMPARE, ComparisonStatus, compared
 from disco.subjects.comparison.compared import MethodResult, MethodsRequest
 from disco.subjects.fit import FIT
@@ -33,7 +34,7 @@ from disco.work.recording import Recorder
 if TYPE_CHECKING:
     from disco.progress import Callback
 
-_OWN = {"disco": FIT, "refined": REFINE}  # the methods that a run itself may have made
+_OWN: dict[str, Work[Any]] = {"disco": FIT, "refined": REFINE}  # the methods that a run itself may have made
 _START = 1.0  # seconds to start the process of a method
 _SURE = 0.05  # share of the work after which its pace predicts the remaining time
 
@@ -73,9 +74,10 @@ def _seconds(run: Run, request: MethodsRequest, names: Sequence[str]) -> list[fl
 
 def seconds(run: Run, name: str) -> float:
     """The seconds of a method with its start: of the run's own fit or search, or roughly, on one idle core."""
-    measured = run.status(_OWN[name]) if name in _OWN else None
-    is_done = measured is not None and measured.state == "done"
-    return _START + ((is_done and measured.seconds) or METHODS[name].seconds(*run.shape))
+    measured = 0.0
+    if name in _OWN and (status := run.status(_OWN[name])).state == "done":
+        measured = status.seconds
+    return _START + (measured or METHODS[name].seconds(*run.shape))
 
 
 def compare_run(run: Run, *, callback: "Callback | None" = None) -> list[MethodResult]:

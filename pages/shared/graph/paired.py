@@ -46,12 +46,6 @@ class Pair:
         return self.results.changes(self.first, self.second)
 
     @property
-    def has_directions(self) -> bool:
-        """Whether no result leaves all its directions open; the orders would then be two guesses."""
-        edges = [self.results.found[name].edges for name in (self.first, self.second)]
-        return all("decided" not in table or table["decided"].any() for table in edges)
-
-    @property
     def labels(self) -> dict[str, str]:
         """The label of each change."""
         first, second = self.words
@@ -78,8 +72,9 @@ def numbers(pair: Pair) -> None:
     for change, label in pair.labels.items():
         if change != "opened" or (changes == change).any():
             row.metric(label, int((changes == change).sum()), width=_NUMBER, help=helps.get(change))
-    orders = pair.results.orders
-    if pair.first in orders and pair.second in orders and pair.has_directions:
+    orders, sides = pair.results.orders, [pair.results.found[name].edges for name in (pair.first, pair.second)]
+    is_guess = any("decided" in edges and not edges["decided"].any() for edges in sides)  # no direction is known
+    if pair.first in orders and pair.second in orders and not is_guess:
         agreement = pair.results.order_agreements.loc[pair.first, pair.second]
         help = "Share of the pairs of columns that both orders rank alike. Two random orders agree on half."
         row.metric("Order agreement", ratio(agreement), width=170, help=help)
