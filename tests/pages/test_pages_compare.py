@@ -160,7 +160,7 @@ def test_an_option_that_cannot_be_used_is_one_sentence_and_starts_nothing():
 def test_work_shows_every_method_and_can_be_resumed(started):
     run, asked = three(), MethodsRequest({"good": {}, "bug": {}, "chatty": {}})
     jobs.enqueue(run, COMPARE, asked).release()
-    run.update(COMPARE, state="cancelled", progress=0.4)
+    run.update(COMPARE, state="cancelled", progress=0.4, method="good")
     app = opened(run, PAGE)
     states = frame_with(app, "What happened").set_index("Method")
     assert not any(name in KIND.step(run.status(COMPARE)) for name in states.index)  # the table alone says which runs
