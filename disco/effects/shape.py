@@ -25,8 +25,8 @@ def usual_range(values: np.ndarray, every: np.ndarray | None = None) -> tuple[fl
     low, high = (float(value) for value in np.quantile(values, [_LOW, _HIGH], method="lower"))
     if low < high:
         return low, high
-    others = every if every is not None and (values == low).all() else values
-    second = float(np.quantile(others[others != low], 0.5, method="lower")) if (others != low).any() else low
+    pool = every if every is not None and (values == low).all() else values
+    second = float(np.quantile(pool[pool != low], 0.5, method="lower")) if (pool != low).any() else low
     return min(low, second), max(low, second)
 
 

@@ -12,8 +12,8 @@ An identifier of groups, such as a person observed several times, repeats: it is
 values. Years and other times are not identifiers: every row of a series has its own.
 
 Computed from counts of their own row are rates, such as runs per wicket, and which of two counts is larger. To adjust
-for such a column joins the counts it was computed from. So are products
-of two columns, interactions. Each is recognised by exact arithmetic alone.
+for such a column joins the counts it was computed from. Interactions are products of two columns. Each is recognised
+by exact arithmetic alone.
 """
 
 import re

@@ -20,7 +20,7 @@ from disco.table.depth import Depth, depth
 from disco.table.edits import AddColumns, Columns, LeaveOut
 from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.prepared import Prepared, Table, prepare
-from disco.table.relations import parts, relations
+from disco.table.relations import portions, relations
 from disco.table.row_findings import exposure_of_total, of_depth
 from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
 from disco.table.unusual_rows import outlying
@@ -113,13 +113,13 @@ def _of_counts(
 
 def _of_parts(counts: pd.DataFrame) -> Iterator[Finding]:
     """A column that looks like a part of another, with the cure that replaces the total by the rest."""
-    if pairs := parts(counts.to_numpy()):
+    if pairs := portions(counts.to_numpy()):
         portion, total = (str(counts.columns[at]) for at in pairs[0])
         rest = tuple((counts[total] - counts[portion]).tolist())
-        more = f" {how_many(len(pairs) - 1, 'more pair')} of columns are like them." if len(pairs) > 1 else ""
+        also = f" {how_many(len(pairs) - 1, 'more pair')} of columns are like them." if len(pairs) > 1 else ""
         yield Finding(
             "part",
-            f'"{portion}" looks like a part of "{total}": it is never larger, and as close to it as a part is.{more}',
+            f'"{portion}" looks like a part of "{total}": it is never larger, and as close to it as a part is.{also}',
             "An edge between a part and its total is arithmetic: replace the total by the rest, or leave one out.",
             columns=(portion, total),
             edits=(AddColumns({f"{total} without {portion}": rest}), Columns(without=(total,))),

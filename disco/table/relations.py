@@ -170,7 +170,7 @@ def _listed(names: Sequence[str]) -> str:
 _LEVEL, _MOST_COMPARED = 0.001, 500  # of the tests of all pairs together; columns
 
 
-def parts(values: np.ndarray) -> list[tuple[int, int]]:
+def portions(values: np.ndarray) -> list[tuple[int, int]]:
     """The pairs (part, total) of columns of counts, (rows, columns), of which one looks like a part of the other.
 
     It is never larger, and varies around its share p of the total less than any Poisson count would, as a part of

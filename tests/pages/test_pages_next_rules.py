@@ -58,7 +58,7 @@ def test_a_rule_on_the_picked_edge_is_kept_by_another_run(started, key, required
     assert other.knowledge() == Knowledge(required=required, forbidden=forbidden) and run.knowledge() is None
     pd.testing.assert_frame_equal(other.table(), run.table())
     assert other.settings == run.settings and other.truth().equals(run.truth()) and other.source == run.source
-    assert other.name == "made up · 2, with rules, preset paper, 3 settings changed"
+    assert other.name == "made up · 2, preset paper, 3 settings changed, with rules"
 
 
 def test_two_nodes_without_an_edge_get_a_rule():

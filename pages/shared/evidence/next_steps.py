@@ -186,7 +186,7 @@ def _start(run: Run, rules: Knowledge) -> None:
             rows_left_out=run.rows_left_out,
             knowledge=knowledge,
             roles=run.roles,
-            dismissed=runs.artefacts.of(run).dismissed,
+            spoilt=runs.artefacts.of(run),
             origin=runs.origin.of_table(run),
         )
         fit_start.start(next_run, REFINE, QUICK)

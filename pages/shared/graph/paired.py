@@ -83,8 +83,10 @@ def numbers(pair: Pair) -> None:
 
 def chance(agreement: float, nodes: int) -> None:
     """A line if two orders agree no more than random ones."""
-    if agreement <= (most := highest_by_chance(nodes)):
-        st.caption(f"No more than chance: two random orders agree by {ratio(CHANCE)}, one pair in 20 by {ratio(most)}.")
+    if agreement <= (bound := highest_by_chance(nodes)):
+        st.caption(
+            f"No more than chance: two random orders agree by {ratio(CHANCE)}, one pair in 20 by {ratio(bound)}."
+        )
 
 
 def graphs(

@@ -45,13 +45,13 @@ def open_one(arguments: Mapping[str, Any], choice: Choice, page: str) -> None:
     with errors.caught():
         run = matching.find({"": arguments}, REFINE).get("")
         if run is None or not matching.progress(run, REFINE):
-            run = run or _made(arguments)
+            run = run or _new_run(arguments)
             jobs.start(run, REFINE, choice)
         session.run.select(run)
         session.address.go(page)
 
 
-def _made(arguments: Mapping[str, Any]) -> Run:
+def _new_run(arguments: Mapping[str, Any]) -> Run:
     """A new run. Its work looks for what is hidden in the table, which takes seconds, so that the page need not."""
     return create_run(**arguments, spoilt=begun(arguments["table"], arguments.get("roles")))
 
@@ -85,7 +85,7 @@ def section(
     if missing and st.button(label, type="primary", icon=":material/play_arrow:", key=f"{key}_start", help=help):
         with errors.caught():
             for name in missing:
-                run = runs[name] if name in runs else _made(group[name])
+                run = runs[name] if name in runs else _new_run(group[name])
                 jobs.start(run, kind.work, *([] if choice is None else [choice]))
             st.rerun()
     finished = {label: run for label, run in begun.items() if run.status(kind.work).state == "done"}

@@ -157,10 +157,10 @@ def columns(check: "Check", statistic: str) -> go.Figure:
         of_rows = {"customdata": [*zip(text, rows["low"], rows["high"], strict=True)], "error_x": _spread(rows, colour)}
         axes.marks(figure, rows["middle"], rows["observed"], look, name, _AT.replace("F", ".3g"), **of_rows)
     words = STATISTIC_WORDS[statistic]
-    ends = limits[0] / 1.2, limits[1] * 1.2
+    span = limits[0] / 1.2, limits[1] * 1.2
     for axis, where in ((figure.layout.xaxis, "simulated"), (figure.layout.yaxis, "observed")):
         title = f"{words}, {where}"
-        axis.update(log_axis(title, *ends, log_ticks(*ends)) if is_log else {"title": title, "type": "linear"})
+        axis.update(log_axis(title, *span, log_ticks(*span)) if is_log else {"title": title, "type": "linear"})
     return theme.titled(figure, _outside_title(check, statistic, "columns"), height=380)
 
 
