@@ -11,9 +11,10 @@ import pytest
 from job_world import ENDLESS, PATIENCE, TINY, few_threads, kill, new, place, wait, wait_for  # noqa: F401 - a fixture
 
 from disco.errors import InputError
+from disco.hidden.all_artefacts import begun
 from disco.paper.settings import Settings
 from disco.refine import QUICK
-from disco.runs import Run, create_run
+from disco.runs import Run, artefacts, create_run
 from disco.runs.locks import note
 from disco.subjects import COMPARE, FIT, REFINE
 from disco.subjects.comparison.compared import MethodsRequest
@@ -63,8 +64,10 @@ def test_cancel_kill_and_resume_lose_nothing(small_table):
         jobs.start(run, FIT)
     jobs.cancel(run, FIT)  # too late: nothing changes
     assert run.status(FIT).state == "done" and run.status(FIT).error is None
-    whole = new(small_table, LONGER)
+    whole = create_run(small_table, LONGER, name="whole", spoilt=begun(small_table))
+    assert artefacts.of(whole).due
     execute(whole)
+    assert whole.status(FIT).state == "done" and not artefacts.of(whole).due
     assert_no_line_twice(run)
     pd.testing.assert_frame_equal(read_events(run), read_events(whole), rtol=1e-6)
     assert StoredFit(run).order == StoredFit(whole).order

@@ -54,7 +54,7 @@ FIT = Work(
     "fit",
     "fit",
     "status.json",
-    ("joint", "projection", "ordering", "parents", "selector"),
+    ("joint", "projection", "ordering", "parents", "selector", "artefacts"),
     FitStatus,
     "disco.subjects.fit.execution",
     unasked="unfitted",

@@ -201,6 +201,8 @@ _SHOWN, _LONGEST = 12, 24  # columns of an order, and characters of their names
 
 
 def _fit_step(status: FitStatus) -> str:
+    if status.stage == "artefacts":
+        return STAGES[status.stage]
     unit = "epoch" if status.stage in _EPOCHS else "node"
     loss = "" if status.loss is None else f", validation loss {number(status.loss)}"
     return f"{STAGES[status.stage]}: {unit} {status.done:,} of {status.total:,}{loss}"
