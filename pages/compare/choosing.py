@@ -33,7 +33,7 @@ from pages.shared.work import fit_start
 Options = dict[str, dict[str, Any]]
 
 _USUAL = ("refined", "disco", "boss", "ods-poisson")
-_BASELINES = ("sort-mean", "sort-excess")  # for a known truth, or roles, which few others can use
+_BASELINES = ("sort-mean", "sort-excess")  # beside methods that a known truth measures; else they say nothing
 _ABOUT = {
     "ours": "DISCO, its variants and the likelihood search, run like the others.",
     "count models": "Every node is Poisson, negative binomial, binomial or similar given its parents.",
@@ -98,11 +98,10 @@ def _picked(run: Run, comparison: Compared) -> list[str]:
 
 def _is_picked(comparison: Compared, name: str, seconds: float) -> bool:
     method = METHODS[name]
-    unable = comparison.unadjusted(METHODS)
-    usual = (*_USUAL, *_BASELINES) if unable or stamps.truth(comparison.run) else _USUAL
+    usual = (*_USUAL, *_BASELINES) if stamps.truth(comparison.run) else _USUAL
     is_new = name not in comparison.done and not comparison.repeats(name)
     is_long = name == "disco" and (all_results.FITTED in comparison.done or seconds > fit_start.LONG_SECONDS)
-    is_usual = method.installed and name in usual and name not in unable and is_new and not is_long
+    is_usual = method.installed and name in usual and is_new and not is_long
     picked = st.checkbox(
         f"{plain(method.label)} · {duration(seconds)}",
         disabled=not method.installed,
@@ -126,12 +125,14 @@ def _tell(comparison: Compared, chosen: list[str], seconds: float) -> None:
     if not chosen:
         st.caption("Choose at least one method.")
         return
-    marks = dict.fromkeys(comparison.unadjusted(chosen), " (cannot adjust)")
+    unable = comparison.unadjusted(chosen)
+    marks = dict.fromkeys(unable, " (cannot adjust)")
     names = " · ".join(f"{plain(METHODS[name].label)}{marks.get(name, '')}" for name in chosen)
     st.caption(
         f"{how_many(len(chosen), 'method')} chosen: **{names}**. They run one after the other on one core, with a few "
         "seconds to start each. You can leave the page or close the tab meanwhile."
         + (" Fewer methods or a lower time limit make it shorter." if seconds > fit_start.LONG_SECONDS else "")
+        + (" What cannot adjust also finds the edges that the adjustment removes." if unable else "")
     )
 
 
