@@ -115,9 +115,9 @@ def of_two_orders(order: Sequence[str], refined: Refined) -> Verdict | None:
     if edges.empty or not (against or refined.is_open):
         return None
     of_edges = f"{share(against, len(edges))} {plural(len(edges), 'edge', 'edges')}"
-    means = f": {ANY_ORDER}" if refined.is_open else f"; the direction is decided for {decided} of these"
+    means = f"; {ANY_ORDER}" if refined.is_open else f"; the direction is decided for {decided} of these"
     level = "poor" if refined.is_open or 2 * against >= len(edges) else "guess"
-    text = f"The likelihood search puts the ends of {of_edges} the other way round{means}."
+    text = f"The best order of the likelihood search has the ends of {of_edges} the other way round{means}."
     advice = "The table hardly determines an order: trust edges rather than positions."
     return Verdict(level, text, advice, _ORDER_HEADS[level])
 

@@ -19,7 +19,10 @@ is Σ_j z_j² over the columns, with
 where s_j is the robust spread of those roots in column j, and at least 1, that of Poisson counts. Totals and distances
 are then measured from their median, in normal spreads computed from the distance between the median and the decile on
 the same side. Large ones are measured as logarithms, small ones as square roots: the tails of log-normal, gamma and
-Poisson totals are then no heavier than normal ones, so skewness alone does not create outliers.
+Poisson totals are then no heavier than normal ones, so skewness alone does not create outliers. And up to three rows
+are outlying if their count of a column stands alone, such as 780 above 193, 192 and so on: with independent rows the
+differences of the logarithms of neighbouring large values, each times its rank, are about exponential, whatever the
+weight of the tail (Rényi, Acta Math. Hung. 1953), so the gap is compared with those of the 20 values below it.
 
 *Filtered*: rows kept by their total, such as cells with enough counts, visits with anything sold, or plots with at
 most so many trees, are selected by a common effect of all columns, which joins columns that have nothing in common. At
@@ -42,6 +45,8 @@ _MOST_CELLS = 20_000_000  # of a larger table, the first rows
 _LEFT_OUT = 5  # columns, evenly spread
 _LEVEL = 0.002  # of a normal table; of simulated count tables about one in twenty has an outlying row at most
 _TAILS = 3  # a low total, a high one, a large distance
+_MOST_ALONE, _TAIL, _LARGE = 3, 20, 20  # counts beyond a gap; those it is compared with, and the least of them
+_LEVEL_ALONE = 0.02  # of a table
 _LEAST_ROWS = 20  # fewer do not show how rows usually lie
 _MAD = 1.4826  # the standard deviation of a normal distribution over its median absolute deviation
 _DECILE = -float(ndtri(0.1))
@@ -133,6 +138,7 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
     """
     rows, columns = values.shape
     distance, largest, at = np.zeros(rows), np.zeros(rows), np.zeros(rows, int)
+    is_alone = np.zeros(rows, dtype=bool)
     for column in range(columns if rows else 0):
         if column % 100 == 0:
             reporter.step(stage, column, columns)
@@ -142,6 +148,7 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
         distance += squares
         at[squares > largest] = column
         largest = np.maximum(largest, squares)
+        is_alone |= _alone(values[:, column], _LEVEL_ALONE / columns)
     total = values.sum(axis=1)
     total_at, distance_at = _spreads(total), _spreads(distance)
     far = -ndtri(_LEVEL / (_TAILS * rows)) if rows >= _LEAST_ROWS else np.inf
@@ -152,11 +159,25 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
             "distance": distance,
             "total_at": total_at,
             "distance_at": distance_at,
-            "is_out": (np.abs(total_at) > far) | (distance_at > far),
+            "is_out": (np.abs(total_at) > far) | (distance_at > far) | is_alone,
             "column": at,
             "share": largest / np.maximum(distance, 1e-300),
         }
     )
+
+
+def _alone(counts: np.ndarray, level: float) -> np.ndarray:
+    """Whether each count is one of a few that a gap parts from all others, (rows,); not where counts are small."""
+    is_alone = np.zeros(len(counts), dtype=bool)
+    if len(counts) <= _MOST_ALONE + _TAIL:
+        return is_alone
+    order = np.argsort(-counts, kind="stable")[: _MOST_ALONE + _TAIL + 1]
+    spacings = -np.diff(np.log1p(counts[order])) * np.arange(1, len(order))
+    for number in range(1, _MOST_ALONE + 1):
+        tail = spacings[number : number + _TAIL].sum()
+        if counts[order[number + _TAIL]] >= _LARGE and tail > 0:
+            is_alone[order[:number]] |= (1 + spacings[number - 1] / tail) ** -_TAIL < level / _MOST_ALONE
+    return is_alone
 
 
 def _spreads(numbers: np.ndarray) -> np.ndarray:

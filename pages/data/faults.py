@@ -55,7 +55,7 @@ def _columns(draft: Draft, proposal: rows.Proposal) -> None:
         return
     count = how_many(len(proposal.columns), "column")
     st.markdown(f"**{count} cannot be used:** {_whys(draft, proposal.columns)}.")
-    leave_out_button(draft, list(proposal.columns), "leave_out_columns", "They are not counts or constant.")
+    leave_out_button(draft, list(proposal.columns), "leave_out_columns", "Not counts, or constant.")
 
 
 def leave_out_button(draft: Draft, positions: list[int], key: str, why: str) -> None:
@@ -98,8 +98,9 @@ def _rows(draft: Draft, proposal: rows.Proposal) -> None:
     with st.container(horizontal=True):
         words = f"{count} left out, with cells that are not counts: {lost}."
         rows_button(draft, proposal.rows, words, "leave_out_rows")
-        if out := columns.chosen(draft, {name for name, *_ in values}):
-            leave_out_button(draft, out, "leave_out_coded", "It holds the codes of classes.")
+        cut_off = {*cells.loc[cells["why"] == "bound", "column"]}
+        if out := columns.chosen(draft, cut_off | {name for name, *_ in values}):
+            leave_out_button(draft, out, "leave_out_coded", "Bounds, or codes of classes.")
     _list(cells)
 
 

@@ -22,9 +22,10 @@ from pages.shared.compute.background import Slow
 from pages.shared.table import draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, figure
+from pages.shared.widgets.findings import WHOLE
 from pages.shared.widgets.names import bullets, plain, shown
 
-_ABOVE = {*ARTEFACTS, "constant", "rare", "many levels"}  # findings that have a box and a button above
+_ABOVE = {*ARTEFACTS, "constant", *WHOLE}  # findings that have a box and a button above
 _STAGES = {"columns": "columns", "depth": "depth", "rows": "rows", "near": "near copies", "relations": "sums"}
 _FIGURES = {"dispersion": "Dispersion", "zeros": "Zeros", "depth": "Depth and rows"}
 

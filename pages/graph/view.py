@@ -205,7 +205,8 @@ def _agreed(view: View) -> str:
         if not fitted:
             return "; the DISCO fit has none"
         agreeing = len(fitted & {frozenset(pair) for pair in view.graph.edges})
-        return f"; both methods link {agreeing:,} of these pairs, the DISCO fit alone {len(fitted) - agreeing:,} others"
+        alone = how_many(len(fitted) - agreeing, "other")
+        return f"; both methods link {agreeing:,} of these pairs, the DISCO fit alone {alone}"
     by = Counter(values["found_by"] for *_, values in view.graph.edges(data=True))
     return f": {by[BOTH]:,} by both methods, {by[LIKELIHOOD]:,} by likelihood alone, {by[DISCO]:,} by DISCO alone"
 

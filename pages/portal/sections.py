@@ -103,13 +103,14 @@ def verdicts(runs: Mapping[str, Run], species: tuple[str, ...]) -> None:
         ]
         columns[label] = text(f"Graph, {label}", help=_CLAIM, width=106)
         counted, changed = verdict_rows["verdict"].value_counts(), contrasts.loc[contrasts["changed"], "node"]
-        verdict = series([f"{words} {int(counted.get(kind, 0))}" for kind, words in _WORDS.items()])
+        verdict = series([f"{words} {int(counted[kind])}" for kind, words in _WORDS.items() if kind in counted])
         open_ = int(counted.get(OPEN, 0))
         supported += int(counted.get(VERDICTS[0], 0))
         missed = f"{int((~changed.isin(responses.index)).sum())} of the {len(changed)} species that changed"
         st.markdown(
             f"**Graph, {label}**, has {how_many(len(verdict_rows), 'edge')} with kangaroo rats. The "
-            f"experiment {verdict}. The graph has no direction for {open_} of them, and no edge to {missed}."
+            f"experiment {verdict or 'judges none'}. The graph has no direction for {open_} of them, and no edge to "
+            f"{missed}."
         )
     if not supported and contrasts["changed"].any():
         conclusion.markdown(

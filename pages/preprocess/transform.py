@@ -114,8 +114,9 @@ def verdict(draft: Draft) -> None:
         share = "all" if smallest == 1 else f"at least {math.floor(100 * smallest)}% of"
         st.success(f"Enough rows per level: in every column, the search for the order can use {share} the rows.")
         return
-    st.warning(plain(str(weak)))
-    if draft.settings.transform != "quantile":
+    can_pool = draft.settings.transform != "quantile"
+    st.warning(plain(weak.message if can_pool else str(weak)))
+    if can_pool:
         help = "For the next fit. What was found with the present transform stays as it is."
         use = partial(session.draft.change_settings, transform="quantile")
         st.button("Use quantile levels", icon=":material/stacks:", key="use_quantile", on_click=use, help=help)

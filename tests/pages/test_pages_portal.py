@@ -101,7 +101,7 @@ def test_both_graphs_of_the_same_table_and_the_verdict_on_every_arrow(by_hand):
     pairs = pairs.set_index("node")
     assert pairs.loc["pocket mice"].tolist() == ["direction open", "direction open", "× 1.90 (1.42 to 2.53)"]
     assert pairs.loc["R. megalotis (RM)", ["alone", "adjusted"]].tolist() == ["no edge"] * 2
-    assert "The experiment supports 0, contradicts 0" in texts(at) and r"A note with \*stars\*\." in texts(at)
+    assert "The experiment judges none." in texts(at) and r"A note with \*stars\*\." in texts(at)
     assert "has an arrow from kangaroo rats that the experiment supports.**" in texts(at)
     (alone, *_), (adjusted, work, choice) = by_hand
     assert (work, choice) == (REFINE, QUICK) and "CC0" in adjusted.source
@@ -141,7 +141,7 @@ def test_without_adjustments_there_is_one_graph_and_without_kangaroo_rats_no_pai
     for name in ("plot", "year", "month"):
         at.segmented_control(key=f"portal_{name}").set_value("none")
     at = search(at.run())
-    assert len(by_hand) == 1 and "adjusted" not in at.dataframe[1].value and "supports 0" in texts(at)
+    assert len(by_hand) == 1 and "adjusted" not in at.dataframe[1].value and "judges none" in texts(at)
     at.multiselect(key="portal_species").set_value(["NL", "OT"]).run()
     assert "choose *kangaroo rats* and another species" in texts(search(at)) and len(drawn(at)[0]) == 2
 

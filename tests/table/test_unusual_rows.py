@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from disco.simulate import Design, simulate
-from disco.table.unusual_rows import copies, filtered, repeated
+from disco.table.unusual_rows import _alone, copies, filtered, outlying, repeated
 
 
 def drawn(nodes: int, rows: int, seed: int = 0, **more: object) -> np.ndarray:
@@ -92,3 +92,14 @@ def test_a_filter_is_found_on_a_graph_and_hardly_ever_without_one():
 def test_nothing_is_said_of_tables_without_rows_or_variation(shape):
     for values in (np.zeros(shape, int), np.ones(shape, int)):
         assert not repeated(values).stands_out and filtered(values) is None
+
+
+def test_a_count_that_stands_alone_makes_its_row_outlying_and_heavy_tails_do_not():
+    rng = np.random.default_rng(3)
+    rates = np.exp(rng.normal(4.5, 0.35, (360, 1)) + rng.normal(0, 0.1, (360, 8)))
+    values = rng.poisson(rates)
+    assert not outlying(values)["is_out"].any()
+    values[7, 2] = values[:, 2].max() * 6  # a day counted several times
+    assert np.flatnonzero(outlying(values)["is_out"]).tolist() == [7]
+    heavy = [rng.poisson(5 * rng.pareto(1.5, 300)) for _ in range(100)]
+    assert sum(_alone(column, 0.02).any() for column in heavy) <= 6

@@ -305,12 +305,13 @@ def few_per_level(draft: Draft) -> Finding | None:
     weak = levels[levels["kept"] < ENOUGH].sort_values("kept")
     if weak.empty:
         return None
-    pooling = "Use fewer levels" if draft.settings.transform == "quantile" else "Quantile levels pool them"
+    is_pooled = draft.settings.transform == "quantile"
+    remedy = "Use fewer levels." if is_pooled else "Quantile levels (Preprocess) pool them."
     message = (
         f"In {len(weak)} of {how_many(len(levels), 'column')}, more than a fifth of the rows are at levels with too "
-        f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}. {pooling} (Preprocess)."
+        f"few rows for the order of a fit: {listed([*weak['column']], _MOST_NAMED)}."
     )
-    return Finding("many levels", message, columns=tuple(weak["column"]))
+    return Finding("many levels", message, remedy, columns=tuple(weak["column"]))
 
 
 @cached(_columns_key, "Adding up all columns …")

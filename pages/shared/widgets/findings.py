@@ -15,6 +15,7 @@ _MEANING = (
     "with the run and stands in every export."
 )
 _MOST_DOUBTS = 2
+WHOLE = {"rare", "many levels"}  # doubts that *Quality of the counts* leaves out: what to do stands beside them
 _OPTIONS = r" \([^()]*--[^()]*\)"  # of the command line
 
 
@@ -72,12 +73,14 @@ def dismissed(
 
 
 def doubts(findings: Sequence[Finding], where: str) -> None:
-    """One line on what weakens any result, with a pointer ("below", say) to *Quality of the counts*."""
+    """One line on what weakens any result, with a pointer ("below", say) to *Quality of the counts* if that has it."""
     if findings:
-        lines, remaining = [plain(finding.message) for finding in findings[:_MOST_DOUBTS]], len(findings) - _MOST_DOUBTS
+        lines = [words(str(one) if one.kind in WHOLE else one.message) for one in findings[:_MOST_DOUBTS]]
+        remaining = len(findings) - _MOST_DOUBTS
         lines += [f"And {remaining:,} more."] if remaining > 0 else []
         count = how_many(len(findings), "caveat")
-        st.caption(f"{WARNS} **{count}:** {' '.join(lines)} See *Quality of the counts* {where}.")
+        lines += [f"See *Quality of the counts* {where}."] if any(one.kind not in WHOLE for one in findings) else []
+        st.caption(f"{WARNS} **{count}:** {' '.join(lines)}")
 
 
 _IN_SIGHT, _MOST = 5, 200
