@@ -70,7 +70,7 @@ _EXPOSURES = {
     *("exposure", "effort", "depth", "hours", "offset", "volume", "trapnights", "lib_size", "total", "population")
 }
 _PHRASES = {"library size", "total counts", "sequencing depth", "n counts", "person years", "trap nights", "lib size"}
-_PHRASES |= {"n count rna", "n umi", "total umis"}  # of a cell
+_PHRASES |= {"n count rna", "n umi", "total umis", "area m2", "area ha", "plot area"}
 _PERCENTS = {"percent", "pct", "perc", "percentage", "prozent"}
 _UNITS = {"min", "minutes", "h", "hrs", "days", "km", "m", "m2", "ha", "l", "ml"}
 _LABELS = {"id", "no", "nr", "number", "num", "code", "name", "label", "index", "type", "key"}
@@ -367,7 +367,7 @@ def is_measure(name: str) -> bool:
 
 
 def _is_exposure(name: str) -> bool:
-    words = words_of(name)
-    if len(words) > 1 and words[-1] in _UNITS and words != ["depth", "m"]:  # which is that of water
-        words = words[:-1]  # effort_min
-    return words[-1:] != [] and (words[-1] in _EXPOSURES or " ".join(words) in _PHRASES)
+    whole = words_of(name)
+    has_unit = len(whole) > 1 and whole[-1] in _UNITS and whole != ["depth", "m"]  # which is that of water
+    words = whole[:-1] if has_unit else whole  # effort_min
+    return words[-1:] != [] and (words[-1] in _EXPOSURES or not _PHRASES.isdisjoint({" ".join(whole), " ".join(words)}))

@@ -63,6 +63,7 @@ COLUMNS = {
     "when": (_RNG.integers(1977, 2021, ROWS), "covariate, continuous"),
     "library_size": (_RNG.integers(9_000, 90_000, ROWS), "exposure"),
     "effort": (_RNG.uniform(0.5, 8, ROWS), "exposure"),
+    "area_m2": (_RNG.choice([25, 50, 100], ROWS), "exposure"),
     "depth": (np.arange(ROWS) % 9, None),  # an exposure of zero there is none
     "1 or 2": (pd.Categorical(["1", "2"] * (ROWS // 2)), None),
     "reed cover %": (_RNG.integers(0, 101, ROWS), "covariate, continuous"),
