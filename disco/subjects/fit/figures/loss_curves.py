@@ -197,8 +197,9 @@ def _rises(stage_events: pd.DataFrame) -> dict[int, tuple[int, float]]:
 
 def _falls(train: np.ndarray, is_before: pd.Series, validation: float) -> bool:
     """Whether the training loss, averaged over some epochs, ends below the validation loss, and lower than at the best
-    validation loss and than in the first half of the epochs since."""
+    validation loss and than in the first half of the epochs since, by more than two standard errors."""
     train = train[np.isfinite(train)]
     early, since = np.split(train, [int(is_before.sum())])
-    end = np.mean(train[-_EPOCHS:])
-    return bool(end < min(np.mean(early[-_EPOCHS:]), np.mean(since[: len(since) // 2 + 1]), validation))
+    error = np.std(np.diff(train[-2 * _EPOCHS :])) / np.sqrt(_EPOCHS)  # of a difference of two such averages
+    higher = min(np.mean(early[-_EPOCHS:]), np.mean(since[: len(since) // 2 + 1]), validation)
+    return bool(np.mean(train[-_EPOCHS:]) + 2 * error < higher)
