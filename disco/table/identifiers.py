@@ -168,10 +168,11 @@ def _larger(cells: np.ndarray, counts: pd.DataFrame) -> str:
     levels, codes = np.unique(cells, return_inverse=True)
     if not 2 <= len(levels) <= 3 or len(cells) < _LEAST_COMPARED:
         return ""
-    for first, second in combinations(counts.columns, 2):
-        signs = np.sign(counts[first].to_numpy() - counts[second].to_numpy())
-        kinds, times = np.unique(np.column_stack([signs, codes]), axis=0, return_counts=True)
-        is_each = len(kinds) == len(levels) == len(np.unique(kinds[:, 0]))
-        if is_each and times.min() >= _LEAST_TIMES:
-            return f'says which of "{first}" and "{second}" is larger'
+    values = counts.to_numpy()
+    for first, second in combinations(range(values.shape[1]), 2):
+        signs = np.nan_to_num(np.sign(values[:, first] - values[:, second])).astype(int) + 1
+        times = np.bincount(3 * codes + signs)  # of every level with every sign
+        kinds = np.flatnonzero(times)
+        if len(kinds) == len(levels) == len({*kinds % 3}) and times[kinds].min() >= _LEAST_TIMES:
+            return f'says which of "{counts.columns[first]}" and "{counts.columns[second]}" is larger'
     return ""

@@ -311,7 +311,8 @@ def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     """
     names, unusable = names_of(table), {}
     times = Counter(names)
-    columns = {name: table.iloc[:, index] for index, name in enumerate(names) if times[name] == 1}
+    needed = roles.columns if roles.exposure is None else {*names}
+    columns = {name: table.iloc[:, at] for at, name in enumerate(names) if times[name] == 1 and name in needed}
     for name, declaration in roles.columns.items():
         if name in columns and roles.role(name) not in ("count", "intervention", "ignore"):
             kind = kind_of(columns[name]) if isinstance(declaration, str) else declaration[1]

@@ -31,7 +31,8 @@ def has_cure(draft: Draft) -> bool:
 
 def _settled(draft: Draft) -> tuple[int, ...]:
     """The chosen columns that look like counts: with another role, the cells of the rest may be right."""
-    return tuple(at for at in draft.columns if at not in draft_facts.guesses(draft))
+    guesses = draft_facts.guesses(draft)
+    return tuple(at for at in draft.columns if at not in guesses)
 
 
 def _proposal(draft: Draft) -> rows.Proposal:
