@@ -77,8 +77,8 @@ def totals(table: pd.DataFrame, guessed: Guessing = guesses) -> Finding | None:
         positions = _summaries(rest.T, of_columns, bool(rows)) if len(rest) > 2 else []
         columns += [of_columns[position] for position in positions]
     columns = [*dict.fromkeys(columns)]
-    what = [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
-    what += [f'column "{name}"' for name in columns]
+    what = [f'column "{name}"' for name in columns]
+    what += [f'row "{name}"' if (name := of_rows[row].strip()) else f"row {row + 1:,}" for row in rows]
     if not what:
         return None
     edits: list[Edit] = [LeaveOut(stretches(np.array(rows) + 1))] if rows else []
