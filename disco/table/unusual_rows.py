@@ -169,11 +169,9 @@ def outlying(values: np.ndarray, reporter: Reporter = SILENT, stage: str = "") -
 def _alone(counts: np.ndarray, level: float) -> np.ndarray:
     """Whether each count is one of a few that a gap parts from all others, (rows,); not where counts are small."""
     is_alone = np.zeros(len(counts), dtype=bool)
-    if len(counts) <= _MOST_ALONE + _TAIL:
-        return is_alone
     order = np.argsort(-counts, kind="stable")[: _MOST_ALONE + _TAIL + 1]
     spacings = -np.diff(np.log1p(counts[order])) * np.arange(1, len(order))
-    for number in range(1, _MOST_ALONE + 1):
+    for number in range(1, min(_MOST_ALONE, len(counts) - _TAIL - 1) + 1):
         tail = spacings[number : number + _TAIL].sum()
         if counts[order[number + _TAIL]] >= _LARGE and tail > 0:
             is_alone[order[:number]] |= (1 + spacings[number - 1] / tail) ** -_TAIL < level / _MOST_ALONE
