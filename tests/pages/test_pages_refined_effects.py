@@ -75,7 +75,11 @@ def part(function: str, run: runs.Run, *arguments: str) -> AppTest:
         from pages.shared.evidence import evidence_panel
 
         run, parts = Run(Path(path)), checks if function == "model_check" else evidence_panel
-        getattr(parts, function)(run, read_refined(run), *arguments)
+        refined = read_refined(run)
+        if function == "kind_details":
+            evidence_panel.neighbours(refined.graph(), *arguments, run, refined)
+            evidence_panel.neighbour_numbers(refined.graph(), *arguments, evidence_panel.OF_REFINED)
+        getattr(parts, function)(run, refined, *arguments)
 
     app = AppTest.from_function(page, args=(function, str(run.path), arguments), default_timeout=60).run()
     assert not app.exception, app.exception
@@ -161,15 +165,15 @@ def test_misfit_forwards_and_turned_is_measured_once_when_asked(monkeypatch):
 
 
 def test_the_misfit_of_a_node_and_what_it_means():
-    app = part("node_details", refined_run(misfit=44.0), NAMES[0])
+    app = part("kind_details", refined_run(misfit=44.0), NAMES[0])
     assert {metric.label: metric.value for metric in app.metric} == {"Misfit, nats": "44.0", "Misfit per row": "0.110"}
     assert "its arrows are hypotheses" in texts(app)
-    good = part("node_details", refined_run(), NAMES[0])
+    good = part("kind_details", refined_run(), NAMES[0])
     assert good.metric[0].value == "0" and "hypotheses" not in texts(good)
     run = refined_run(misfit=np.nan)
-    assert "hypotheses" in texts(part("node_details", run, NAMES[0]))
+    assert "hypotheses" in texts(part("kind_details", run, NAMES[0]))
     (of_an_older_version(run).path / "refined_nodes.csv").unlink()
-    assert not part("node_details", run, NAMES[0]).metric
+    assert not part("kind_details", run, NAMES[0]).metric
 
 
 def test_the_fit_of_the_run_is_quoted_where_there_is_one():
@@ -178,21 +182,20 @@ def test_the_fit_of_the_run_is_quoted_where_there_is_one():
     assert "without an edge between them" in texts(part("edge_details", run, NAMES[1], NAMES[2]))
 
 
-def test_an_edge_or_node_that_is_not_there():
+def test_an_edge_that_is_not_there():
     run = refined_run()
     assert "no edge" in texts(part("edge_details", run, NAMES[1], NAMES[0]))
-    assert "no node" in texts(part("node_details", run, "q"))
 
 
 def test_a_node_in_words_with_its_neighbours():
     run = refined_run()
-    app = part("node_details", run, NAMES[2])
+    app = part("kind_details", run, NAMES[2])
     assert "Over\\-dispersed" in texts(app) and "Given its parents" in texts(app)
     assert app.dataframe[0].value["node"].tolist() == [NAMES[1], NAMES[0]]  # strongest first
     assert app.dataframe[0].value["is"].tolist() == ["not known"] * 2 and figures(app) == 1
     assert f"{code(NAMES[1])}: higher where {code(NAMES[2])} is higher." in texts(app)
     assert "**Causes**" not in texts(app) and "**Effects**" not in texts(app)
-    two = part("node_details", run, "d")
+    two = part("kind_details", run, "d")
     assert "Two values only" in texts(two) and figures(two) == 0 and "no parents" in texts(two)
 
 
@@ -200,14 +203,14 @@ def test_causes_and_effects_are_told_in_the_units_of_the_table():
     frame = table()
     frame[NAMES[2]] = np.random.default_rng(1).poisson(8 / (1 + frame[NAMES[1]]))
     run = refined_run(frame=frame)
-    said = texts(part("node_details", run, NAMES[1]))
+    said = texts(part("kind_details", run, NAMES[1]))
     assert "**Causes** (1 column)" in said and "**Effects**" not in said and "**Joined to it" in said
     assert f"{code(NAMES[2])}: lower where {code(NAMES[1])} is higher." in said
     told = f"Where {code('a')} goes from 0 to 4, the mean of {code(NAMES[1])} goes from "
     low, high = re.search(re.escape(told) + r"([\d.]+) to ([\d.]+)\.(?:\s|$)", said).groups()
     assert 0 < float(low) < 1 and 3 < float(high) < 5  # 0.4 + 0.9 a
-    assert "**Effects** (1 column)" in texts(part("node_details", run, "a"))
-    alone = part("node_details", run, "d")
+    assert "**Effects** (1 column)" in texts(part("kind_details", run, "a"))
+    alone = part("kind_details", run, "d")
     assert "No column is joined to it" in texts(alone) and not alone.dataframe
 
 
@@ -215,7 +218,7 @@ def test_levels_are_called_levels():
     frame = table().iloc[:, :3]
     run = refined_run(Settings.of("paper", transform="quantile", levels=4), frame=frame)
     assert figures(part("edge_details", run, NAMES[0], NAMES[1])) == 1
-    app = part("node_details", run, NAMES[1])
+    app = part("kind_details", run, NAMES[1])
     assert "not counts" in texts(app) and figures(app) == 0
 
 
@@ -233,8 +236,8 @@ def test_only_the_node_is_fitted_once_for_its_curves_and_once_for_its_kind(monke
     run = refined_run()
     part("edge_details", run, NAMES[0], NAMES[1])
     part("edge_details", run, NAMES[0], NAMES[1])
-    part("node_details", run, NAMES[1])
-    part("node_details", run, NAMES[1])
+    part("kind_details", run, NAMES[1])
+    part("kind_details", run, NAMES[1])
     own, effect = [NAMES[1], NAMES[0]], [NAMES[2], NAMES[1], NAMES[0]]
     assert asked == [own, effect, own]
     sizes = {

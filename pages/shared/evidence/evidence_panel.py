@@ -111,17 +111,6 @@ def _breakdown(run: Run, refined: Refined, row: dict, choice: Choice) -> None:
     forwards_and_reversed(run, refined, row["parent"], row["child"])
 
 
-def node_details(run: Run, refined: Refined, node: str) -> None:
-    """A node's causes and effects, how well the model fits it, and what kind of count it is."""
-    if node not in refined.order:
-        st.info(f"The graph of the search has no node {code(node)}.")
-        return
-    graph = refined.graph()
-    neighbours(graph, node, run, refined)
-    neighbour_numbers(graph, node, OF_REFINED)
-    kind_details(run, refined, node)
-
-
 def kind_details(run: Run, refined: Refined, node: str) -> None:
     """How well the model fits a node, and what kind of count it is."""
     of_node(refined, node)

@@ -300,7 +300,10 @@ def _fit_curves(run: runs.Run, status: FitStatus) -> None:
             help="Weight of past values in the moving average. 0 shows the measured values.",
         )
         by_fold = answers.segments("Show", _SHOWN_AS, "losses_shown", help="Each fold has its own networks.") == "each"
-    st.caption("Dotted: training loss. Line: validation loss. Star: the epoch whose network a fold uses.")
+    st.caption(
+        "Dotted: training loss. Line: validation loss, always under the same noise, so compare how both change, not "
+        "where they lie. Star: the epoch whose network a fold uses."
+    )
     networks = run.settings.networks
     for column, stage in zip(st.columns(len(networks), gap="medium"), networks, strict=True):
         with column:
