@@ -5,6 +5,7 @@ import pandas as pd
 
 from disco.paper import ranks
 from disco.paper.settings import Settings
+from disco.table.cells import value_counts
 from disco.table.prepared import Prepared
 
 ENOUGH = 0.8  # least share of a column's held-out rows at usable levels; a rule of thumb, not the paper's
@@ -38,7 +39,7 @@ def is_part(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def _merged(counts: np.ndarray, levels: np.ndarray) -> str:
-    if len(np.unique(levels)) == len(np.unique(counts)):  # a count has one level
+    if len(value_counts(levels)[0]) == len(value_counts(counts)[0]):  # a count has one level
         return ""
     ranges = pd.Series(counts).groupby(levels).agg(["min", "max"])
     bounds = zip(ranges["min"], ranges["max"], strict=True)
@@ -59,13 +60,13 @@ def level_support(counts: pd.DataFrame, levels: pd.DataFrame, fold_of_row: np.nd
     folds = [levels.to_numpy()[fold_of_row == fold] for fold in np.unique(fold_of_row)]
     lines = []
     for position, name in enumerate(levels.columns):
-        sizes = [np.unique(fold[:, position], return_counts=True)[1] for fold in folds]
+        sizes = [value_counts(fold[:, position])[1] for fold in folds]
         together = np.concatenate(sizes)
         lines.append(
             {
                 "column": name,
-                "before": counts.iloc[:, position].nunique(),
-                "after": levels.iloc[:, position].nunique(),
+                "before": len(value_counts(counts.iloc[:, position].to_numpy())[0]),
+                "after": len(value_counts(levels.iloc[:, position].to_numpy())[0]),
                 "fewest_rows": int(together.min()),
                 "median_rows": float(np.median(together)),
                 "most_rows": int(together.max()),

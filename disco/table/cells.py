@@ -73,13 +73,13 @@ def told_apart(names: Sequence[str], among: Collection[str] | None = None) -> li
 
 def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of a column as float64, NaN without one, and a mask of cells that hold something else."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=float), np.zeros(len(column), dtype=bool)
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype if not column.isna().any() else object)
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         if not pd.api.types.is_complex_dtype(column):
-            # pandas would look at every cell for `na_value`, which a plain NumPy column cannot hold.
-            missing = {} if isinstance(column.dtype, np.dtype) else {"na_value": np.nan}
-            return column.to_numpy(dtype=float, **missing), np.zeros(len(column), dtype=bool)
+            return column.to_numpy(dtype=float, na_value=np.nan), np.zeros(len(column), dtype=bool)
     if isinstance(column.dtype, pd.StringDtype):  # avoids one object per cell: there may be millions
         missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
         return np.full(len(column), np.nan), ~missing

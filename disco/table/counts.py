@@ -8,8 +8,9 @@ silently: columns of true and false and numbers stored as categories are read as
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,12 @@ def least_rows(folds: int) -> int:
 
 
 def problems(
-    table: pd.DataFrame | np.ndarray, folds: int | None = 3, left_out: Stretches = (), *, need_counts: bool = True
+    table: pd.DataFrame | np.ndarray,
+    folds: int | None = 3,
+    left_out: Stretches = (),
+    *,
+    need_counts: bool = True,
+    of_cells: Sequence[Sequence[Finding]] | None = None,
 ) -> list[Finding]:
     """All reasons why a table cannot be used as counts, and notes on unusual columns; InputError if it is not a table.
 
@@ -76,15 +82,26 @@ def problems(
             allowed, constant columns too, and there are no notes on columns.
         left_out: rows of the loaded table that were left out; the others keep their numbers.
         need_counts: whether the numbers must be counts; otherwise any finite numbers are allowed.
+        of_cells: the `problems_of_cells` of the table, if they are known.
     """
     frame = as_frame(table)
-    findings, numbers = [*_shape_problems(frame, folds), *_name_problems(frame)], row_numbers(len(frame), left_out)
-    for name, column in columns_of(frame):
-        values, invalid = numbers_of(column)
-        faults = _cell_problems(column, values, invalid, name, numbers, need_counts)
-        findings += faults if faults or folds is None else _column_notes(column, values, name)
+    if of_cells is None:
+        of_cells = problems_of_cells(frame, left_out, need_counts, has_notes=folds is not None)
+    findings = [*_shape_problems(frame, folds), *_name_problems(frame), *chain(*of_cells)]
     decimals = sum(problem.fault == _DECIMALS for problem in findings)
     return [*(_of_values(frame) if decimals >= _MANY * frame.shape[1] > 1 else ()), *findings]
+
+
+def problems_of_cells(
+    table: pd.DataFrame, left_out: Stretches = (), need_counts: bool = True, has_notes: bool = True
+) -> list[list[Finding]]:
+    """For each column the `problems` of its cells; without any, notes on it."""
+    numbers, findings = row_numbers(len(table), left_out), list[list[Finding]]()
+    for name, column in columns_of(table):
+        values, invalid = numbers_of(column)
+        faults = _cell_problems(column, values, invalid, name, numbers, need_counts)
+        findings.append(faults if faults or not has_notes else _column_notes(column, values, name))
+    return findings
 
 
 def refuse(findings: Iterable[Finding]) -> None:

@@ -166,12 +166,10 @@ def _check_group(adjustment: Adjustment, roles: Roles, folds: int) -> None:
 def _check_determines(counts: pd.DataFrame, covariate: Covariate) -> None:
     order = np.argsort(covariate.values, kind="stable")
     starts = np.flatnonzero(np.diff(covariate.values[order], prepend=np.nan) != 0)
-    for name, column in counts.items():
-        values = column.to_numpy()[order]
-        lowest = np.minimum.reduceat(values, starts)
-        if not np.array_equal(lowest, np.maximum.reduceat(values, starts)):
-            continue
-        steps = np.diff(lowest)
+    values = counts.to_numpy()[order]
+    lowest, highest = (of.reduceat(values, starts, axis=0) for of in (np.minimum, np.maximum))
+    for at in np.flatnonzero((lowest == highest).all(axis=0)):
+        name, steps = counts.columns[at], np.diff(lowest[:, at])
         if covariate.kind == CATEGORICAL or (steps > 0).all() or (steps < 0).all():
             how = "is constant in each level" if covariate.kind == CATEGORICAL else "always rises or falls with it"
             raise InputError(

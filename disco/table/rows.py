@@ -76,8 +76,10 @@ def proposal(table: pd.DataFrame) -> Proposal:
 def readable(column: pd.Series) -> np.ndarray:
     """The numbers of a column as float64, including those stored as text; NaN for other cells."""
     values, invalid = numbers_of(column)
-    values, where = values.copy(), np.flatnonzero(invalid & is_numeric_text(column))
-    values[where] = [float(cell) for cell in column.iloc[where]]
+    values = values.copy()
+    if invalid.any():
+        where = np.flatnonzero(invalid & is_numeric_text(column))
+        values[where] = [float(cell) for cell in column.iloc[where]]
     return values
 
 

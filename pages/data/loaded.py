@@ -28,7 +28,7 @@ def draw(draft: Draft) -> None:
     """The whole page below the cards that load a table."""
     _heading(draft)
     mending.first(draft)
-    _onward(draft)
+    artefacts_box, onward_box = st.container(), st.container()  # filled last: what takes long starts when all stands
     mending.panel(draft)
     columns.choose(draft)
     arms.panel(draft)
@@ -39,6 +39,10 @@ def draw(draft: Draft) -> None:
     preview.first_rows(draft)
     attach_samples(draft)
     attach_truth(draft)
+    with artefacts_box:
+        mending.found(draft)
+    with onward_box:
+        _onward(draft)
 
 
 def _heading(draft: Draft) -> None:

@@ -49,8 +49,13 @@ def first(draft: Draft) -> None:
             columns.ignoring(draft, [name for problem in of_roles for name in problem.columns])
             faults.panel(draft)
             roles.panel(draft)
-    artefacts.panel(draft)
-    _left_out(draft)
+
+
+def found(draft: Draft) -> None:
+    """What creates edges, each with its cure, and the identifiers that are left out."""
+    if not reshaping.is_other(draft):
+        artefacts.panel(draft)
+        _left_out(draft)
 
 
 def _questioned(draft: Draft) -> set[str]:

@@ -21,7 +21,7 @@ from pages.shared.compute.cache import results
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain
 
-PATIENCE = 0.4  # seconds that a page waits for a result before it shows the progress
+PATIENCE = 0.2  # seconds that a page waits for a result before it shows the progress
 _SECONDS = 0.5  # between two checks of a running computation
 _LAST_STEP = 5.0  # seconds that all computations together have to stop when the server ends
 _STOPPED = "The computation was cancelled."
@@ -105,7 +105,7 @@ class Slow(Generic[T]):
         failure: begins the sentence on an unexpected error.
         inputs: called in the session when the work starts; returns the first arguments of the work.
         again: label of the button that starts it again after it was cancelled.
-        is_quiet: one line instead of the bar and the button.
+        is_quiet: one line instead of the bar and the button; no page waits for it.
     """
 
     key: Key
@@ -155,7 +155,8 @@ class Slow(Generic[T]):
             add_script_run_ctx(thread)  # on a server, it says for whom the thread works
             _threads[thread] = computation
             thread.start()
-        thread.join(PATIENCE)
+        if not self.is_quiet:
+            thread.join(PATIENCE)
         return computation
 
     def value(self) -> T:

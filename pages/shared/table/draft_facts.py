@@ -23,7 +23,7 @@ from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import GUESSES, Looked, tidied
-from disco.table.prepared import is_continuous, prepare
+from disco.table.prepared import Prepared, is_continuous, prepare
 from disco.table.read import MATRIX
 from disco.table.row_findings import exposure_of_all as exposure_of_all_columns
 from disco.words import how_many, listed, plural
@@ -65,8 +65,15 @@ def problems(draft: Draft) -> list[Finding]:
 def _of_counts(draft: Draft) -> list[Finding]:
     chosen, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
     chosen.attrs = draft.table.attrs
-    listed = counts.problems(chosen, draft.settings.folds, draft.rows_left_out)
+    of_cells = [_of_cells(draft)[at] for at in draft.columns]
+    listed = counts.problems(chosen, draft.settings.folds, draft.rows_left_out, of_cells=of_cells)
     return listed if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in listed]
+
+
+@cached(lambda draft: (draft.key, draft.rows_left_out))
+def _of_cells(draft: Draft) -> list[list[Finding]]:
+    """Problems and notes of each column of the whole table."""
+    return counts.problems_of_cells(draft.table, draft.rows_left_out)
 
 
 def _choice(chosen: int, columns: int, problem: Finding) -> Finding:
@@ -98,17 +105,32 @@ def _of_rows(draft: Draft, name: str, bad: np.ndarray, first: object) -> Finding
 
 
 @cached(lambda draft: (*_roles_key(draft), draft.settings.folds), "Checking the roles …")
-def _why_not(draft: Draft) -> list[Finding]:
-    columns, needed = draft.table.iloc[:, [*draft.columns, *draft.adjusted]], draft.roles.needed()
+def _prepared(draft: Draft) -> Prepared | InputError:
+    """The chosen columns with their adjustment, or why they cannot be used."""
+    columns = draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
     try:
-        if _counts(draft) is None:  # their problems are reported elsewhere
-            needed.split(columns)
-        else:
-            prepare(columns, needed, draft.settings.folds, _of_counts(draft))
+        return prepare(columns, draft.roles.needed(), draft.settings.folds, _of_counts(draft))
     except InputError as error:
-        about = [name for name in names_of(columns) if f'"{name}"' in str(error)]
-        return [Finding("role", str(error), blocking=True, columns=tuple(about))]
-    return []
+        return error.with_traceback(None)  # which would keep the table
+
+
+def _why_not(draft: Draft) -> list[Finding]:
+    columns = draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
+    error = _prepared(draft)
+    if any(problem.blocking for problem in _of_counts(draft)):  # said elsewhere; the roles may be wrong too
+        error = _split_error(columns, draft.roles)
+    if not isinstance(error, InputError):
+        return []
+    about = [name for name in names_of(columns) if f'"{name}"' in str(error)]
+    return [Finding("role", str(error), blocking=True, columns=tuple(about))]
+
+
+def _split_error(columns: pd.DataFrame, given: roles.Roles) -> InputError | None:
+    try:
+        given.split(columns)
+    except InputError as error:
+        return error
+    return None
 
 
 @cached(lambda draft: (draft.key, draft.rows_left_out))
@@ -116,7 +138,7 @@ def faulty(draft: Draft) -> list[tuple[bool, str]]:
     """For each column of the whole table: whether it blocks a fit, and its first problem or note in words."""
     names = ["" if name is None or name is pd.NA or name != name else str(name) for name in draft.table.columns]
     faults: dict[str, tuple[bool, str]] = {}
-    for problem in counts.problems(draft.table, 2, draft.rows_left_out):
+    for problem in counts.problems(draft.table, 2, draft.rows_left_out, of_cells=_of_cells(draft)):
         for name in problem.columns:
             message = problem.message.removeprefix(f'Column "{name}"').lstrip(", ")
             blocking, words = faults.get(name, (False, message))
@@ -131,7 +153,8 @@ def usable(draft: Draft) -> set[int]:
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
     """The chosen columns as counts; None while they, or the columns with another role, have blocking problems."""
-    return None if _of_roles(draft) else _counts(draft)
+    prepared = _prepared(draft)
+    return None if isinstance(prepared, InputError) or _of_roles(draft) else prepared.counts
 
 
 def usable_table(draft: Draft) -> pd.DataFrame | None:
@@ -149,14 +172,6 @@ def possible_adjustments(draft: Draft) -> dict[int, Guess]:
     return {
         at: guess for at, guess in _guesses(draft).items() if at not in used and guess.role in ("covariate", "group")
     }
-
-
-@cached(lambda draft: (*_columns_key(draft), draft.settings.folds))
-def _counts(draft: Draft) -> pd.DataFrame | None:
-    try:
-        return prepare(draft.table.iloc[:, list(draft.columns)], None, draft.settings.folds, _of_counts(draft)).counts
-    except InputError:
-        return None
 
 
 @cached(_columns_key)
@@ -282,8 +297,9 @@ def _spreads(draft: Draft) -> pd.DataFrame:
 @cached(lambda draft: (*_roles_key(draft), draft.settings))
 def coded(draft: Draft) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Counts, codes and held-out folds of the rows that a fit would use; the columns must be counts."""
-    settings, columns = draft.settings, draft.table.iloc[:, [*draft.columns, *draft.adjusted]]
-    return coded_rows(prepare(columns, draft.roles.needed(), settings.folds, _of_counts(draft)), settings)
+    if isinstance(prepared := _prepared(draft), InputError):
+        raise prepared
+    return coded_rows(prepared, draft.settings)
 
 
 @cached(lambda draft: (*_roles_key(draft), draft.settings), "Counting rows per level …")
