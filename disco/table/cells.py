@@ -88,11 +88,12 @@ def numbers_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     inferred = column.infer_objects()
     if pd.api.types.is_numeric_dtype(inferred):
         return numbers_of(inferred)
-    missing = (column.isna() | column.isin(MISSING_WORDS)).to_numpy(dtype=bool)
-    cells = column.to_numpy(dtype=object, na_value=None)
-    read = [None if gap else _number(cell) for cell, gap in zip(cells, missing, strict=True)]
+    read = [
+        np.nan if gap or (isinstance(cell, str) and cell in MISSING_WORDS) else _number(cell)
+        for cell, gap in zip(column.to_numpy(dtype=object), column.isna(), strict=True)
+    ]
     invalid = np.array([value is None for value in read], dtype=bool)
-    return np.array([np.nan if value is None else value for value in read], dtype=float), invalid & ~missing
+    return np.array([np.nan if value is None else value for value in read], dtype=float), invalid
 
 
 def is_blank(column: pd.Series) -> np.ndarray:

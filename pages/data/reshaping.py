@@ -88,7 +88,7 @@ def _tidy(chosen: Collection[str]) -> None:
     with errors.deferred(_PROBLEM):
         for kind in {change.kind for change in draft_facts.suggestions(draft)} - {*chosen}:
             session.draft.deny(draft_facts.about(kind))
-        for change, _ in layout.tidied(draft.table, chosen, draft.roles.columns):
+        for change, _ in layout.tidied(draft.table, chosen, draft.roles.columns, draft_facts.looked(draft)):
             session.draft.edit(str(change), *change.edits)
         columns.taken_anew()
 

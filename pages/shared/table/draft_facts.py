@@ -257,15 +257,16 @@ def about(kind: str) -> str:
 
 @cached(lambda draft: (draft.key, *sorted(draft.roles.columns), *sorted(draft.denied - {TURN})), "Looking …")
 def _suggestions(draft: Draft) -> list[Finding]:
-    suggested, looked = list[Finding](), _looked(draft)
+    suggested = list[Finding]()
     with suppress(InputError):  # one that cannot be made is not offered
         kinds = [kind for kind in KINDS if about(kind) not in draft.denied]
-        suggested.extend(suggestion for suggestion, _ in tidied(draft.table, kinds, draft.roles.columns, looked))
+        every = tidied(draft.table, kinds, draft.roles.columns, looked(draft))
+        suggested.extend(suggestion for suggestion, _ in every)
     return suggested
 
 
 @cached(_table_key)
-def _looked(draft: Draft) -> Looked:
+def looked(draft: Draft) -> Looked:
     """What was found in the table, and in what edits make of it, whatever roles its columns have."""
     return {(): {GUESSES: _guesses(draft)}}
 
