@@ -33,6 +33,7 @@ def panel(draft: Draft) -> None:
     search = draft_facts.artefact_search(draft)
     if search.result is not None and draft_facts.current_artefacts(draft) is None:  # dismissed: another search is due
         search.begin(anew=True)
+    search.replace_earlier()
     search.panel(lambda _: None)
     artefacts = draft_facts.artefacts_so_far(draft)
     if artefacts is None:

@@ -162,6 +162,26 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
     wait(lambda: computation.state == "stopped")
 
 
+def test_the_search_for_artefacts_stops_when_the_table_changes_and_begins_anew_after_undo(monkeypatch):
+    def search(result, prepared, reporter):
+        while True:
+            reporter.step("common", 0, 1)
+
+    monkeypatch.setattr(background, "PATIENCE", 0)
+    monkeypatch.setattr(draft_facts, "finished", search)
+    at = upload(booted(), "t.csv", csv(poisson()))
+    earlier = draft_facts.artefact_search(draft_of(at))
+    computation = earlier.find()
+    at.button(key="row_names").click().run()
+    wait(lambda: computation.state == "stopped" and earlier.find() is None)
+    later = draft_facts.artefact_search(draft_of(at)).find()
+    assert later.is_running
+    at.button(key="history_undo").click().run()
+    wait(lambda: later.state == "stopped")
+    assert earlier.find().is_running
+    earlier.find().cancel()
+
+
 def test_a_sum_can_be_left_out_while_common_causes_are_looked_for(monkeypatch):
     may_end = threading.Event()
     monkeypatch.setattr(background, "PATIENCE", 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import booted, box, frame_with, texts, written_when_asked
+from job_world import wait
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
@@ -83,7 +84,7 @@ def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an
     assert not at.exception and "c and d vary together" in texts(at)
     assert all("↔" in text and "a common cause may be missing" in text for text in pictures(written))
     at.session_state["shared_picked_edge"] = {run.id: ("a", "b")}
-    assert "A hidden cause of a and b would have to be" in texts(at.run())
+    wait(lambda: "A hidden cause of a and b would have to be" in texts(at.run()))
 
 
 def pictures(written: dict[str, str]) -> list[str]:

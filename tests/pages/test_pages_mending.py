@@ -108,7 +108,7 @@ def test_rows_and_columns_that_are_not_counts_are_left_out_counted_listed_and_un
     assert len(draft_of(at).table) == 120 and draft_of(at).rows_left_out == ()
     press(press(at, "Redo"), "Redo")
     now = draft_of(at)
-    assert now.table.equals(chosen.table) and now.key != chosen.key
+    assert now.table.equals(chosen.table) and now.key == chosen.key  # what is known of it is not computed again
     assert (now.columns, now.rows_left_out, now.steps) == (chosen.columns, chosen.rows_left_out, chosen.steps)
     press(at, "Back to the table as loaded")
     assert draft_of(at).columns == tuple(range(8)) and not draft_of(at).steps and at.error

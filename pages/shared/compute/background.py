@@ -41,6 +41,7 @@ class Computation(Generic[T]):
         state: running, done, stopped or failed.
         error: one sentence.
         waits_for: what it waits for before its first stage, in words.
+        is_dropped: how it ends is not kept.
     """
 
     progress: float = 0.0
@@ -49,6 +50,7 @@ class Computation(Generic[T]):
     error: str = ""
     result: T | None = None
     waits_for: str = ""
+    is_dropped: bool = False
     _stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -159,6 +161,15 @@ class Slow(Generic[T]):
             thread.join(PATIENCE)
         return computation
 
+    def replace_earlier(self) -> None:
+        """Stop what this session saw of the same kind under another key; it begins anew when it is needed again."""
+        name = f"seen_{self.key[0]}"
+        earlier = _running.get(st.session_state.get(name, self.key))
+        if earlier is not None and st.session_state[name] != self.key:
+            earlier.is_dropped = True
+            earlier.cancel()
+        st.session_state[name] = self.key
+
     def value(self) -> T:
         """The result, for other work: waits for it, and tries again after an error; InputError if there is none."""
         computation = self.find()
@@ -208,7 +219,8 @@ class Slow(Generic[T]):
         try:
             computation.do(self.work, self.failure, *inputs)
         finally:
-            self.keep(computation)
+            if not computation.is_dropped:
+                self.keep(computation)
             del _running[self.key]
 
     def _progress(self) -> None:

@@ -232,7 +232,7 @@ def _reader(draft: Draft) -> Callable[..., pd.DataFrame] | None:
 
 
 def _step(draft: Draft, words: str, *changes: Edit) -> dict[str, Any]:
-    step = Step(words, changes, draft.columns, draft.rows_left_out, draft.roles)
+    step = Step(words, changes, draft.columns, draft.rows_left_out, draft.roles, draft.key)
     loaded = draft.table if draft.loaded is None else draft.loaded
     return {"loaded": loaded, "steps": (*draft.steps, step), "undone": ()}
 
@@ -296,9 +296,8 @@ def redo() -> None:
 
 
 def _move(table: pd.DataFrame, state: Step, steps: tuple[Step, ...], undone: tuple[Step, ...]) -> None:
-    fields = {"columns": state.columns, "roles": state.roles, "rows_left_out": state.rows_left_out}
-    fields |= {"table": table, "steps": steps, "undone": undone}
-    _change(lambda draft: fields if table is draft.table else {**fields, "key": drafts.new_token()})
+    fields = {"columns": state.columns, "roles": state.roles, "rows_left_out": state.rows_left_out, "key": state.key}
+    _change(lambda draft: {**fields, "table": table, "steps": steps, "undone": undone})
 
 
 def set_truth(truth: pd.DataFrame | None) -> None:

@@ -65,7 +65,7 @@ class Step:
     Attributes:
         words: what was done, one sentence.
         edits: make the new table of the previous one; none if only the choice or the roles of columns changed.
-        columns, rows_left_out, roles: of the previous draft, or of the next one if the step was undone.
+        columns, rows_left_out, roles, key: of the previous draft, or of the next one if the step was undone.
     """
 
     words: str
@@ -73,10 +73,12 @@ class Step:
     columns: tuple[int, ...]
     rows_left_out: Stretches
     roles: Roles
+    key: str
 
     def at(self, state: "Draft | Step") -> "Step":
-        """The step with the columns, rows left out and roles of another state."""
-        return replace(self, columns=state.columns, rows_left_out=state.rows_left_out, roles=state.roles)
+        """The step with the columns, rows left out, roles and key of another state."""
+        fields = {"columns": state.columns, "rows_left_out": state.rows_left_out, "roles": state.roles}
+        return replace(self, **fields, key=state.key)
 
 
 @dataclass(frozen=True)
