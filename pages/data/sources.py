@@ -24,18 +24,24 @@ _COHORTS = ((2012, 2018), (2019, 2025))  # the paper's
 def cards() -> None:
     """Three cards, side by side or stacked on a small screen; collapsed once a table is loaded."""
     is_loaded = session.draft.current() is not None
+    with st.container():  # also without a problem: the cards stay in their places
+        _problem(is_loaded)
     with st.expander("Load another table", icon=":material/upload_file:") if is_loaded else st.container():
         cards = (_upload, _lahman, _poisson)
         for column, card in zip(st.container(key="beside_cards").columns(3), cards, strict=True):
             with column.container(border=True, height="stretch"):
                 card()
-    if problem := st.session_state.get(_PROBLEM):
-        note = " The previous table is kept." if session.draft.current() is not None else ""
-        st.error(plain(problem) + note, icon=":material/error:")
-        file = answers.uploaded("upload")
-        choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
-        if choices is not None:
-            _guarded(lambda: _load_file(file, **choices))
+
+
+def _problem(is_loaded: bool) -> None:
+    problem = st.session_state.get(_PROBLEM)
+    if not problem:
+        return
+    st.error(plain(problem) + (" The previous table is kept." if is_loaded else ""), icon=":material/error:")
+    file = answers.uploaded("upload")
+    choices = None if file is None else rereading.after_failure(file.name, file.getvalue())
+    if choices is not None:
+        _guarded(lambda: _load_file(file, **choices))
 
 
 def _lahman() -> None:

@@ -332,3 +332,9 @@ def test_closed_days_are_left_out_and_a_level_of_one_row_costs_the_row_before_th
     press(press(at, "Leave out this row"), "Leave out 19 rows")
     assert len(draft_of(at).table) == 120 and "are all 0" in draft_of(at).steps[-1].words
     assert draft_facts.few_per_level(draft_of(at)).message in texts(at).replace("\\", "")
+
+
+def test_a_table_of_one_column_is_said_to_have_one_also_if_it_numbers_the_rows():
+    at = upload(booted(), "one.csv", b"id\n" + b"\n".join(b"%d" % row for row in range(1, 41)))
+    (problem,) = (found for found in draft_facts.problems(draft_of(at)) if found.kind == "columns")
+    assert problem.message.startswith("The table has 1 column;")

@@ -63,9 +63,10 @@ def problems(draft: Draft) -> list[Finding]:
 
 @cached(lambda draft: (*_columns_key(draft), draft.settings.folds, draft.rows_left_out), "Checking the table …")
 def _of_counts(draft: Draft) -> list[Finding]:
-    chosen, columns = draft.table.iloc[:, list(draft.columns)], draft.table.shape[1]
+    columns = draft.table.shape[1]
+    positions = list(draft.columns) if columns > 1 else list(range(columns))
+    chosen, of_cells = draft.table.iloc[:, positions], [_of_cells(draft)[at] for at in positions]
     chosen.attrs = draft.table.attrs
-    of_cells = [_of_cells(draft)[at] for at in draft.columns]
     listed = counts.problems(chosen, draft.settings.folds, draft.rows_left_out, of_cells=of_cells)
     return listed if columns < 2 else [_choice(len(draft.columns), columns, problem) for problem in listed]
 
