@@ -40,7 +40,7 @@ def draw(draft: Draft) -> None:
     attach_samples(draft)
     attach_truth(draft)
     with artefacts_box:
-        mending.found(draft)
+        mending.checks(draft)
     with onward_box:
         _onward(draft)
 

@@ -51,7 +51,7 @@ def first(draft: Draft) -> None:
             roles.panel(draft)
 
 
-def found(draft: Draft) -> None:
+def checks(draft: Draft) -> None:
     """What creates edges, each with its cure, and the identifiers that are left out."""
     if not reshaping.is_other(draft):
         artefacts.panel(draft)
