@@ -282,6 +282,13 @@ REFINED_CONTEXTS = Schema(
     REFINE_AGAIN,
     empty=True,
 )
+LAG = Column("lag", "whole", "Rows before", help="How many rows before its child the parent was counted.", width=80)
+REFINED_LAGGED = Schema(
+    (*ENDS, LAG, GAIN, P_VALUE, SUBSETS, STABILITY),
+    ("parent", "child", "lag"),
+    REFINE_AGAIN,
+    empty=True,
+)
 REFINED_ORDERS = Schema((START, POSITION, NODE), ("start", "node"), REFINE_AGAIN)
 REFINED_TABLES = Schema(
     (Column("table", "whole", "Bootstrap table"), *ENDS), ("table", "parent", "child"), REFINE_AGAIN, empty=True

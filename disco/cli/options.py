@@ -202,6 +202,14 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--blocks", type=int, metavar="50", help=f"{when}make groups of this number of blocks of consecutive rows"
     )
+    _listed(
+        command,
+        "--time",
+        f"{when}column of times, or a year and a column that counts within it: rows before, of the same group, are "
+        "possible causes",
+        "week",
+    )
+    command.add_argument("--lags", type=int, metavar="2", help=f"{when}with --time: how many rows before (1)")
     command.add_argument(
         "--intervention",
         metavar="NAME",

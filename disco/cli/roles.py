@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from disco.errors import InputError
 from disco.runs import Run
 from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS
+from disco.table.cells import is_number
 from disco.table.interventions import INTERVENTION_KINDS
 from disco.table.roles import COMPUTED_BY, Roles, read
 
@@ -39,7 +40,8 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
             raise InputError(f"The exposure is given twice, as {file.exposure} and {exposure}: choose one.")
     effects, row_number = file.group_effects or arguments.group_effects, file.row_number or arguments.row_number
     blocks = file.blocks if arguments.blocks is None else arguments.blocks
-    roles = Roles(columns, exposure, effects, file.targets, row_number, blocks)
+    lags = file.lags if arguments.lags is None else arguments.lags
+    roles = Roles(columns, exposure, effects, file.targets, row_number, blocks, lags)
     return None if roles == Roles() else roles
 
 
@@ -55,6 +57,13 @@ def _flags(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[st
             is_name = text in names or kind not in kinds
             declared.append((text, role) if is_name else (name, (role, kind)))
     declared += [(text, "ignore") for text in names_in(arguments.ignore)]
+    for text in names_in(arguments.time):
+        if text not in names and is_number(text):
+            raise InputError(
+                f'--time names the column of times, and no column is called "{text}". For a limit in seconds, give '
+                f"--time-limit {text}."
+            )
+        declared.append((text, "time"))
     if arguments.exposure is not None and arguments.exposure not in COMPUTED_BY:
         declared.append((arguments.exposure, "exposure"))
     if arguments.intervention is not None:

@@ -122,7 +122,8 @@ def artefacts(
     if not {*ARTEFACTS} - {*dismissed}:
         return ()
     without = [which for which, kinds in SEARCHES.items() if kinds <= {*dismissed}]
-    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    prepared = prepare(table, roles, folds=None)
+    aside = ignored(table, roles) if aside is None else aside
     reporter = Reporter(callback, WEIGHTS, STOPPED)
     plain = plain_artefacts(prepared, unused=aside, callback=reporter.part("columns", ""))
     reasons = dict.fromkeys(dismissed, "dismissed")
@@ -141,7 +142,8 @@ def looked_for(
 
     Arguments and errors are those of `begun`.
     """
-    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    prepared = prepare(table, roles, folds=None)
+    aside = ignored(table, roles) if aside is None else aside
     reporter = Reporter(callback, WEIGHTS, STOPPED)
     result = begun(prepared, None, aside, reasons, reporter.part("columns", ""), left_out)
     result = finished(result, prepared, reporter)
@@ -162,7 +164,8 @@ def begun(
 
     InputError: the table or its roles cannot be used.
     """
-    aside, prepared = ignored(table, roles) if aside is None else aside, prepare(table, roles, folds=None)
+    prepared = prepare(table, roles, folds=None)
+    aside = ignored(table, roles) if aside is None else aside
     plain = plain_artefacts(prepared, unused=aside, callback=callback)
     advised = {name for finding in plain for name in finding.without}
     return Artefacts(plain, reasons=reasons or {}, doubts=doubts(prepared, left_out, advised))
@@ -240,7 +243,7 @@ def _of_common(prepared: Prepared, reporter: Reporter) -> Finding | None:
         f"{what} would explain what {how_many(len(names), 'column')} share, {listed(names, _NAMED)}: {saving}, and the "
         f"score would rise by {cause.gain:,.0f} nats."
     )
-    if kind is not None:
+    if kind is not None and prepared.past is None:
         remedy = "Adjust for the kinds, computed from these columns. A column that says what they are would be better."
         return Finding(KINDS, message, _FROM_IT + remedy, edits=(AddKinds(letters(kind)),), flag="--kinds")
     remedy = "If you know it, as a gradient, a season, a batch or a depth, add it as a column and adjust for it."

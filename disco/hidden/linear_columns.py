@@ -121,7 +121,8 @@ def _levels(values: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, np.ndar
 def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
     """The constant and what the rows are adjusted for, (n, columns).
 
-    A number enters with its square, an exposure as its logarithm with the square, and arms of an experiment as levels.
+    A number enters with its square, an exposure as its logarithm with the square, arms of an experiment as levels, and
+    the counts of the past as roots, with the squares if there are rows enough.
     """
     columns = [np.ones((rows, 1))]
     if adjustment is not None:
@@ -130,6 +131,8 @@ def explained(adjustment: Adjustment | None, rows: int) -> np.ndarray:
             columns.append(_indicators(covariate.values) if is_level else _curve(covariate.scale))
         if adjustment.log_exposure is not None:
             columns.append(_curve(adjustment.log_exposure))
+        if adjustment.past is not None:
+            columns += [_curve(values)[:, : 1 + adjustment.past.waves] for values in adjustment.past.scaled.T]
         if adjustment.interventions is not None:
             columns.append(_indicators(adjustment.interventions.arm))
     return np.column_stack(columns)

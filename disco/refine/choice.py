@@ -71,7 +71,7 @@ class Choice:
         at_least=0,
         step=1.0,
         resumes=True,
-        flag="--time",
+        flag="--time-limit",
         metavar="SECONDS",
     )
     margin: float = share(

@@ -131,7 +131,7 @@ def judge(
 
     def step(count: int, until: float, words: str) -> None:
         rows = judged if "decided" in judged else judged.assign(decided=False)
-        graph = _sketch(searched, edges, rows, tells_decided).named(task.names, task.contexts)
+        graph = _sketch(searched, edges, rows, tells_decided).named(task.names, task.leading)
         inside.step(count, until, words, graph=graph)
 
     inside.may_end = True
@@ -197,7 +197,7 @@ class _Judging:
         task, pairs = self.task, _pairs(rows)
         levels = self.scores.design.exists.sum(1)
         row_count = (self.whole or self.scores.design).rows
-        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.contexts, row_count
+        rules = self.misfit, levels, task.choice.bound, self.elsewhere, task.leading, row_count
         needed = {
             pair: least_lead(task.choice.bound, gain, row_count) * self.effects.get(pair, 1.0)
             for pair, gain, is_sure in zip(pairs, rows["gain_nats"], decided(rows, *rules), strict=True)

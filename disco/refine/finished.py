@@ -42,7 +42,7 @@ def refined(
             "is_poor": judged.is_poor,
         }
     )
-    nodes = nodes[task.contexts :].reset_index(drop=True)  # a context always fits, and is not among the nodes
+    nodes = nodes[task.leading :].reset_index(drop=True)  # a context always fits, and is not among the nodes
     notes = _of_draws(names, constant, choice), [] if judged.missing else _missing(named), _crowded(named)
     poor = _missed(nodes, but_known(named)), _similar_rows(judged.left_out)
     graph = GraphResult(

@@ -23,9 +23,9 @@ from disco.paper.settings import Settings
 from disco.progress import Callback, Reporter
 from disco.refine import duration, stability
 from disco.refine.choice import Choice
-from disco.refine.context_terms import contexts_as_columns, without_contexts
 from disco.refine.edge_evidence import Judged, judge
 from disco.refine.finished import refined
+from disco.refine.leading import contexts_as_columns, past_as_columns, without_leading
 from disco.refine.moves import moves
 from disco.refine.order_search import STOPPED
 from disco.refine.refinement_result import EARLY, Refined, withheld
@@ -106,16 +106,19 @@ def refine(
         all_rows = whole_design(prepared, settings)
         notes.append(_PART.format(rows=len(rows), many=row_count, of="those" if all_rows is None else "all"))
         prepared = prepared.take(rows)
-        ignored_columns = ignored_columns.iloc[rows] if len(ignored_columns) else ignored_columns
+        if len(ignored_columns) and prepared.past is None:  # which knows its rows in the table as given
+            ignored_columns = ignored_columns.iloc[rows]
     findings = artefacts(prepared, aside=ignored_columns, dismissed=dismissed, callback=reporter.part("artefacts", ""))
-    prepared, columns = contexts_as_columns(prepared)
+    prepared, effects_of = contexts_as_columns(prepared)
+    prepared, earlier = past_as_columns(prepared)
+    columns = {**earlier, **effects_of}
     task = Task.of(prepared, choice, settings, order, edges, knowledge, contrast_rows, columns)
     candidates = _candidates(task, reporter)
     _check_memory(row_count, len(candidates), sum(map(len, candidates)) / 2)
     key = key_of(task.design.ranks, choice, order, candidates, prepared.adjustment, knowledge)
     stored = Memory.of(None if memory is None else Path(memory), key, task.names)
     result = _searched(task, candidates, stored, reporter, all_rows, tells_decided=not findings)
-    result = without_contexts(result, columns, has_rules=knowledge is not None)
+    result = without_leading(result, columns, has_rules=knowledge is not None)
     return withheld(result.having(notes=(*map(str, findings), *notes, *result.notes)), findings)
 
 

@@ -44,6 +44,8 @@ class Refined:
         orders: every search's final order; None if not stored.
         tables: the edges of every bootstrap table's graph; None if not stored.
         contexts: one row per effect of a context on a node; None without any.
+        lagged: one row per edge from a row before, directed by time; None without a time. A node's own past is among
+            its parents: `parent` and `child` are then the same.
     """
 
     found: GraphResult
@@ -56,6 +58,7 @@ class Refined:
     orders: pd.DataFrame | None = None
     tables: pd.DataFrame | None = None
     contexts: pd.DataFrame | None = None
+    lagged: pd.DataFrame | None = None
 
     @property
     def order(self) -> list[str]:

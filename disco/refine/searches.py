@@ -107,7 +107,7 @@ def _prelude(task: Task, request: tuple[Candidates, First | None], reporter: Rep
     fitted = [fits[nodes] for fits, nodes in zip(scores.fits, first.parents, strict=True)]
     score = sum(node_fit.score for node_fit in fitted)
     end = End(name, Optimum(first.order, first.parents, score, [score]), 0)
-    graph = Sketch(first.order, predicted_losses(fitted)).named(task.names, task.contexts)
+    graph = Sketch(first.order, predicted_losses(fitted)).named(task.names, task.leading)
     return _Prelude(starts, first, end, graph, is_late)
 
 
@@ -158,7 +158,7 @@ def first_search(task: Task, candidates: Candidates, order: list[int], reporter:
 
     def show(event: Event) -> None:
         words = f"prior: first search, sweep {event.sweep}"
-        graph = event.graph and event.graph.named(task.names, task.contexts)
+        graph = event.graph and event.graph.named(task.names, task.leading)
         reporter.step("prior", 0, 1, event.progress / 2, message=words, graph=graph)
 
     resolve([(scores, begin(scores, order))])  # to its end in any case, so that there is a graph
@@ -288,7 +288,7 @@ def _side_by_side(task: Task, scores: Scores, request: _Searches, reporter: Repo
             inside[start] = event.progress
             share = (request.done + sum(inside.values())) / max(request.total, 1)
             words = f"search from {start}: sweep {event.sweep}, score {event.score:,.1f}"
-            graph = event.graph and event.graph.named(task.names, task.contexts)
+            graph = event.graph and event.graph.named(task.names, task.leading)
             details: dict[str, Any] = {"start": start, "sweep": event.sweep, "score": event.score, "graph": graph}
             reporter.step("search", request.done, request.total, share, message=words, **details)
 

@@ -3,7 +3,7 @@
 Of many rows, the graph is searched on a part; the gains of its edges are those of all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -21,7 +21,7 @@ from disco.metrics.edges import Edges, read
 from disco.paper.settings import Settings
 from disco.refine.bounds import MOST_ROWS
 from disco.refine.choice import Choice
-from disco.refine.context_terms import Effects, first
+from disco.refine.leading import Earlier, Leading, first
 from disco.refine.prior import BEFORE
 from disco.table.adjustment import Adjustment
 from disco.table.cells import dense_ranks
@@ -38,7 +38,7 @@ class Task:
         order: all nodes in a given causal order.
         also: mask of pairs that must pass the screen, (d, d).
         positions: of the nodes as parents, as in `RankDesign.of`, (n, d).
-        contexts: number of columns that are effects of contexts, which come first.
+        leading: number of columns that come first, and are no nodes: effects of contexts, and the past.
     """
 
     table: pd.DataFrame
@@ -49,7 +49,7 @@ class Task:
     learnt: Learnt
     adjustment: Adjustment | None = None
     positions: np.ndarray | None = None
-    contexts: int = 0
+    leading: int = 0
 
     @classmethod
     def of(
@@ -61,13 +61,13 @@ class Task:
         edges: Edges | None = None,
         knowledge: Knowledge | None = None,
         contrast_rows: pd.DataFrame | None = None,
-        columns: Mapping[str, Effects] = MappingProxyType({}),
+        columns: Leading = MappingProxyType({}),
     ) -> "Task":
         """The task from the arguments of `refine`; a given order is changed as little as the rules require.
 
         Args:
             contrast_rows: `contrasts` of all rows, if this table has only a part of them.
-            columns: those of the table that are effects of contexts.
+            columns: those of the table that lead: effects of contexts, and the past.
         """
         names = list(prepared.counts.columns)
         index, also = {name: node for node, name in enumerate(names)}, np.zeros((len(names),) * 2, dtype=bool)
@@ -82,7 +82,10 @@ class Task:
         levels, adjustment = seen(prepared.counts, prepared.adjustment, settings)
         positions, values = None, levels.to_numpy()
         if (as_rates := rates(values, adjustment)) is not None:
-            as_rates[:, : len(columns)] = values[:, : len(columns)]  # an exposure concerns counts alone
+            for at, column in enumerate(columns.values()):  # the exposure is that of the row itself
+                as_rates[:, at] = values[:, at]
+                if isinstance(column, Earlier) and adjustment is not None and adjustment.past is not None:
+                    as_rates[:, at] = adjustment.past.rates(values[:, at], column.lag)
             positions = ranks_of(as_rates)
         design = design_of(values, adjustment, names, BEFORE, np.float32, positions)
         known = first(names, columns, None if knowledge is None else knowledge.resolve(names))
@@ -91,7 +94,7 @@ class Task:
         else:
             from_experiments = learnt(contrast_rows, names, known)
         task = cls(
-            prepared.counts, design, choice, None, also, from_experiments, adjustment, positions, contexts=len(columns)
+            prepared.counts, design, choice, None, also, from_experiments, adjustment, positions, leading=len(columns)
         )
         return task if order is None else replace(task, order=task.kept([index[name] for name in order]))
 

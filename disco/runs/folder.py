@@ -96,9 +96,13 @@ class Run:
         """The path of a file that was made with it; InputError if it is another one."""
         return digests.checked(self.path / name, self.digests, "create a new run of the table")
 
-    def table(self) -> pd.DataFrame:
+    def counts(self) -> pd.DataFrame:
         """The counts as given, (rows, nodes); InputError if they cannot be read."""
         return read_counts(self._verified(digests.TABLE), self._shape)
+
+    def table(self) -> pd.DataFrame:
+        """The counts of its results, (rows, nodes): in time, of the rows with a full past; errors as `counts`."""
+        return self.counts() if self._in_time is None else self._in_time.counts
 
     def prepared(self, folds: int = 2) -> Prepared:
         """The table in its roles, checked unless this process has done so."""
@@ -122,7 +126,7 @@ class Run:
 
     def with_roles(self) -> pd.DataFrame:
         """The counts as given, followed by the columns with other roles; InputError if they cannot be read."""
-        counts = self.table()
+        counts = self.counts()
         if self.roles is None:
             return counts
         return pd.concat([counts, beside.read_columns(self._verified(beside.BESIDE), self.roles, len(counts))], axis=1)
@@ -132,9 +136,22 @@ class Run:
         """The adjustment of its results, from those columns; None without roles."""
         if self.roles is None:
             return None
+        if self._in_time is not None:
+            return self._in_time.adjustment
         table = self.with_roles()
         try:
             return self.roles.split(table)[1]
+        except (InputError, ValueError) as error:
+            raise damaged(self.path / beside.ROLES, error, beside.REMEDY) from None
+
+    @cached_property
+    def _in_time(self) -> Prepared | None:
+        """The rows with a full past; None without a time."""
+        if self.roles is None or not self.roles.steps_back:
+            return None
+        table = self.with_roles()
+        try:
+            return prepare(table, self.roles)
         except (InputError, ValueError) as error:
             raise damaged(self.path / beside.ROLES, error, beside.REMEDY) from None
 

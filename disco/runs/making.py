@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from disco import space
@@ -38,6 +39,7 @@ from disco.schema import check_kept
 from disco.space import runs_root
 from disco.table.artefacts import ignored
 from disco.table.cells import names_of
+from disco.table.counts import as_they_are
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Roles
 from disco.table.rows import Stretches
@@ -89,7 +91,8 @@ def create_run(
     check_kept(settings.to_dict())
     space.current().limits().check_table(*table.shape)
     prepared = _checked(table if prepared is None else prepared, settings, knowledge, roles)
-    counts = prepared.counts
+    is_in_time = roles is not None and bool(roles.steps_back)
+    counts = as_they_are(roles.counts(table), np.int64) if roles and is_in_time else prepared.counts
     request = {"source": source, "device": device, "teaching": teaching, "settings": settings.to_dict()}
     head = {**_head(name, counts, rows_left_out), **request}
     ignored_columns = ignored(table, roles) if aside is None else aside

@@ -3,7 +3,8 @@
 A covariate is always allowed as a cause of every node and never a node itself. A context is a treatment, arm, site or
 season whose effects are to be found: a node of the graph that nothing acts on. An exposure is how long, how deeply or
 how widely a row was sampled: a node's counts grow with it, and as parents counts enter as rates (count / exposure).
-Rows of one group belong together: folds and resampled tables keep them together.
+Rows of one group belong together: folds and resampled tables keep them together. The past of a row in a series is what
+the rows before it counted: causes of any node, never nodes themselves.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from disco.table.interventions import LIKE_CONTROLS, Interventions
+from disco.table.past import Past
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
@@ -66,11 +68,13 @@ class Adjustment:
     group: np.ndarray | None = None  # the number of every row's group, from 0, (n,), or None
     interventions: Interventions | None = None  # which nodes were set in which rows, or None
     contexts: tuple[Context, ...] = ()  # in the order of their columns
+    past: Past | None = None  # the rows before, of rows in the order of time, or None
 
     @property
     def is_only_arms(self) -> bool:
-        """Whether there are no covariates, exposure, groups or contexts."""
-        return not (self.covariates or self.contexts) and self.exposure is None and self.group is None
+        """Whether there are no covariates, exposure, groups, contexts or past."""
+        beside = self.covariates or self.contexts or self.past
+        return not beside and self.exposure is None and self.group is None
 
     @property
     def log_exposure(self) -> np.ndarray | None:
@@ -89,7 +93,8 @@ class Adjustment:
         contexts = tuple(replace(covariate, values=covariate.values[rows]) for covariate in self.contexts)
         exposure, group = (None if values is None else values[rows] for values in (self.exposure, self.group))
         interventions = None if self.interventions is None else self.interventions.take(rows)
-        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, interventions, contexts)
+        past = None if self.past is None else self.past.take(rows)
+        return Adjustment(len(np.arange(self.rows)[rows]), covariates, exposure, group, interventions, contexts, past)
 
     def equals(self, adjustment: "Adjustment | None") -> bool:
         """Whether another adjustment is equal."""
@@ -117,10 +122,12 @@ class Adjustment:
             digest.update(b"-" if values is None else b"+" + values.astype("<f8").tobytes())
         if self.interventions is not None:
             self.interventions.update(digest)
+        if self.past is not None:
+            self.past.update(digest)
         return digest.hexdigest()
 
     def inputs(self) -> np.ndarray:
-        """Network inputs, (n, columns) float32: a number with waves, a column per level, and log exposure last."""
+        """Network inputs, (n, columns) float32: a number with waves, a column per level, log exposure, the past."""
         columns = [
             np.eye(len(covariate.levels))[covariate.values]
             if covariate.kind == CATEGORICAL
@@ -129,17 +136,20 @@ class Adjustment:
         ]
         if self.log_exposure is not None:
             columns.append(_curves(self.log_exposure))
+        if self.past is not None:
+            columns += [_curves(values, self.past.waves) for values in self.past.scaled.T]
         return np.column_stack([*columns, np.empty((self.rows, 0))]).astype(np.float32)
 
 
-def _curves(values: np.ndarray) -> np.ndarray:
+def _curves(values: np.ndarray, most: int = _WAVES) -> np.ndarray:
     """The values and cos(π k u) of their mid-ranks u in (0, 1), k = 1, 2, …, all standardised, (n, columns).
 
-    A sum of these can follow a curved effect for any distribution of the values; m distinct values have m − 1 columns.
+    A sum of these can follow a curved effect for any distribution of the values; m distinct values have m − 1 columns,
+    `most` waves at most.
     """
     _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks = ((counts.cumsum() - counts / 2) / len(values))[index]
-    waves = [np.cos(np.pi * k * ranks) for k in range(1, min(_WAVES, len(counts) - 2) + 1)]
+    waves = [np.cos(np.pi * k * ranks) for k in range(1, min(most, len(counts) - 2) + 1)]
     return np.column_stack([_standard(curve) for curve in (values, *waves)])
 
 

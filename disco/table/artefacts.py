@@ -34,7 +34,7 @@ from disco.table.adjustment import CONTINUOUS, ONLY_CAUSES, Adjustment, freed
 from disco.table.cells import names_of
 from disco.table.codes import Code, coded_rows, codes
 from disco.table.depth import depth
-from disco.table.edits import LeaveOut
+from disco.table.edits import Columns, Edit, LeaveOut, positions
 from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.guesses import Guess, guesses, is_computed
 from disco.table.identifiers import computed_columns, identifiers
@@ -79,9 +79,23 @@ def plain_artefacts(
     )
     reporter.step("rows", 0, 1)
     prepared = prepare(table, roles, folds=None)
-    unused = ignored(table, roles) if unused is None else unused
+    unused = prepared.rows_of(ignored(table, roles) if unused is None else unused)
     checks = _checks(prepared, unused, reporter)
-    return tuple(finding for kind, check in checks.items() if kind not in dismissed for finding in check())
+    found = (finding for kind, check in checks.items() if kind not in dismissed for finding in check())
+    return tuple(found if prepared.past is None else (_in_time(finding, prepared) for finding in found))
+
+
+def _in_time(finding: Finding, prepared: Prepared) -> Finding:
+    """A finding in a series, about rows of the table as given; without cures that are of rows in another order."""
+    edits = list[Edit]()
+    for edit in finding.edits:
+        if isinstance(edit, LeaveOut):
+            rows = prepared.positions[positions(edit.rows, len(prepared.counts))]
+            edits.append(LeaveOut(stretches(np.sort(rows) + 1)))
+        elif isinstance(edit, Columns):
+            edits.append(edit)
+    is_of_order = finding.roles is not None and (finding.roles.row_number or finding.roles.blocks)
+    return replace(finding, edits=tuple(edits), roles=None if is_of_order else finding.roles)
 
 
 def check_kinds(dismissed: Collection[str]) -> None:

@@ -15,9 +15,11 @@ import pandas as pd
 
 from disco.errors import InputError
 from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
-from disco.table.cells import as_frame, columns_of, numbers_of
+from disco.table.cells import as_frame, columns_of, names_of, numbers_of
+from disco.table.clock import clock
 from disco.table.counts import as_they_are, problems, refuse
 from disco.table.finding import Finding
+from disco.table.past import Past, past_of
 from disco.table.roles import Given, Roles
 from disco.words import how_many
 
@@ -36,14 +38,34 @@ class Prepared:
         adjustment = None if self.adjustment is None else self.adjustment.take(rows)
         return replace(self, counts=self.counts.iloc[rows], adjustment=adjustment)
 
+    @property
+    def past(self) -> Past | None:
+        """The rows before, of rows in the order of time."""
+        return None if self.adjustment is None else self.adjustment.past
+
+    @property
+    def positions(self) -> np.ndarray:
+        """The positions of the rows in the table as given, from 0, (rows,): in time, some are left out."""
+        return np.arange(len(self.counts)) if self.past is None else self.past.positions
+
+    @property
+    def rows_given(self) -> int:
+        """The number of rows of the table as given."""
+        return len(self.counts) + (0 if self.past is None else self.past.alone)
+
     def with_rows(self, names: pd.Index) -> "Prepared":
-        """The same table with names of its rows, for messages about rows."""
-        return replace(self, counts=self.counts.set_axis(names))
+        """The same table with names of the rows as given, for messages about rows."""
+        return replace(self, counts=self.counts.set_axis(names[self.positions]))
+
+    def rows_of(self, columns: pd.DataFrame) -> pd.DataFrame:
+        """These rows of other columns of the table as given; a frame without rows remains."""
+        return columns if self.past is None or not len(columns) else columns.iloc[self.positions]
 
 
 FEWEST_CONTROLS = 500  # rows without an intervention that are enough by themselves
 LEAST_ROWS = 20  # the fewest with which networks and splines are fitted to numbers that are not counts
 _LARGEST = 2 / 3  # of all rows in one group, at most
+_MOST_STRETCHES = 60  # of one series, as its groups
 
 Table: TypeAlias = pd.DataFrame | np.ndarray | Prepared
 
@@ -81,7 +103,8 @@ def prepare(
     prepared = _of_counts(nodes, folds, checked)
     if adjustment is not None:
         _check_roles(prepared.counts, adjustment, roles, folds or 0)
-    return replace(prepared, adjustment=adjustment)
+    prepared = replace(prepared, adjustment=adjustment)
+    return _in_time(prepared, roles, frame, folds) if roles.steps_back else prepared
 
 
 def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
@@ -121,6 +144,26 @@ def _of_counts(frame: pd.DataFrame, folds: int | None, checked: Sequence[Finding
     if folds is None:
         counts.index = frame.index
     return Prepared(counts, notes=tuple(map(str, findings)))
+
+
+def _in_time(prepared: Prepared, roles: Roles, frame: pd.DataFrame, folds: int | None) -> Prepared:
+    """The rows that have a full past, ordered by unit and time; a single series is cut into stretches as its groups."""
+    names, counts = names_of(frame), prepared.counts
+    adjustment = prepared.adjustment or Adjustment(len(counts))
+    times = clock([frame.iloc[:, names.index(name)] for name in roles.named("time")], adjustment.group)
+    around = adjustment.group, adjustment.exposure
+    past = past_of(tuple(counts), counts.to_numpy(), times.steps, roles.steps_back, *around, times.unit)
+    kept = prepared.take(past.positions)
+    kept_counts = kept.counts if folds is None else kept.counts.reset_index(drop=True)
+    findings = problems(kept_counts, folds)
+    refuse(findings)
+    adjustment = kept.adjustment or Adjustment(len(kept_counts))
+    group = adjustment.group
+    if group is None:
+        stretches = min(max(round(len(kept_counts) ** 0.5), folds or 2), _MOST_STRETCHES)
+        group = np.arange(len(kept_counts)) * stretches // len(kept_counts)
+    notes = (*map(str, findings), str(past))
+    return Prepared(kept_counts, replace(adjustment, past=past, group=group), notes)
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:

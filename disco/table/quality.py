@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from disco.progress import SILENT, Callback, Reporter
 from disco.table import dispersion as laws
@@ -22,7 +23,7 @@ from disco.table.finding import Finding, leaving_out_columns, option
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.relations import portions, relations
 from disco.table.row_findings import exposure_of_total, of_depth
-from disco.table.rows import Stretches, in_words, row_names, row_numbers, stretches
+from disco.table.rows import Stretches, in_words, row_numbers, stretches
 from disco.table.unusual_rows import outlying
 from disco.words import how_many, listed, plural
 
@@ -81,7 +82,7 @@ def quality(table: Table, left_out: Stretches = (), callback: Callback | None = 
         *plain_artefacts(prepared, unused=pd.DataFrame(), dismissed={*ARTEFACTS} - {*_OF_ROWS}),
         *of_depth(deep, counts, prepared.adjustment),
         *of_near(names, copies),
-        *_of_counts(counts, columns, rows, left_out, {relation.columns[0] for relation in exact}),
+        *_of_counts(counts, columns, rows, {relation.columns[0] for relation in exact}),
     )
     return Quality(columns, deep, rows, exact, copies, findings)
 
@@ -91,13 +92,15 @@ def doubts(table: Table, left_out: Stretches = (), advised: Collection[str] = ()
 
     Of columns that artefacts advise to leave out, none is a total or a part.
     """
-    counts = prepare(table, folds=None).counts
-    findings = _of_counts(counts, _columns(counts), _rows(counts, left_out), left_out, advised)
+    prepared = prepare(table, folds=None)
+    counts, positions = prepared.counts, prepared.positions
+    rows = _rows(counts, ()).assign(row=row_numbers(prepared.rows_given, left_out)[positions]).set_axis(positions)
+    findings = _of_counts(counts, _columns(counts), rows, advised)
     return tuple(finding for finding in findings if finding.kind in DOUBTS)
 
 
 def _of_counts(
-    counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, left_out: Stretches, advised: Collection[str]
+    counts: pd.DataFrame, columns: pd.DataFrame, rows: pd.DataFrame, advised: Collection[str]
 ) -> Iterator[Finding]:
     """The findings about single columns and rows, most serious first."""
     if message := laws.few_rows(*counts.shape):
@@ -106,7 +109,8 @@ def _of_counts(
         yield Finding("few rows", message, "Add rows, or leave out columns.")
     yield from _of_parts(counts.loc[:, [name not in advised for name in counts]])
     yield from _of_spreads(columns)
-    yield from _of_rows(rows, row_names(counts, left_out))
+    names = {} if is_numeric_dtype(counts.index) else dict(zip(rows["row"].tolist(), counts.index, strict=True))
+    yield from _of_rows(rows, names)
     yield from _of_laws(columns)
     yield from _of_levels(columns, len(counts))
 

@@ -30,17 +30,19 @@ from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS, RANDOMISED
 from disco.table.cells import names_of, numbers_of
 from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
 from disco.table.role_columns import kind_of, plain
+from disco.words import how_many
 
-ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "ignore")
+ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "time", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
 _KINDS_OF = {"covariate": KINDS, "context": CONTEXT_KINDS, "intervention": INTERVENTION_KINDS}
-_ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks")
+_ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks", "lags")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
 COMPUTED_BY = {spelling: which for which in COMPUTED for spelling in (which, which.replace(" ", "-"))}
 ROW_NUMBER = "row number"  # the name of the computed covariate
 _COMPUTED_WORDS = {TOTAL: "the row totals", RATIOS: "the median of ratios", ROW_NUMBER: "the row number"}
 MOST_BYTES = 1 << 20
+MOST_LAGS = 60
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Roles:
     targets: Targets = field(default_factory=dict)
     row_number: bool = False  # whether the number of the row, from 1, is a continuous covariate
     blocks: int | None = None  # number of blocks of consecutive rows that are the groups; None if they are not
+    # with a time: how many rows before, of the same group, are possible causes; 1 if None, and 0 ignores the time
+    lags: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.exposure, str):
@@ -85,11 +89,12 @@ class Roles:
         targets = {label: list(nodes) for label, nodes in self.targets.items()}
         optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
         result = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
-        return result | {name: value for name, value in optional.items() if value}
+        result |= {name: value for name, value in optional.items() if value}
+        return result if self.lags is None else {**result, "lags": self.lags}
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""
-        exposure, group, interventions = (self.named(role) for role in _SINGLE)
+        exposure, group, interventions, time = (self.named(role) for role in (*_SINGLE, "time"))
         computed = (*([ROW_NUMBER] if self.row_number else []), *([self.exposure] if self.exposure else []))
         adjusted = [*self.named("covariate"), *(_COMPUTED_WORDS[name] for name in computed)]
         group = group or ([f"{self.blocks} blocks of rows"] if self.blocks else [])
@@ -100,8 +105,14 @@ class Roles:
             f"groups by {group[0]}{effects}" if group else "",
             f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
             f"interventions in column {interventions[0]}" if interventions else "",
+            f"in time by {' and '.join(time)}, {how_many(self.steps_back, 'lag')}" if self.steps_back else "",
         ]
         return "; ".join(filter(None, words)) or "no adjustment"
+
+    @property
+    def steps_back(self) -> int:
+        """How many rows before a row are possible causes: the lags if a column is the time, else 0."""
+        return 0 if not self.named("time") else 1 if self.lags is None else self.lags
 
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
@@ -124,7 +135,8 @@ class Roles:
         roles = {_role(declaration) for declaration in columns.values()}
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
-        return replace(self, columns=columns, exposure=exposure, group_effects=effects, targets=targets, blocks=blocks)
+        changes = {"exposure": exposure, "group_effects": effects, "targets": targets, "blocks": blocks}
+        return replace(self, columns=columns, lags=self.lags if "time" in roles else None, **changes)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
@@ -267,6 +279,7 @@ def _check(roles: Roles) -> None:
             kinds = ", ".join(_KINDS_OF.get(pair[0], KINDS))
             raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(declaration)}.')
     _check_targets(roles)
+    _check_lags(roles)
     for role in _SINGLE:
         if len(names := roles.named(role)) > 1:
             quoted = " and ".join(f'"{name}"' for name in names[:2])
@@ -287,6 +300,16 @@ def _check(roles: Roles) -> None:
         raise InputError(f"blocks must be a number of blocks of rows, at least 2; got {shown(roles.blocks)}.")
     if roles.blocks is not None and roles.named("group"):
         raise InputError(f'The group is "{roles.named("group")[0]}" and {roles.blocks} blocks of rows: choose one.')
+
+
+def _check_lags(roles: Roles) -> None:
+    """InputError if lags are no number of rows, or belong to no time, or blocks cut it."""
+    if roles.lags is not None and (not is_whole(roles.lags) or not 0 <= roles.lags <= MOST_LAGS):
+        raise InputError(f"lags must be a number of rows from 0 to {MOST_LAGS}; got {shown(roles.lags)}.")
+    if roles.lags is not None and not roles.named("time"):
+        raise InputError("The roles have lags, but no column is the time: choose one.")
+    if roles.steps_back and (roles.row_number or roles.blocks):
+        raise InputError(f'The rows are ordered by "{roles.named("time")[0]}": adjust for a trend along it instead.')
 
 
 def _check_targets(roles: Roles) -> None:

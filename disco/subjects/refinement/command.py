@@ -75,6 +75,10 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         level = f" = {short(row.level)}" if row.level else ""
         gain = f"{GAIN.short.lower()} {GAIN.text(row.gain_nats)}"
         say(f"  {short(row.context)}{level} -> {short(row.node)}  {gain}, context")
+    for row in () if result.lagged is None else result.lagged.itertuples():
+        gain = f"{GAIN.short.lower()} {GAIN.text(row.gain_nats)}"
+        what = "own past" if row.parent == row.child else "directed by time"
+        say(f"  {short(row.parent)} -> {short(row.child)}, {how_many(row.lag, 'row')} later  {gain}, {what}")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (knowledge := target.knowledge()) is not None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from disco.likelihood.model_check import Check
 
 PREFIX = "refined_"
-FRAMES = ("nodes", "moves", "orders", "tables", "contexts")  # attributes of a refinement that may be missing
+FRAMES = ("nodes", "moves", "orders", "tables", "contexts", "lagged")  # attributes of a refinement that may be missing
 FILES = tuple(f"{PREFIX}{name}.csv" for name in ("order", "edges", "starts", *FRAMES))
 CHECK = "refined_check.json"  # of the model
 _MOST_SWEEPS, _MOST_SEARCHES = 1_000_000, 10_000
@@ -191,6 +191,7 @@ def _frames(run: Run, drawn: int) -> dict[str, pd.DataFrame | None]:
         "orders": _MOST_SEARCHES,
         "tables": drawn * MOST_PARENTS,
         "contexts": _MOST_EFFECTS,
+        "lagged": MOST_PARENTS,
     }
     for name, per_node in limits.items():
         path, frame = run.path / f"{PREFIX}{name}.csv", getattr(columns, f"REFINED_{name.upper()}")
