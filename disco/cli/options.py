@@ -211,6 +211,10 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     )
     command.add_argument("--lags", type=int, metavar="2", help=f"{when}with --time: how many rows before (1)")
     command.add_argument(
+        "--season", type=int, metavar="12", help=f"{when}with --time: adjust for a season of so many steps"
+    )
+    command.add_argument("--trend", action="store_true", help=f"{when}with --time: adjust for a smooth trend")
+    command.add_argument(
         "--intervention",
         metavar="NAME",
         help=f"{when}column of the nodes that were set from outside, by row; NAME=shift if their mechanism was changed",

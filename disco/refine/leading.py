@@ -20,7 +20,7 @@ from disco.refine.refinement_result import Refined
 from disco.schema import Schema
 from disco.table.prepared import Prepared
 
-_PARTS = 20  # of a continuous context
+_PARTS, _MEMORY = 20, 64  # of a continuous context, of a memory
 
 
 class Effects(NamedTuple):
@@ -31,7 +31,7 @@ class Effects(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """The column of a node in the rows `lag` steps before."""
+    """The column of a node in the rows `lag` steps before; of its own memory if that is 0 (`disco.table.past`)."""
 
     parent: str
     lag: int
@@ -46,10 +46,12 @@ def past_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Earlier]]:
     if prepared.adjustment is None or past is None:
         return prepared, {}
     back = range(past.lags, 0, -1)
-    columns = {f"{name} ({lag} before)": Earlier(name, lag) for lag in back for name in past.names}
+    columns = {f"{name} (memory)": Earlier(name, 0) for name in past.names}
+    columns |= {f"{name} ({lag} before)": Earlier(name, lag) for lag in back for name in past.names}
     if duplicates := [name for name in columns if name in prepared.counts]:
         raise InputError(f'A count column is called "{duplicates[0]}", as a row of the past: rename it.')
-    values = np.concatenate([past.counts[:, lag - 1] for lag in back], axis=1)
+    memory = np.column_stack([_in_parts(column, _MEMORY) for column in past.memory.T])
+    values = np.concatenate([memory, *(past.counts[:, lag - 1] for lag in back)], axis=1)
     added = pd.DataFrame(values, index=prepared.counts.index, columns=[*columns])
     counts = pd.concat([added, prepared.counts], axis=1)
     return replace(prepared, counts=counts), columns
@@ -62,8 +64,7 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
         return prepared, {}
     for context in around.contexts:
         if not context.levels:
-            cuts = np.unique(np.quantile(context.values, np.arange(1, _PARTS) / _PARTS))
-            values[context.name] = np.searchsorted(cuts, context.values)
+            values[context.name] = _in_parts(context.values, _PARTS)
             columns[context.name] = Effects(context.name, "")
             continue
         seen = np.bincount(context.values, minlength=len(context.levels))
@@ -80,14 +81,25 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
     return replace(prepared, counts=counts, adjustment=replace(around, contexts=())), columns
 
 
+def _in_parts(values: np.ndarray, parts: int) -> np.ndarray:
+    """The interval of every number, of so many with about equally many rows, (rows,) from 0."""
+    return np.searchsorted(np.unique(np.quantile(values, np.arange(1, parts) / parts)), values)
+
+
 def first(names: Sequence[str], columns: Leading, rules: Resolved | None) -> Resolved | None:
-    """The rules of knowledge, and that leading columns have no causes and come first; None without any."""
+    """The rules of knowledge, and that leading columns have no causes and come first; None without any.
+
+    A memory is a cause of its own node alone.
+    """
     if not columns:
         return rules
     mark = np.array([name in columns for name in names])
     none = np.zeros((len(names),) * 2, dtype=bool)
     start = rules or Resolved(none, none, none)
     into = np.outer(np.ones_like(mark), mark)
+    for at, name in enumerate(names):
+        if isinstance(column := columns.get(name), Earlier) and not column.lag:
+            into[at] = [child != column.parent for child in names]
     return Resolved(start.forbidden | into, start.required, start.before | np.outer(mark, ~mark))
 
 

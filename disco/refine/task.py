@@ -84,7 +84,7 @@ class Task:
         if (as_rates := rates(values, adjustment)) is not None:
             for at, column in enumerate(columns.values()):  # the exposure is that of the row itself
                 as_rates[:, at] = values[:, at]
-                if isinstance(column, Earlier) and adjustment is not None and adjustment.past is not None:
+                if isinstance(column, Earlier) and column.lag and adjustment and adjustment.past is not None:
                     as_rates[:, at] = adjustment.past.rates(values[:, at], column.lag)
             positions = ranks_of(as_rates)
         design = design_of(values, adjustment, names, BEFORE, np.float32, positions)

@@ -2,6 +2,9 @@
 
 Rows are ordered by unit and time. A row has a full past if its unit has a row at each of the steps before it; a gap
 breaks a series. Rows without a full past serve as the past of others alone.
+
+A column's memory is the mean of all its earlier counts in the series, each row back with .8 of the weight. Where a rate
+drifts, it says more of the present than one row, and without it two drifting columns seem to depend on each other.
 """
 
 import hashlib
@@ -12,6 +15,7 @@ import numpy as np
 from disco.errors import InputError
 from disco.words import how_many, plural
 
+_KEEP = 0.8  # of a row's weight in the memory, one row further back
 _WAVES, _ROWS_A_TERM = 4, 10  # of a column of the past where it is adjusted for
 
 
@@ -21,7 +25,9 @@ class Past:
 
     names: tuple[str, ...]  # of the columns
     counts: np.ndarray  # lag - 1 in the second place, (rows, lags, columns) int64
+    memory: np.ndarray  # the mean of a column's own earlier counts, or rates with an exposure, (rows, columns)
     exposure: np.ndarray | None  # of the same rows, (rows, lags), or None
+    steps: np.ndarray  # the time of the rows in whole steps, (rows,)
     positions: np.ndarray  # of the rows in the table as given, from 0, (rows,)
     unit: str  # of a step, such as week
     gaps: int  # places where a series breaks
@@ -29,9 +35,10 @@ class Past:
 
     @property
     def scaled(self) -> np.ndarray:
-        """Square roots of the counts, or of the rates at the mean exposure, that vary, (rows, columns)."""
+        """Square roots of counts and memory, or of rates at the mean exposure, as far as they vary, (rows, columns)."""
         relative = 1.0 if self.exposure is None else (self.exposure / self.exposure.mean())[..., None]
-        columns = np.sqrt((self.counts / relative).reshape(len(self.counts), -1))
+        lagged = (self.counts / relative).reshape(len(self.counts), -1)
+        columns = np.sqrt(np.concatenate([lagged, self.memory], axis=1))
         return columns[:, np.ptp(columns, axis=0) > 0]
 
     @property
@@ -48,16 +55,18 @@ class Past:
         """Counts of the rows `lag` steps before, (rows,), at their mean exposure; as they are without exposures."""
         if self.exposure is None:
             return counts
-        return counts / (self.exposure[:, lag - 1] / np.exp(np.log(self.exposure).mean()))
+        return counts / _relative(self.exposure)[:, lag - 1]
 
     def take(self, rows: np.ndarray) -> "Past":
         """The past of some of the rows, by number or by mask."""
         exposure = None if self.exposure is None else self.exposure[rows]
-        return replace(self, counts=self.counts[rows], exposure=exposure, positions=self.positions[rows])
+        fields = {name: getattr(self, name)[rows] for name in ("counts", "memory", "steps", "positions")}
+        return replace(self, exposure=exposure, **fields)
 
     def update(self, digest: "hashlib._Hash") -> None:
         """Add all that matters to a digest."""
         digest.update(repr(self.names).encode() + self.counts.astype("<i8").tobytes())
+        digest.update(self.memory.astype("<f8").tobytes())
         if self.exposure is not None:
             digest.update(self.exposure.astype("<f8").tobytes())
 
@@ -114,12 +123,31 @@ def past_of(
     return Past(
         names,
         counts[order][before],
+        _memory(counts[order] / (1.0 if exposure is None else _relative(exposure)[order][:, None]), back[0])[now],
         None if exposure is None else exposure[order][before],
+        steps[now],
         order[now],
         step,
         int(np.count_nonzero(inner & (np.diff(steps) > 1))),
         len(order) - len(now),
     )
+
+
+def _relative(exposure: np.ndarray) -> np.ndarray:
+    """Exposures by their geometric mean."""
+    return exposure / np.exp(np.log(exposure).mean())
+
+
+def _memory(values: np.ndarray, goes_on: np.ndarray) -> np.ndarray:
+    """The weighted mean of the earlier rows of each series, (rows, columns); 0 without any.
+
+    `goes_on` says which of the ordered rows follow the one above, (rows,) bool.
+    """
+    means, total, weight = np.zeros(values.shape), np.zeros(values.shape[1]), 0.0
+    for row in range(1, len(values)):
+        total, weight = (_KEEP * total + values[row - 1], _KEEP * weight + 1.0) if goes_on[row] else (0.0 * total, 0.0)
+        means[row] = total / max(weight, 1.0)
+    return means
 
 
 def _is_before(unit: np.ndarray, steps: np.ndarray, lag: int) -> np.ndarray:

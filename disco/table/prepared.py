@@ -6,7 +6,7 @@ Every public function with a table calls `prepare` first. It returns a `Prepared
 another check. So a function that calls other public functions checks its table once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from disco.errors import InputError
-from disco.table.adjustment import CATEGORICAL, Adjustment, Covariate
+from disco.table.adjustment import CATEGORICAL, CONTINUOUS, Adjustment, Covariate
 from disco.table.cells import as_frame, columns_of, names_of, numbers_of
 from disco.table.clock import clock
 from disco.table.counts import as_they_are, problems, refuse
@@ -163,7 +163,20 @@ def _in_time(prepared: Prepared, roles: Roles, frame: pd.DataFrame, folds: int |
         stretches = min(max(round(len(kept_counts) ** 0.5), folds or 2), _MOST_STRETCHES)
         group = np.arange(len(kept_counts)) * stretches // len(kept_counts)
     notes = (*map(str, findings), str(past))
-    return Prepared(kept_counts, replace(adjustment, past=past, group=group), notes)
+    covariates = (*adjustment.covariates, *_along_time(past.steps, roles))
+    return Prepared(kept_counts, replace(adjustment, covariates=covariates, past=past, group=group), notes)
+
+
+def _along_time(steps: np.ndarray, roles: Roles) -> Iterator[Covariate]:
+    """The covariates of a season, whose smooths make any wave of it together, and of a trend."""
+    turns = {} if roles.season is None else {"cosine": np.cos, "sine": np.sin}
+    for name, wave in turns.items():
+        for times in (1, 2)[: 1 + (name == "sine")]:
+            values = np.round(wave(2 * np.pi * times * (steps % roles.season) / roles.season), 9)
+            if np.ptp(values) > 0:
+                yield Covariate(f"season {name} {times}".removesuffix(" 1"), CONTINUOUS, values)
+    if roles.trend:
+        yield Covariate("trend", CONTINUOUS, steps.astype(float))
 
 
 def _of_rows(adjustment: object, counts: pd.DataFrame) -> Adjustment:

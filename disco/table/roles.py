@@ -35,7 +35,7 @@ from disco.words import how_many
 ROLES = ("count", "covariate", "context", "exposure", "group", "intervention", "time", "ignore")
 _SINGLE = ("exposure", "group", "intervention")  # roles of at most one column
 _KINDS_OF = {"covariate": KINDS, "context": CONTEXT_KINDS, "intervention": INTERVENTION_KINDS}
-_ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks", "lags")
+_ENTRIES = ("columns", "exposure", "group_effects", "targets", "row_number", "blocks", "lags", "season", "trend")
 TOTAL, RATIOS = "total", "median of ratios"
 COMPUTED = (TOTAL, RATIOS)  # exposures computed from the counts
 COMPUTED_BY = {spelling: which for which in COMPUTED for spelling in (which, which.replace(" ", "-"))}
@@ -62,6 +62,8 @@ class Roles:
     blocks: int | None = None  # number of blocks of consecutive rows that are the groups; None if they are not
     # with a time: how many rows before, of the same group, are possible causes; 1 if None, and 0 ignores the time
     lags: int | None = None
+    season: int | None = None  # with a time: the steps of a period to adjust for
+    trend: bool = True  # with a time: whether to adjust for a smooth trend along it
 
     def __post_init__(self) -> None:
         if isinstance(self.exposure, str):
@@ -88,8 +90,10 @@ class Roles:
         }
         targets = {label: list(nodes) for label, nodes in self.targets.items()}
         optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
+        optional["season"] = self.season
         result = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
         result |= {name: value for name, value in optional.items() if value}
+        result |= {} if self.trend else {"trend": False}
         return result if self.lags is None else {**result, "lags": self.lags}
 
     def __str__(self) -> str:
@@ -106,6 +110,8 @@ class Roles:
             f"contexts {', '.join(contexts)}" if (contexts := self.named("context")) else "",
             f"interventions in column {interventions[0]}" if interventions else "",
             f"in time by {' and '.join(time)}, {how_many(self.steps_back, 'lag')}" if self.steps_back else "",
+            f"season of {self.season} steps" if self.season else "",
+            "without a trend" if time and not self.trend else "",
         ]
         return "; ".join(filter(None, words)) or "no adjustment"
 
@@ -117,7 +123,7 @@ class Roles:
     def needed(self) -> "Roles | None":
         """The roles without counts and ignored columns, on which no result depends; None if nothing is left."""
         columns = {name: role for name, role in self.columns.items() if _role(role) not in ("count", "ignore")}
-        is_needed = columns or self.exposure or self.row_number or self.blocks
+        is_needed = columns or self.exposure or self.row_number or self.blocks or self.season
         return replace(self, columns=columns) if is_needed else None
 
     def with_roles(self, changes: Mapping[str, str | tuple[str, str]]) -> "Roles":
@@ -136,7 +142,8 @@ class Roles:
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
         changes = {"exposure": exposure, "group_effects": effects, "targets": targets, "blocks": blocks}
-        return replace(self, columns=columns, lags=self.lags if "time" in roles else None, **changes)
+        in_time = {} if "time" in roles else {"lags": None, "season": None, "trend": True}
+        return replace(self, columns=columns, **changes, **in_time)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""
@@ -146,6 +153,7 @@ class Roles:
     def declaring(self, computed: "Roles") -> "Roles":
         """The roles with what another set of roles computes from the rows: exposure, row number, blocks as groups."""
         roles = self if computed.exposure is None else self.computing(computed.exposure)
+        roles = replace(roles, season=computed.season or roles.season)
         is_of_order = computed.row_number or computed.blocks
         return roles.in_order(computed.row_number, computed.blocks) if is_of_order else roles
 
@@ -279,7 +287,7 @@ def _check(roles: Roles) -> None:
             kinds = ", ".join(_KINDS_OF.get(pair[0], KINDS))
             raise InputError(f'{what} is {kinds}; "{name}" is given as {shown(declaration)}.')
     _check_targets(roles)
-    _check_lags(roles)
+    _check_time(roles)
     for role in _SINGLE:
         if len(names := roles.named(role)) > 1:
             quoted = " and ".join(f'"{name}"' for name in names[:2])
@@ -302,12 +310,14 @@ def _check(roles: Roles) -> None:
         raise InputError(f'The group is "{roles.named("group")[0]}" and {roles.blocks} blocks of rows: choose one.')
 
 
-def _check_lags(roles: Roles) -> None:
-    """InputError if lags are no number of rows, or belong to no time, or blocks cut it."""
+def _check_time(roles: Roles) -> None:
+    """InputError if what belongs to a time has no form, or there is no time."""
     if roles.lags is not None and (not is_whole(roles.lags) or not 0 <= roles.lags <= MOST_LAGS):
         raise InputError(f"lags must be a number of rows from 0 to {MOST_LAGS}; got {shown(roles.lags)}.")
-    if roles.lags is not None and not roles.named("time"):
-        raise InputError("The roles have lags, but no column is the time: choose one.")
+    if roles.season is not None and (not is_whole(roles.season) or roles.season < 2):
+        raise InputError(f"season must be a number of steps, at least 2; got {shown(roles.season)}.")
+    if not isinstance(roles.trend, bool):
+        raise InputError(f"trend must be true or false; got {shown(roles.trend)}.")
     if roles.steps_back and (roles.row_number or roles.blocks):
         raise InputError(f'The rows are ordered by "{roles.named("time")[0]}": adjust for a trend along it instead.')
 

@@ -14,10 +14,12 @@ from disco.table.depth import EXPLAINED, Depth, depth
 from disco.table.edits import AddColumns, LeaveOut
 from disco.table.finding import Finding, option
 from disco.table.guesses import guesses
+from disco.table.past import Past
 from disco.table.relations import sum_of_others
 from disco.table.role_columns import blocks, levels_as_covariate, row_number
 from disco.table.roles import COMPUTED, RATIOS, ROW_NUMBER, TOTAL, Roles, computed
 from disco.table.rows import stretches
+from disco.table.seasons import season
 from disco.table.serial import BLOCK, LAG, PERIOD, Serial, serial
 from disco.table.unusual_rows import MOST_CROWDED, filtered, repeated
 from disco.words import listed, place, series
@@ -64,6 +66,8 @@ def of_repeated(counts: pd.DataFrame, columns: Sequence[int], group: np.ndarray 
 def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.DataFrame) -> Iterator[Finding]:
     """The finding of rows that resemble their neighbours, unless `unused` columns explain it."""
     values, complete = counts.to_numpy(), adjustment or Adjustment(len(counts))
+    if complete.past is not None:
+        yield from _of_season(list(counts.columns), values, complete, complete.past)
     result = _serial(values, complete)
     if not result.stands_out or (unused.shape[1] and not _serial(values, _with(complete, unused)).stands_out):
         return
@@ -90,8 +94,26 @@ def of_serial(counts: pd.DataFrame, adjustment: Adjustment | None, unused: pd.Da
     )
 
 
+def _of_season(names: Sequence[str], values: np.ndarray, adjustment: Adjustment, past: Past) -> Iterator[Finding]:
+    """The finding of a season that columns share and that is not adjusted for."""
+    result = season(values, declared(replace(adjustment, past=None), len(values)), past.steps)
+    if result is None or not result.stands_out:
+        return
+    strongest = np.argsort(-result.strength)[:2]
+    of = series([f'{result.strength[at]:.0%} of "{names[at]}"' for at in strongest])
+    yield Finding(
+        "serial",
+        f"The counts rise and fall together: a season of {result.period:,} steps explains {of}.",
+        "Columns that share a season seem to depend on each other. Adjust for the season.",
+        roles=Roles(season=result.period),
+        flag=f"--season {result.period}",
+    )
+
+
 def _serial(values: np.ndarray, adjustment: Adjustment) -> Serial:
-    return serial(values, declared(adjustment, len(values)), adjustment.group)
+    # With the past declared, rows of a unit must not resemble each other either.
+    group = adjustment.group if adjustment.past is None else None
+    return serial(values, declared(adjustment, len(values)), group)
 
 
 def _with(adjustment: Adjustment, unused: pd.DataFrame) -> Adjustment:
