@@ -213,7 +213,9 @@ def roles(command: argparse.ArgumentParser, when: str = "") -> None:
     command.add_argument(
         "--season", type=int, metavar="12", help=f"{when}with --time: adjust for a season of so many steps"
     )
-    command.add_argument("--trend", action="store_true", help=f"{when}with --time: adjust for a smooth trend")
+    command.add_argument(
+        "--no-trend", action="store_true", help=f"{when}with --time: do not adjust for a smooth trend along it"
+    )
     command.add_argument(
         "--intervention",
         metavar="NAME",

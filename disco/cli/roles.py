@@ -41,10 +41,11 @@ def given_roles(arguments: argparse.Namespace, names: Sequence[str], categories:
     effects, row_number = file.group_effects or arguments.group_effects, file.row_number or arguments.row_number
     blocks = file.blocks if arguments.blocks is None else arguments.blocks
     lags = file.lags if arguments.lags is None else arguments.lags
-    season, trend = file.season if arguments.season is None else arguments.season, file.trend or arguments.trend
+    season = file.season if arguments.season is None else arguments.season
+    trend = file.trend and not arguments.no_trend
     roles = Roles(columns, exposure, effects, file.targets, row_number, blocks, lags, season, trend)
-    if (lags, season, trend) != (None, None, False) and not roles.named("time"):
-        raise InputError("--lags, --season and --trend need --time: name the column of times.")
+    if (lags, season, trend) != (None, None, True) and not roles.named("time"):
+        raise InputError("--lags, --season and --no-trend need --time: name the column of times.")
     return None if roles == Roles() else roles
 
 

@@ -1,8 +1,8 @@
 """A season that columns share: waves along time of one period, stronger than those of neighbouring periods.
 
 Along the Fourier frequencies of time, the power of series is smooth, however much they depend on their own past; a
-season is a peak. The power of all whitened columns together at a frequency, divided by the mean of its neighbours on the
-side where they are stronger, follows an F distribution; the p-value is corrected for the number of frequencies.
+season is a peak. The power of all whitened columns together at a frequency, divided by the mean of its neighbours on
+the side where they are stronger, follows an F distribution; p-values are corrected for the number of frequencies.
 """
 
 from dataclasses import dataclass
