@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 from disco.columns import FREE
+from disco.knowledge import Resolved
 from disco.likelihood.batch import Problems
 from disco.likelihood.newton import Fits, fit
 from disco.likelihood.rank_design import WIDTH, Prior, RankDesign
@@ -44,17 +45,22 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen."""
     design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
-    again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents))), against=against)
+    again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents)), scores.rules), against=against)
     return again.replace(candidates=widened(again, order, parents))
 
 
-def log_odds(nodes: int, edges: int) -> float:
+def log_odds(nodes: int, edges: int, rules: Resolved | None = None) -> float:
     """The log prior odds against one more edge, nats, under a flat prior on the number of adjacent pairs.
+
+    Pairs that the rules do not allow, as of two columns of the past, do not count.
 
     The odds are (pairs − edges + 1) : (edges + 1), at least even (Scott and Berger, Annals of Statistics 2010), so that
     a table without edges has none.
     """
-    return math.log(max((nodes * (nodes - 1) / 2 - edges + 1) / (edges + 1), 1.0))
+    pairs = nodes * (nodes - 1) / 2
+    if rules is not None:
+        pairs -= np.triu(rules.forbidden & rules.forbidden.T, 1).sum()
+    return math.log(max((pairs - edges + 1) / (edges + 1), 1.0))
 
 
 def trust(scores: Scores, order: Sequence[int], parents: Sequence[Sequence[int]]) -> float:

@@ -153,7 +153,7 @@ def _linear(task: Task, candidates: Candidates, reporter: Reporter) -> list[int]
 
 def first_search(task: Task, candidates: Candidates, order: list[int], reporter: Reporter) -> First:
     """A search from the first start among near positions only, with the prior and screen fitted to its graph."""
-    odds = log_odds(task.design.nodes, 0)
+    odds = log_odds(task.design.nodes, 0, task.rules)
     scores = Scores(task.design, candidates, odds=odds, order=task.order, rules=task.rules, reporter=reporter)
 
     def show(event: Event) -> None:

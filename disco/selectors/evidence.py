@@ -51,7 +51,7 @@ def edges(
     reporter = Reporter(callback, {"selector": 1.0}, STOPPED)
     reporter.step("selector", 0, 3 * len(names), unit="node")
     candidates = screen(design, rules=rules, reporter=reporter)
-    scores = Scores(design, candidates, odds=log_odds(len(names), 0), rules=rules, reporter=reporter)
+    scores = Scores(design, candidates, odds=log_odds(len(names), 0, rules), rules=rules, reporter=reporter)
     numbers = [names.index(name) for name in order]
     fits = _along(scores, numbers, count(len(names) + 1))
     parents = [fits[numbers.index(node)].parents for node in range(len(names))]

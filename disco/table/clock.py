@@ -28,8 +28,10 @@ _WEEKS, _DAY_NAMES = {"week", "woche", "semaine", "semana", "kw"}, {"day", "yday
 _WEEK = re.compile(r"(\d{4})[- ]?W(\d{1,2})", re.IGNORECASE)
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
+_YEAR_FIRST = re.compile(r"\d{4}\D")
 _ZONE = re.compile(r"([+-]\d{2}:?\d{2}|Z)$")
 _REGULAR = 0.8  # least share of the steps that are multiples of the commonest one, if a few rows are off the grid
+_COMMONEST = 1 / 3  # least share of the commonest step
 _NAMED = 3
 _ROUNDING = 1e-6  # of a step between numbers that are not whole
 
@@ -82,7 +84,8 @@ def _readings(column: pd.Series) -> list[tuple[np.ndarray, dict[int, str] | str]
     if np.isfinite(numbers).all():
         return [(_whole(numbers), str(column.name))]
     texts = column.astype(str).str.strip()
-    dates = [_dates(texts, day_first) for day_first in (False, True)]
+    may_swap = (False, True) if not texts.str.match(_YEAR_FIRST).any() else (False,)
+    dates = [_dates(texts, day_first) for day_first in may_swap]
     best = min(dates, key=lambda read: int(read.isna().sum()))
     _refuse(column, best.isna().to_numpy(bool), "is neither a number nor a date")
     complete = [read for read in dates if not read.isna().any()]
@@ -189,7 +192,7 @@ def _stepped(times: np.ndarray, names: dict[int, str] | str, units: np.ndarray, 
             f"{how_many(int(is_off.sum()), 'step is', 'steps are')} no multiple of that, at {listed(rows, _NAMED)}: "
             "correct these times, or leave the rows out."
         )
-    if is_off.any() and step < commonest and counts.max() < len(gaps) / 2:
+    if counts.max() < _COMMONEST * len(gaps):
         raise InputError(
             f"The rows of {name} follow no equal steps: the commonest, {_named(commonest, names)}, is "
             f"{counts.max() / len(gaps):.0%} of them. Add up the counts of equal periods, such as weeks."
