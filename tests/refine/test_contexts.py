@@ -7,7 +7,7 @@ import pytest
 from disco.errors import InputError
 from disco.knowledge import Knowledge
 from disco.refine import Choice, refine
-from disco.refine.context_terms import contexts_as_columns
+from disco.refine.leading import contexts_as_columns
 from disco.table.prepared import prepare, without_interventions
 from disco.table.roles import Roles
 
