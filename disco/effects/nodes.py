@@ -97,7 +97,7 @@ class Nodes:
     """
 
     def __init__(self, prepared: Prepared, seed: int = 0) -> None:
-        adjustment = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
+        adjustment = None if prepared.adjustment is None else prepared.adjustment.as_covariates()
         self.given, self.adjustment, self._seed = prepared, adjustment, seed
         self.grids, self.parent_grids, self.design = on_grids(prepared.counts, adjustment, WEAK)
         design, rows = self.design, len(prepared.counts)

@@ -81,7 +81,7 @@ class Model:
         """
         prepared = prepare(table, adjustment, folds=None)
         names = tuple(prepared.counts.columns)
-        adjustment = None if prepared.adjustment is None else prepared.adjustment.contexts_as_covariates()
+        adjustment = None if prepared.adjustment is None else prepared.adjustment.as_covariates()
         index = {name: number for number, name in enumerate(names)}
         named = nx.DiGraph([(parent, child) for child, nodes in parents.items() for parent in nodes])
         named.add_nodes_from(parents)

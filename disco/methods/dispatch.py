@@ -80,6 +80,8 @@ def find(
     nodes, adjustment = _nodes(chosen, table, roles)
     arguments: dict[str, Any] = {}
     unused, ignored_columns = [], ignored(table, roles)
+    if isinstance(nodes, Prepared):
+        ignored_columns = nodes.rows_of(ignored_columns)
     if isinstance(nodes, Prepared) and not chosen.interventions:
         interventions = None if nodes.adjustment is None else nodes.adjustment.interventions
         nodes, words = without_interventions(nodes)

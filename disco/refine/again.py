@@ -120,7 +120,7 @@ def costs(
     reporter = Reporter(callback, _WEIGHTS)
     reporter.step("search", 0, 1)
     if prepared.adjustment is not None:
-        prepared = replace(prepared, adjustment=prepared.adjustment.contexts_as_covariates())
+        prepared = replace(prepared, adjustment=prepared.adjustment.as_covariates())
     task = Task.of(prepared, choice, settings or Settings(), knowledge=knowledge)
     inner = Reporter(reporter.part("search", "part"), WEIGHTS, STOPPED)
     searched = search_everywhere(task, screen(task.design, rules=task.rules), inner, Memory())

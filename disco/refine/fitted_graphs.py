@@ -1,5 +1,7 @@
 """The graphs that a refinement cannot tell apart, weighted, with its table: effects are averaged over them."""
 
+from dataclasses import replace
+
 from disco.effects.compatible import Graphs
 from disco.effects.graph_fits import FittedGraphs
 from disco.fields import require, require_types, whole_from
@@ -32,6 +34,8 @@ def fitted_graphs(
     require_types(refined=(refined, Refined), knowledge=(knowledge, Knowledge | None))
     require("seed", seed, whole_from(0))
     prepared, reporter = prepare(table, roles), Reporter(callback, _WORK)
+    if prepared.adjustment is not None:
+        prepared = replace(prepared, adjustment=prepared.adjustment.with_past_of(refined.lagged))
     compatible = CompatibleGraphs.of(refined, list(prepared.counts.columns), prepared, knowledge)
     classes, is_exact = compatible.classes(compatible.reversed(reporter), reporter), True
     weighted = list[tuple[list[int], float, bool]]()

@@ -18,6 +18,7 @@ from disco.errors import InputError
 from disco.knowledge import Resolved
 from disco.refine.refinement_result import Refined
 from disco.schema import Schema
+from disco.table.past import column_name
 from disco.table.prepared import Prepared
 
 _PARTS, _MEMORY = 20, 64  # of a continuous context, of a memory
@@ -46,8 +47,7 @@ def past_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Earlier]]:
     if prepared.adjustment is None or past is None:
         return prepared, {}
     back = range(past.lags, 0, -1)
-    columns = {f"{name} (memory)": Earlier(name, 0) for name in past.names}
-    columns |= {f"{name} ({lag} before)": Earlier(name, lag) for lag in back for name in past.names}
+    columns = {column_name(name, lag): Earlier(name, lag) for lag in (0, *back) for name in past.names}
     if duplicates := [name for name in columns if name in prepared.counts]:
         raise InputError(f'A count column is called "{duplicates[0]}", as a row of the past: rename it.')
     memory = np.column_stack([_in_parts(column, _MEMORY) for column in past.memory.T])

@@ -45,7 +45,9 @@ def fitted_to(scores: Scores, order: Sequence[int], parents: Sequence[Parents]) 
     """Scores under the prior fitted to a graph, with the candidates that the graph adds to the screen."""
     design = replace(scores.design, prior=fitted(scores.design, parents))
     against = scores.against if scores.order is None else trust(scores, order, parents)
-    again = scores.replace(design=design, odds=log_odds(design.nodes, sum(map(len, parents)), scores.rules), against=against)
+    again = scores.replace(
+        design=design, odds=log_odds(design.nodes, sum(map(len, parents)), scores.rules), against=against
+    )
     return again.replace(candidates=widened(again, order, parents))
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import eigh
 
 from disco.table.interventions import LIKE_CONTROLS, Interventions
-from disco.table.past import Past
+from disco.table.past import Past, column_name
 
 CONTINUOUS, ORDINAL, CATEGORICAL, COUNT = "continuous", "ordinal", "categorical", "count"
 KINDS = (CONTINUOUS, ORDINAL, CATEGORICAL, COUNT)  # of covariates
@@ -107,9 +108,19 @@ class Adjustment:
         covariate = Covariate("exposure", CONTINUOUS, self.log_exposure)
         return replace(self, covariates=(*self.covariates, covariate), exposure=None)
 
-    def contexts_as_covariates(self) -> "Adjustment":
-        """The adjustment with contexts as covariates, for methods that cannot search for their effects."""
-        return replace(self, covariates=(*self.covariates, *self.contexts), contexts=())
+    def as_covariates(self) -> "Adjustment":
+        """The adjustment with contexts and the past as covariates, for methods that cannot search for their effects."""
+        past = [] if self.past is None else [Covariate(name, COUNT, at) for name, at in self.past.columns().items()]
+        return replace(self, covariates=(*self.covariates, *self.contexts, *past), contexts=(), past=None)
+
+    def with_past_of(self, lagged: pd.DataFrame | None) -> "Adjustment":
+        """The adjustment for the edges of a result from rows before: their columns as covariates, and no other past."""
+        if self.past is None or lagged is None:
+            return self
+        pairs = dict.fromkeys(zip(lagged["parent"], lagged["lag"], strict=True))
+        columns = self.past.columns()
+        past = [Covariate(name, COUNT, columns[name]) for name in (column_name(*pair) for pair in pairs)]
+        return replace(self, covariates=(*self.covariates, *past), past=None)
 
     def digest(self) -> str:
         """A digest of all fields, which distinguishes results made with different adjustments."""
@@ -190,7 +201,7 @@ def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
 
 def _complete(adjustment: Adjustment) -> Adjustment:
     """The adjustment with contexts and arms among its covariates."""
-    complete = adjustment.contexts_as_covariates()
+    complete = adjustment.as_covariates()
     interventions = complete.interventions
     if interventions is None:
         return complete

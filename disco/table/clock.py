@@ -114,7 +114,9 @@ def _dates(texts: pd.Series, day_first: bool) -> pd.Series:
             return pd.Series([read(int(match[1]), int(match[2])) for match in matches if match], dtype="datetime64[s]")
     parse = partial(pd.to_datetime, format="mixed", dayfirst=day_first, errors="coerce")
     on_the_wall = pd.Series(parse(texts.str.replace(_ZONE, "", regex=True)).to_numpy())
-    if not texts.str.contains(_ZONE).any() or _are_equal(on_the_wall.dt.strftime("%H:%M:%S")):
+    if not texts.str.contains(_ZONE.pattern.replace("(", "(?:")).any() or _are_equal(
+        on_the_wall.dt.strftime("%H:%M:%S")
+    ):
         return on_the_wall
     return pd.Series(parse(texts, utc=True).dt.tz_localize(None).to_numpy())
 

@@ -41,6 +41,15 @@ class Past:
         columns = np.sqrt(np.concatenate([lagged, self.memory], axis=1))
         return columns[:, np.ptp(columns, axis=0) > 0]
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """What a search takes as causes, by name, the earliest first: memories, and counts or their rates, (rows,)."""
+        back = range(self.lags, 0, -1)
+        columns = {column_name(name, 0): column for name, column in zip(self.names, self.memory.T, strict=True)}
+        for lag in back:
+            rates = self.counts[:, lag - 1] / (1.0 if self.exposure is None else _relative(self.exposure)[:, [lag - 1]])
+            columns |= {column_name(name, lag): column for name, column in zip(self.names, rates.T, strict=True)}
+        return columns
+
     @property
     def waves(self) -> int:
         """How many bends of each column the rows can carry."""
@@ -76,6 +85,11 @@ class Past:
             f"One row per {self.unit}{gaps}. {how_many(self.alone, 'row')} without {how_many(self.lags, 'row')} before "
             f"{plural(self.alone, 'it serves', 'them serve')} as the past of others alone."
         )
+
+
+def column_name(node: str, lag: int) -> str:
+    """The name of a node's column so many steps before; of its memory for 0."""
+    return f"{node} ({lag} before)" if lag else f"{node} (memory)"
 
 
 def past_of(

@@ -115,7 +115,7 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
     """
     if prepared.adjustment is None:
         return prepared, ""
-    adjustment = prepared.adjustment.contexts_as_covariates()
+    adjustment = prepared.adjustment.as_covariates()
     if adjustment.interventions is None:
         return (replace(prepared, adjustment=adjustment) if prepared.adjustment.contexts else prepared), ""
     interventions, remaining = adjustment.interventions, replace(adjustment, interventions=None)

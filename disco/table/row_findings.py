@@ -125,7 +125,7 @@ def _with(adjustment: Adjustment, unused: pd.DataFrame) -> Adjustment:
         return adjustment
     if extra is None:
         return adjustment
-    covariates = (*adjustment.covariates, *extra.contexts_as_covariates().covariates)
+    covariates = (*adjustment.covariates, *extra.as_covariates().covariates)
     group = extra.group if adjustment.group is None else adjustment.group
     return replace(adjustment, covariates=covariates, group=group)
 

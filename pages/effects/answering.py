@@ -56,7 +56,7 @@ def usual(run: Run, node: str) -> "Usual":
 def levels(run: Run) -> dict[str, dict[str, str]]:
     """The levels of a run's covariates and contexts: the level by the covariate's name, by how both are written."""
     adjustment = run.adjustment
-    every = () if adjustment is None else adjustment.contexts_as_covariates().covariates
+    every = () if adjustment is None else adjustment.as_covariates().covariates
     return {f"{variable.name}:{level}": {variable.name: level} for variable in every for level in variable.levels}
 
 

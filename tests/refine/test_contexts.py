@@ -87,7 +87,7 @@ def test_a_control_is_what_others_are_compared_with():
     assert list(contexts_as_columns(prepare(rows, {"arm": "context"}))[0].counts) == ["arm = y", "a", "b"]
 
 
-def test_what_cannot_search_for_effects_takes_contexts_as_covariates(trial):
+def test_what_cannot_search_for_effects_takes_as_covariates(trial):
     given, words = without_interventions(prepare(trial, {"arm": "context", "warm": "context"}))
     assert [one.name for one in given.adjustment.covariates] == ["arm", "warm"] and not given.adjustment.contexts
     assert words == ""
