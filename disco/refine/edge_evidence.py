@@ -179,8 +179,9 @@ class _Judging:
         }
 
     def judge_nodes(self) -> None:
-        pairs, reporter = list(enumerate(self.found.parents)), self.inside.reporter
-        self.misfit = misfits(self.scores.design, pairs, group=self.task.group, reporter=reporter)
+        design, pairs = self.scores.design, list(enumerate(self.found.parents))[self.task.leading :]
+        self.misfit[: self.task.leading] = 0.0  # what leads is not explained
+        self.misfit[self.task.leading :] = misfits(design, pairs, group=self.task.group, reporter=self.inside.reporter)
         self.has_misfit = True
 
     def rows(self, edges: Sequence[Predicted]) -> pd.DataFrame:

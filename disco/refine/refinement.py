@@ -166,7 +166,7 @@ def _candidates(task: Task, reporter: Reporter) -> list[tuple[int, ...]]:
     reporter.step("screen", 0, nodes, message="screen: compiling (takes some seconds the first time)")
     fit(task.design, Problems.of([(0, ())]))
     reporter.step("screen", 0, nodes, message="screen: testing which pairs may be related")
-    return screen(task.design, also=task.also, rules=task.rules, reporter=reporter, within=task)
+    return screen(task.design, also=task.also, rules=task.rules, reporter=reporter, within=task, leading=task.leading)
 
 
 def _judged(task: Task, all_rows: RankDesign | None, request: tuple[SearchResults, bool], reporter: Reporter) -> Judged:

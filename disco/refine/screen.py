@@ -47,6 +47,7 @@ def screen(
     rules: Resolved | None = None,
     reporter: Reporter = SILENT,
     within: HasDesign | None = None,
+    leading: int = 0,
 ) -> list[tuple[int, ...]]:
     """Every node's candidates, ascending; symmetric.
 
@@ -55,6 +56,7 @@ def screen(
         rules: pairs forbidden in both directions are excluded, and required ones are kept.
         reporter: receives the number of finished nodes before every batch.
         within: the task of this design, if later work shares it too: then a worker gets the table once.
+        leading: number of nodes at the start that have no causes.
     """
     nodes = design.nodes
     level = min(_FALSE_PER_NODE / max(nodes - 1, 1), 0.5)
@@ -64,7 +66,7 @@ def screen(
         neighbours += [_largest(row, threshold) for row in partial]
     for node, largest in enumerate(neighbours):
         joined[node, largest] = True
-    joined |= _dependent(within or design, neighbours, level, reporter)
+    joined |= _dependent(within or design, neighbours, level, reporter, leading)
     if also is not None:
         joined |= also
     if rules is not None:
@@ -90,9 +92,9 @@ def with_pairs(candidates: Sequence[tuple[int, ...]], pairs: Iterable[tuple[int,
     return [tuple(sorted(nodes)) for nodes in sets]
 
 
-def parts_of(nodes: int) -> list[range]:
-    """Ranges of nodes that can be screened independently."""
-    return [range(first, min(first + _NODES_PER_CALL, nodes)) for first in range(0, nodes, _NODES_PER_CALL)]
+def parts_of(nodes: int, start: int = 0) -> list[range]:
+    """Ranges of nodes, from a first one on, that can be screened independently."""
+    return [range(first, min(first + _NODES_PER_CALL, nodes)) for first in range(start, nodes, _NODES_PER_CALL)]
 
 
 def supported(
@@ -206,14 +208,14 @@ def _largest(values: np.ndarray, threshold: float) -> list[int]:
 
 
 def _dependent(
-    shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], level: float, reporter: Reporter
+    shared: RankDesign | HasDesign, neighbours: Sequence[list[int]], level: float, reporter: Reporter, leading: int
 ) -> np.ndarray:
     """Pairs whose Rao statistic given the child's neighbours rejects independence at a level, (d, d); rows are
     children.
     """
     design = _design_of(shared)
     thresholds, joined = chdtri(design.width[: design.nodes], level) / 2, np.zeros((design.nodes,) * 2, dtype=bool)
-    requests = [(nodes, [neighbours[node] for node in nodes], thresholds) for nodes in parts_of(design.nodes)]
+    requests = [(nodes, [neighbours[node] for node in nodes], thresholds) for nodes in parts_of(design.nodes, leading)]
     for (nodes, *_), pairs in zip(requests, each(_dependent_of, (shared,), requests, reporter), strict=True):
         reporter.check(nodes.stop)
         joined[pairs[0] + nodes.start, pairs[1]] = True

@@ -201,7 +201,7 @@ def freed(values: np.ndarray, adjustment: Adjustment | None) -> np.ndarray:
 
 def _complete(adjustment: Adjustment) -> Adjustment:
     """The adjustment with contexts and arms among its covariates."""
-    complete = adjustment.as_covariates()
+    complete = replace(adjustment, covariates=(*adjustment.covariates, *adjustment.contexts), contexts=())
     interventions = complete.interventions
     if interventions is None:
         return complete
