@@ -81,9 +81,9 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
     return replace(prepared, counts=counts, adjustment=replace(around, contexts=())), columns
 
 
-def _in_parts(values: np.ndarray, parts: int) -> np.ndarray:
+def _in_parts(values: np.ndarray, intervals: int) -> np.ndarray:
     """The interval of every number, of so many with about equally many rows, (rows,) from 0."""
-    return np.searchsorted(np.unique(np.quantile(values, np.arange(1, parts) / parts)), values)
+    return np.searchsorted(np.unique(np.quantile(values, np.arange(1, intervals) / intervals)), values)
 
 
 def first(names: Sequence[str], columns: Leading, rules: Resolved | None) -> Resolved | None:

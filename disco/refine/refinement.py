@@ -25,7 +25,7 @@ from disco.refine import duration, stability
 from disco.refine.choice import Choice
 from disco.refine.edge_evidence import Judged, judge
 from disco.refine.finished import refined
-from disco.refine.leading import contexts_as_columns, past_as_columns, without_leading
+from disco.refine.leading import Leading, contexts_as_columns, past_as_columns, without_leading
 from disco.refine.moves import moves
 from disco.refine.order_search import STOPPED
 from disco.refine.refinement_result import EARLY, Refined, withheld
@@ -111,7 +111,7 @@ def refine(
     findings = artefacts(prepared, aside=ignored_columns, dismissed=dismissed, callback=reporter.part("artefacts", ""))
     prepared, effects_of = contexts_as_columns(prepared)
     prepared, earlier = past_as_columns(prepared)
-    columns = {**earlier, **effects_of}
+    columns: Leading = {**earlier, **effects_of}
     task = Task.of(prepared, choice, settings, order, edges, knowledge, contrast_rows, columns)
     candidates = _candidates(task, reporter)
     _check_memory(row_count, len(candidates), sum(map(len, candidates)) / 2)

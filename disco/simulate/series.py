@@ -65,10 +65,10 @@ def series(design: SeriesDesign) -> Series:
     within, across = _graph(design, order, graph)
     sizes = [effects.uniform(*_STRENGTH, shape) for shape in (within.shape, across.shape)]
     signs = [np.where(effects.random(size.shape) < _SHIFTED, -1.0, 1.0) for size in sizes]
-    same, before = (mask * size * sign for mask, size, sign in zip((within, across), sizes, signs, strict=True))
-    before[0][np.diag_indices(d)] = effects.uniform(*design.own_past, d)
+    same, lagged = (mask * size * sign for mask, size, sign in zip((within, across), sizes, signs, strict=True))
+    lagged[0][np.diag_indices(d)] = effects.uniform(*design.own_past, d)
     base = effects.uniform(-1.0, 1.0, d)
-    values = _drawn(design, order, same, before, _common(design, base, effects), draws)
+    values = _drawn(design, order, same, lagged, _common(design, base, effects), draws)
     parent, child = np.nonzero(within)
     lag, source, target = np.nonzero(across)
     label = np.array(names)
@@ -110,7 +110,7 @@ def _drawn(
     design: SeriesDesign,
     order: np.ndarray,
     same: np.ndarray,
-    before: np.ndarray,
+    lagged: np.ndarray,
     common: np.ndarray,
     random: np.random.Generator,
 ) -> np.ndarray:
@@ -120,7 +120,7 @@ def _drawn(
     roots = np.zeros(common.shape)
     parents = [np.flatnonzero(same[:, node]) for node in range(design.nodes)]
     for step in range(len(common)):
-        location = common[step] + sum(roots[step - lag - 1] @ before[lag] for lag in range(min(design.lags, step)))
+        location = common[step] + sum(roots[step - lag - 1] @ lagged[lag] for lag in range(min(design.lags, step)))
         for node in order:
             drift = location[:, node] + roots[step][:, parents[node]] @ same[parents[node], node]
             values[step, :, node] = _counts(design.family, drift, mean, random)

@@ -81,8 +81,8 @@ def plain_artefacts(
     prepared = prepare(table, roles, folds=None)
     unused = prepared.rows_of(ignored(table, roles) if unused is None else unused)
     checks = _checks(prepared, unused, reporter)
-    found = (finding for kind, check in checks.items() if kind not in dismissed for finding in check())
-    return tuple(found if prepared.past is None else (_in_time(finding, prepared) for finding in found))
+    findings = (finding for kind, check in checks.items() if kind not in dismissed for finding in check())
+    return tuple(findings if prepared.past is None else (_in_time(finding, prepared) for finding in findings))
 
 
 def _in_time(finding: Finding, prepared: Prepared) -> Finding:

@@ -61,17 +61,17 @@ def clock(columns: Sequence[pd.Series], units: np.ndarray | None = None) -> Cloc
     if len(columns) > 2:
         raise InputError(f"The times are {name}: choose one column, or a year and a column that counts within it.")
     readings = [_of_year(*columns)] if len(columns) == 2 else _readings(plain(columns[0]))
-    found, reasons = list[Clock](), list[InputError]()
+    clocks, reasons = list[Clock](), list[InputError]()
     for times, names in readings:
         try:
-            found.append(_stepped(times, names, units, columns[0], name))
+            clocks.append(_stepped(times, names, units, columns[0], name))
         except InputError as error:
             reasons.append(error)
-    if not found:
+    if not clocks:
         raise reasons[0]
-    if len(found) > 1 and not np.array_equal(found[0].steps - found[0].steps[0], found[1].steps - found[1].steps[0]):
+    if len({tuple((reading.steps - reading.steps[0]).tolist()) for reading in clocks}) > 1:
         raise InputError(f"The dates of {name} may have the day or the month first: write them as 2024-01-31.")
-    return found[0]
+    return clocks[0]
 
 
 def _readings(column: pd.Series) -> list[tuple[np.ndarray, dict[int, str] | str]]:
@@ -162,18 +162,18 @@ def _of_year(first: pd.Series, second: pd.Series) -> tuple[np.ndarray, dict[int,
             "it: choose one of them."
         )
     at = are_years.index(False)
-    year, part, words = numbers[1 - at].astype(int), numbers[at].astype(int), {*words_of(str(columns[at].name))}
+    year, count, words = numbers[1 - at].astype(int), numbers[at].astype(int), {*words_of(str(columns[at].name))}
     if words & _WEEKS:
-        dates = pd.Series([_of_week(*pair) for pair in zip(year, part, strict=True)], dtype="datetime64[s]")
+        dates = pd.Series([_of_week(*pair) for pair in zip(year, count, strict=True)], dtype="datetime64[s]")
         _refuse(columns[at], dates.isna().to_numpy(bool), "is no week of its year")
         return dates.to_numpy("datetime64[D]").astype(np.int64), _DAYS
-    if words & _DAY_NAMES and part.max() > max(_WITHIN_YEAR.values()):
-        days = (year - 1970).astype("datetime64[Y]").astype("datetime64[D]") + (part - part.min())
+    if words & _DAY_NAMES and count.max() > max(_WITHIN_YEAR.values()):
+        days = (year - 1970).astype("datetime64[Y]").astype("datetime64[D]") + (count - count.min())
         return days.astype(np.int64), _DAYS
     named = [_WITHIN_YEAR[word] for word in words & _WITHIN_YEAR.keys()]
-    lowest, period = min(part.min(), 1), named[0] if named else len(np.unique(part))
-    _refuse(columns[at], (part < lowest) | (part >= lowest + period), f"is none of the {period} parts of a year")
-    return year * period + part - lowest, {period // 12 or 1: "month"} if period == 12 else str(columns[at].name)
+    lowest, period = min(count.min(), 1), named[0] if named else len(np.unique(count))
+    _refuse(columns[at], (count < lowest) | (count >= lowest + period), f"is none of the {period} parts of a year")
+    return year * period + count - lowest, {period // 12 or 1: "month"} if period == 12 else str(columns[at].name)
 
 
 def _stepped(times: np.ndarray, names: dict[int, str] | str, units: np.ndarray, column: pd.Series, name: str) -> Clock:

@@ -117,10 +117,10 @@ def past_of(
     unit, steps = units[order], steps[order]
     same = np.flatnonzero((unit[1:] == unit[:-1]) & (steps[1:] == steps[:-1]))
     if len(same):
-        rows = order[same[0]] + 1, order[same[0] + 1] + 1
+        pair = order[same[0]] + 1, order[same[0] + 1] + 1
         more = f", and {how_many(len(same) - 1, 'more pair')}" if len(same) > 1 else ""
         raise InputError(
-            f"Rows {min(rows):,} and {max(rows):,} are at the same time{more}: name the column that tells the units "
+            f"Rows {min(pair):,} and {max(pair):,} are at the same time{more}: name the column that tells the units "
             "apart as the group, add the rows up, or leave all but one out."
         )
     back = [_is_before(unit, steps, lag) for lag in range(1, lags + 1)]
@@ -131,19 +131,19 @@ def past_of(
             f"No row has {how_many(lags, 'row')} before it: the longest series has {how_many(longest, 'row')}, with "
             f"one per {step}. Ask for fewer lags."
         )
-    now = np.flatnonzero(has_past)
-    before = now[:, None] - np.arange(1, lags + 1)
+    rows = np.flatnonzero(has_past)
+    earlier = rows[:, None] - np.arange(1, lags + 1)
     inner = unit[1:] == unit[:-1]
     return Past(
         names,
-        counts[order][before],
-        _memory(counts[order] / (1.0 if exposure is None else _relative(exposure)[order][:, None]), back[0])[now],
-        None if exposure is None else exposure[order][before],
-        steps[now],
-        order[now],
+        counts[order][earlier],
+        _memory(counts[order] / (1.0 if exposure is None else _relative(exposure)[order][:, None]), back[0])[rows],
+        None if exposure is None else exposure[order][earlier],
+        steps[rows],
+        order[rows],
         step,
         int(np.count_nonzero(inner & (np.diff(steps) > 1))),
-        len(order) - len(now),
+        len(order) - len(rows),
     )
 
 

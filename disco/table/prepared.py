@@ -153,28 +153,28 @@ def _in_time(prepared: Prepared, roles: Roles, frame: pd.DataFrame, folds: int |
     times = clock([frame.iloc[:, names.index(name)] for name in roles.named("time")], adjustment.group)
     around = adjustment.group, adjustment.exposure
     past = past_of(tuple(counts), counts.to_numpy(), times.steps, roles.steps_back, *around, times.unit)
-    kept = prepared.take(past.positions)
-    kept_counts = kept.counts if folds is None else kept.counts.reset_index(drop=True)
-    findings = problems(kept_counts, folds)
+    with_past = prepared.take(past.positions)
+    counts_in_time = with_past.counts if folds is None else with_past.counts.reset_index(drop=True)
+    findings = problems(counts_in_time, folds)
     refuse(findings)
-    adjustment = kept.adjustment or Adjustment(len(kept_counts))
+    adjustment = with_past.adjustment or Adjustment(len(counts_in_time))
     group = adjustment.group
     if group is None:
-        stretches = min(max(round(len(kept_counts) ** 0.5), folds or 2), _MOST_STRETCHES)
-        group = np.arange(len(kept_counts)) * stretches // len(kept_counts)
+        stretches = min(max(round(len(counts_in_time) ** 0.5), folds or 2), _MOST_STRETCHES)
+        group = np.arange(len(counts_in_time)) * stretches // len(counts_in_time)
     notes = (*map(str, findings), str(past))
     covariates = (*adjustment.covariates, *_along_time(past.steps, roles))
-    return Prepared(kept_counts, replace(adjustment, covariates=covariates, past=past, group=group), notes)
+    return Prepared(counts_in_time, replace(adjustment, covariates=covariates, past=past, group=group), notes)
 
 
 def _along_time(steps: np.ndarray, roles: Roles) -> Iterator[Covariate]:
     """The covariates of a season, whose smooths make any wave of it together, and of a trend."""
-    turns = {} if roles.season is None else {"cosine": np.cos, "sine": np.sin}
-    for name, wave in turns.items():
-        for times in (1, 2)[: 1 + (name == "sine")]:
-            values = np.round(wave(2 * np.pi * times * (steps % roles.season) / roles.season), 9)
-            if np.ptp(values) > 0:
-                yield Covariate(f"season {name} {times}".removesuffix(" 1"), CONTINUOUS, values)
+    if roles.season is not None:
+        turn = 2 * np.pi * (steps % roles.season) / roles.season
+        waves = {"season cosine": np.cos(turn), "season sine": np.sin(turn), "season sine 2": np.sin(2 * turn)}
+        for name, wave in waves.items():
+            if np.ptp(values := np.round(wave, 9)) > 0:  # not the sine of a season of two steps
+                yield Covariate(name, CONTINUOUS, values)
     if roles.trend:
         yield Covariate("trend", CONTINUOUS, steps.astype(float))
 

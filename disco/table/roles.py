@@ -89,9 +89,8 @@ class Roles:
             for name, declaration in self.columns.items()
         }
         targets = {label: list(nodes) for label, nodes in self.targets.items()}
-        optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks}
-        optional["season"] = self.season
-        result = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
+        optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks, "season": self.season}
+        result: dict[str, Any] = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
         result |= {name: value for name, value in optional.items() if value}
         result |= {} if self.trend else {"trend": False}
         return result if self.lags is None else {**result, "lags": self.lags}
@@ -141,9 +140,8 @@ class Roles:
         roles = {_role(declaration) for declaration in columns.values()}
         targets = self.targets if "intervention" in roles else {}
         effects = self.group_effects and ("group" in roles or blocks is not None)
-        changes = {"exposure": exposure, "group_effects": effects, "targets": targets, "blocks": blocks}
-        in_time = {} if "time" in roles else {"lags": None, "season": None, "trend": True}
-        return replace(self, columns=columns, **changes, **in_time)
+        lags, season, trend = (self.lags, self.season, self.trend) if "time" in roles else (None, None, True)
+        return Roles(columns, exposure, effects, targets, self.row_number, blocks, lags, season, trend)
 
     def computing(self, exposure: str | None) -> "Roles":
         """The roles with an exposure computed from the counts, or without one; a former exposure column is ignored."""

@@ -49,8 +49,8 @@ def season(values: np.ndarray, declared: np.ndarray, steps: np.ndarray) -> Seaso
     scores = scores - scores.mean(axis=0)
     scores -= declared @ (declared.T @ scores)
     scores /= np.maximum(np.sqrt((scores**2).mean(axis=0)), 1e-12)
-    left, sizes, _ = np.linalg.svd(scores, full_matrices=False)
-    white = left[:, sizes > 1e-6 * sizes[0]] * np.sqrt(len(scores))
+    vectors, sizes, _ = np.linalg.svd(scores, full_matrices=False)
+    white = vectors[:, sizes > 1e-6 * sizes[0]] * np.sqrt(len(scores))
     power = _power(np.column_stack([white, scores]), steps - steps.min(), length)
     together, size = power[:, : white.shape[1]].sum(axis=1), white.shape[1]
     first, last = _LEAST_CYCLES, len(power) - _APART - _NEIGHBOURS

@@ -47,8 +47,8 @@ def test_an_option_of_another_class_is_not_taken():
     assert specified(arguments, Choice) == {"folds": 5, "seed": 3}
     with pytest.raises(InputError, match="unknown setting 'width'"):
         specified(parse(["refine", "run", "--set", "width=3"]), Choice)
-    with pytest.raises(InputError, match="seconds is given twice, as --time and by --set"):
-        specified(parse(["refine", "run", "--time", "3", "--set", "seconds=4"]), Choice)
+    with pytest.raises(InputError, match="seconds is given twice, as --time-limit and by --set"):
+        specified(parse(["refine", "run", "--time-limit", "3", "--set", "seconds=4"]), Choice)
 
 
 @pytest.mark.parametrize(
