@@ -50,7 +50,7 @@ def past_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Earlier]]:
     columns = {column_name(name, lag): Earlier(name, lag) for lag in (0, *back) for name in past.names}
     if duplicates := [name for name in columns if name in prepared.counts]:
         raise InputError(f'A count column is called "{duplicates[0]}", as a row of the past: rename it.')
-    memory = np.column_stack([_in_parts(column, _MEMORY) for column in past.memory.T])
+    memory = np.column_stack([np.searchsorted(memory_cuts(column), column) for column in past.memory.T])
     values = np.concatenate([memory, *(past.counts[:, lag - 1] for lag in back)], axis=1)
     added = pd.DataFrame(values, index=prepared.counts.index, columns=[*columns])
     counts = pd.concat([added, prepared.counts], axis=1)
@@ -64,7 +64,8 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
         return prepared, {}
     for context in around.contexts:
         if not context.levels:
-            values[context.name] = _in_parts(context.values, _PARTS)
+            cuts = np.unique(np.quantile(context.values, np.arange(1, _PARTS) / _PARTS))
+            values[context.name] = np.searchsorted(cuts, context.values)
             columns[context.name] = Effects(context.name, "")
             continue
         seen = np.bincount(context.values, minlength=len(context.levels))
@@ -81,9 +82,9 @@ def contexts_as_columns(prepared: Prepared) -> tuple[Prepared, dict[str, Effects
     return replace(prepared, counts=counts, adjustment=replace(around, contexts=())), columns
 
 
-def _in_parts(values: np.ndarray, intervals: int) -> np.ndarray:
-    """The interval of every number, of so many with about equally many rows, (rows,) from 0."""
-    return np.searchsorted(np.unique(np.quantile(values, np.arange(1, intervals) / intervals)), values)
+def memory_cuts(values: np.ndarray) -> np.ndarray:
+    """The limits between the intervals of a memory, a node's column in the search."""
+    return np.unique(np.quantile(values, np.arange(1, _MEMORY) / _MEMORY))
 
 
 def first(names: Sequence[str], columns: Leading, rules: Resolved | None) -> Resolved | None:

@@ -41,7 +41,7 @@ class Clock:
     """The times of rows."""
 
     steps: np.ndarray  # whole steps, (rows,) int64
-    unit: str  # of a step, such as week, or 2 weeks; of numbers, such as "2 of round"
+    unit: str  # of a step, such as week, or 2 weeks; of numbers, such as 2 of round
 
     def __str__(self) -> str:
         return f"one row per {self.unit}"
@@ -203,9 +203,9 @@ def _stepped(times: np.ndarray, names: dict[int, str] | str, units: np.ndarray, 
 
 
 def _named(step: int, names: dict[int, str] | str) -> str:
-    """A step in words: week, or 2 weeks; of numbers 1 of round."""
+    """A step in words: week, or 2 weeks; of numbers the column's name, or 2 of round."""
     if isinstance(names, str):
-        return f'{step:,} of "{names}"'
+        return names if step == 1 else f"{step:,} of {names}"
     size = max(size for size in names if step % size == 0)
     return names[size] if step == size else f"{step // size:,} {names[size]}s"
 

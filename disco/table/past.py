@@ -15,7 +15,7 @@ import numpy as np
 from disco.errors import InputError
 from disco.words import how_many, plural
 
-_KEEP = 0.8  # of a row's weight in the memory, one row further back
+KEEP = 0.8  # of a row's weight in the memory, one row further back
 _WAVES, _ROWS_A_TERM = 4, 10  # of a column of the past where it is adjusted for
 
 
@@ -159,7 +159,7 @@ def _memory(values: np.ndarray, goes_on: np.ndarray) -> np.ndarray:
     """
     means, total, weight = np.zeros(values.shape), np.zeros(values.shape[1]), 0.0
     for row in range(1, len(values)):
-        total, weight = (_KEEP * total + values[row - 1], _KEEP * weight + 1.0) if goes_on[row] else (0.0 * total, 0.0)
+        total, weight = (KEEP * total + values[row - 1], KEEP * weight + 1.0) if goes_on[row] else (0.0 * total, 0.0)
         means[row] = total / max(weight, 1.0)
     return means
 

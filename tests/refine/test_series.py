@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from disco.errors import InputError
 from disco.paper.settings import Settings
 from disco.refine import Choice, refine
+from disco.refine.over_time import over_time
 from disco.runs import create_run
 from disco.simulate.series import SeriesDesign, series
 from disco.subjects.refinement.refined import read_refined, save
@@ -69,3 +71,30 @@ def test_a_run_keeps_all_rows_and_its_results_have_those_with_a_past(drawn, resu
     save(run.path, result, FAST)
     stored = read_refined(run)
     assert stored.lagged.astype(result.lagged.dtypes).equals(result.lagged)
+
+
+def test_a_response_has_the_size_and_the_course_of_the_mechanism():
+    """b takes half of a's excess a step later, and three tenths of its own of the step before."""
+    random, rows = np.random.default_rng(0), 3000
+    a, b = np.zeros(rows, int), np.zeros(rows, int)
+    for step in range(1, rows):
+        a[step] = random.poisson(3 + 0.2 * a[step - 1])
+        b[step] = random.poisson(1 + 0.5 * a[step - 1] + 0.3 * b[step - 1])
+    table = pd.DataFrame({"day": range(rows), "a": a, "b": b})
+    result = refine(table, FAST, roles={"day": "time"})
+    usual = b.mean()
+    for is_steady, shares in ((False, [0.5, 0.5 * 0.5, 0.5 * 0.17]), (True, [0.5, 0.65, 0.695])):
+        response = over_time(result, table, "b", {"a": 10}, roles={"day": "time"}, steps=3, is_steady=is_steady)
+        ratios = response.points["ratio"].to_numpy()
+        assert ratios[0] == 1.0 and np.allclose(ratios[1:], 1 + np.array(shares) * (10 - a.mean()) / usual, atol=0.12)
+        assert (response.points["low"] <= ratios).all() and (ratios <= response.points["high"]).all()
+    assert (over_time(result, table, "a", {"b": 6}, roles={"day": "time"}, steps=3).points["ratio"] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("on", "do", "steps", "words"),
+    [("x1", {"x2": 1}, 21, "at most 20"), ("x9", {"x2": 1}, 2, "no node"), ("x1", {"x2": 999}, 2, "not known")],
+)
+def test_a_response_that_cannot_be_told_is_refused(drawn, result, on, do, steps, words):
+    with pytest.raises(InputError, match=words):
+        over_time(result, drawn.table, on, do, roles=Roles({"step": "time", "unit": "group"}, lags=2), steps=steps)

@@ -21,9 +21,9 @@ def days(start: str, count: int, step: str, form: str = "%Y-%m-%d") -> list[str]
 @pytest.mark.parametrize(
     ("cells", "steps", "unit"),
     [
-        ([7, 8, 10], [0, 1, 3], '1 of "time"'),
-        ([10, 30, 20], [0, 2, 1], '10 of "time"'),
-        ([0.25, 0.5, 1.0], [0, 1, 3], '1 of "time"'),
+        ([7, 8, 10], [0, 1, 3], "time"),
+        ([10, 30, 20], [0, 2, 1], "10 of time"),
+        ([0.25, 0.5, 1.0], [0, 1, 3], "time"),
         (days("2024-02-28", 3, "D"), [0, 1, 2], "day"),
         (days("2023-12-18", 4, "7D"), [0, 1, 2, 3], "week"),
         (days("2024-01-31", 4, "ME"), [0, 1, 2, 3], "month"),
@@ -59,7 +59,7 @@ def test_a_year_and_what_counts_within_it_are_one_time_in_either_order(name, wit
 
 def test_gaps_are_within_units_only():
     result = of([1, 3, 5, 2, 4], units=[0, 0, 0, 1, 1])
-    assert result.unit == '2 of "time"' and (np.diff(result.steps)[[0, 1, 3]] == 1).all()
+    assert result.unit == "2 of time" and (np.diff(result.steps)[[0, 1, 3]] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from disco.effects.hidden import Signs, signs
 from disco.effects.sentences import as_json, as_rows, in_words
 from disco.errors import InputError
 from disco.files import plain
+from disco.refine.over_time import Response
 from disco.runs import open_run
 from disco.subjects.effects import run_graphs
 from disco.table import spreadsheets
@@ -37,6 +38,10 @@ def add(command: argparse.ArgumentParser) -> None:
     for option, about in (("--do", do), ("--against", "compare with"), ("--where", where)):
         command.add_argument(option, action="append", default=[], metavar="NAME=3", help=f"{about}; repeatable")
     command.add_argument("--curve", metavar="NAME", help="instead of --do: the mean over the range of a node")
+    command.add_argument(
+        "--steps", type=int, metavar="12", help="with --do, in a series: the response in each of so many steps"
+    )
+    command.add_argument("--steady", action="store_true", help="with --steps: the nodes stay set, instead of once")
     command.add_argument("--distribution", action="store_true", help="with --do: how often it has at least each count")
     options.formats(command)
 
@@ -58,7 +63,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--hidden-causes looks at all rows and nodes: leave --do, --where and --curve out.")
     if (arguments.on is None) != arguments.hidden_causes:
         raise InputError("Give --on with the node asked about, or --hidden-causes.")
+    if (arguments.steps is not None or arguments.steady) and (not do or arguments.steps is None):
+        raise InputError("--steps needs --do, and --steady needs --steps: what is set, and how far to look.")
     chosen = open_run(arguments.run)
+    if arguments.steps is not None:
+        response = run_graphs.over_time(chosen, arguments.on, do, arguments.steps, arguments.steady)
+        _print_response(response, arguments.format)
+        return
     where = assigned("--where", arguments.where, () if chosen.roles is None else chosen.roles.columns)
     fitted = among(run_graphs.fitted(chosen), where)
     if arguments.hidden_causes:
@@ -82,6 +93,16 @@ def _print_curve(fitted: FittedGraphs, on: str, node: str, form: str) -> None:
         for row in points.itertuples()
     )
     _print_rows(points, {"on": on, "node": node}, "curve", form, lines)
+
+
+def _print_response(response: Response, form: str) -> None:
+    lines = [
+        f"  {row.step:.0f}: mean {number(row.mean)}, against {number(row.against)}, ratio "
+        f"{_interval(row.ratio, row.low, row.high)}"
+        for row in response.points.itertuples()
+    ]
+    about = {"on": response.on, "do": response.do, "steady": response.is_steady, "unit": response.unit}
+    _print_rows(response.points, about, "response", form, [sentence(str(response)), *lines])
 
 
 def _print_distribution(probabilities: pd.DataFrame, on: str, form: str) -> None:
