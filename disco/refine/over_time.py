@@ -28,6 +28,7 @@ MOST_STEPS = 20
 _DRAWS, _ROWS = 100, 200  # of coefficients; rows at which the simulations start
 _BAND = (0.05, 0.95)
 _TINY = 1e-9
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Response:
     is_steady: bool
     points: pd.DataFrame
     unit: str
+    open_edges: tuple[tuple[str, str], ...] = ()  # on the way, of no known direction, along which it is taken
 
     def __str__(self) -> str:
         """The largest change in a sentence."""
@@ -51,7 +53,9 @@ class Response:
         when = "from then on" if self.is_steady else "once"
         sure = self.points[(self.points["low"] > 1) | (self.points["high"] < 1)]
         if sure.empty:
-            return f"If {settings} {when}, no change of {self.on} is clear in {len(self.points) - 1} steps."
+            return (
+                f"If {settings} {when}, no change of {self.on} is clear in {len(self.points) - 1} steps.{self._proviso}"
+            )
         at = int(np.abs(np.log(sure["ratio"])).idxmax())
         top = self.points.loc[at]
         later = (
@@ -60,7 +64,14 @@ class Response:
         return (
             f"If {settings} {when}, the mean of {self.on} is changed most {later}: {top['ratio']:.2f} times as high "
             f"({top['low']:.2f} to {top['high']:.2f}). The change is clear in {len(sure)} of {len(self.points)} steps."
+            f"{self._proviso}"
         )
+
+    @property
+    def _proviso(self) -> str:
+        """That it depends on directions that are not known; empty if it does not."""
+        edges = listed([f"{parent} → {child}" for parent, child in self.open_edges], _NAMED)
+        return f" This holds only if {edges}: not decided." if edges else ""
 
 
 def over_time(
@@ -96,7 +107,20 @@ def over_time(
     low, high = np.quantile(means[:, 0] / np.maximum(means[:, 1], _TINY), _BAND, axis=0)
     mean, against = means.mean(axis=0)
     fields = {"mean": mean, "against": against, "ratio": mean / np.maximum(against, _TINY), "low": low, "high": high}
-    return Response(on, dict(do), is_steady, pd.DataFrame({"step": np.arange(steps + 1), **fields}), past.unit)
+    points = pd.DataFrame({"step": np.arange(steps + 1), **fields})
+    return Response(on, dict(do), is_steady, points, past.unit, _open_edges(refined, on, do))
+
+
+def _open_edges(refined: Refined, on: str, do: Mapping[str, float]) -> tuple[tuple[str, str], ...]:
+    """The edges of unknown direction on paths from what is set to a node."""
+    edges, lagged = refined.edges, refined.lagged
+    assert lagged is not None
+    graph = nx.DiGraph([*refined.found.likelier, *zip(lagged["parent"], lagged["child"], strict=True)])
+    graph.add_nodes_from([on, *do])
+    between = set().union(*(nx.descendants(graph, name) | {name} for name in do)) & (nx.ancestors(graph, on) | {on})
+    unknown = edges[~edges["decided"].astype(bool)]
+    pairs = zip(unknown["parent"], unknown["child"], strict=True)
+    return tuple(pair for pair in pairs if {*pair} <= between)
 
 
 def _checked(refined: Refined, prepared: Prepared, on: str, do: Mapping[str, float], steps: int) -> Past:
@@ -105,9 +129,7 @@ def _checked(refined: Refined, prepared: Prepared, on: str, do: Mapping[str, flo
     if steps > MOST_STEPS:
         raise InputError(f"A response is simulated for at most {MOST_STEPS} steps; {steps} were asked for.")
     if prepared.past is None or refined.lagged is None or prepared.adjustment is None:
-        raise InputError(
-            "The table has no time, so nothing happens later: give a column the role time and search anew."
-        )
+        raise InputError("The table has no time, so nothing comes later: give a column the role time and search anew.")
     if prepared.adjustment.exposure is not None:
         raise InputError("A response over time is not computed with an exposure, whose later values are unknown.")
     for name in (on, *do):
@@ -138,6 +160,7 @@ class _Course:
         adjustment = replace(prepared.adjustment, past=None)
         index = {name: at for at, name in enumerate(extended.counts)}
         graph, lagged = nx.DiGraph(), refined.lagged
+        assert lagged is not None
         graph.add_nodes_from(index[name] for name in past.names)
         graph.add_edges_from((index[parent], index[child]) for parent, child in refined.found.likelier)
         order = tuple(nx.lexicographical_topological_sort(graph))

@@ -20,5 +20,5 @@ def over_time(
     run: Run, on: str, do: Mapping[str, float], steps: int, is_steady: bool, callback: Callback | None = None
 ) -> responses.Response:
     """The response over time in a run's refinement (`disco.refine.over_time`)."""
-    choices = {"roles": run.adjustment, "steps": steps, "is_steady": is_steady, "callback": callback}
-    return responses.over_time(read_refined(run), run.table(), on, do, **choices)
+    refined, table, roles = read_refined(run), run.table(), run.adjustment
+    return responses.over_time(refined, table, on, do, roles=roles, steps=steps, is_steady=is_steady, callback=callback)
