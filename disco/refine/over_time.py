@@ -23,6 +23,7 @@ from disco.refine.refinement_result import Refined
 from disco.table.past import KEEP, Past, column_name
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
+from disco.words import how_many, listed
 
 MOST_STEPS = 20
 _DRAWS, _ROWS = 100, 200  # of coefficients; rows at which the simulations start
@@ -58,9 +59,7 @@ class Response:
             )
         at = int(np.abs(np.log(sure["ratio"])).idxmax())
         top = self.points.loc[at]
-        later = (
-            "in the same row" if not at else f"{at} steps later ({self.unit})" if at > 1 else f"one {self.unit} later"
-        )
+        later = f"{how_many(at, 'step')} later (one per {self.unit})" if at else "in the same row"
         return (
             f"If {settings} {when}, the mean of {self.on} is changed most {later}: {top['ratio']:.2f} times as high "
             f"({top['low']:.2f} to {top['high']:.2f}). The change is clear in {len(sure)} of {len(self.points)} steps."

@@ -19,7 +19,7 @@ from disco.subjects import stamps
 from disco.subjects.effects import figures as outcomes
 from disco.subjects.graph.provenance import about
 from disco.words import how_many, number, of_graphs, series
-from pages.effects import answering, question
+from pages.effects import answering, later, question
 from pages.effects.answering import Answered
 from pages.effects.question import QuestionForm, Slots
 from pages.shared.evidence import evidence_words, modelled, next_steps, questions
@@ -38,7 +38,10 @@ def answered(refinement: Refinement, form: QuestionForm, slots: Slots) -> bool:
     """Draw the values and, once it is computed, the answer; return whether it is."""
     form = question.values(refinement, form, slots)
     answer = answering.effect(refinement.run, form.outcome, form.do, form.against, form.where)
-    return answer.panel(partial(_answer, refinement))
+    is_ready = answer.panel(partial(_answer, refinement))
+    if is_ready:
+        later.section(refinement, form)
+    return is_ready
 
 
 def _answer(refinement: Refinement, answer: Answered) -> None:

@@ -11,6 +11,7 @@ from disco.effects.shape import PLAIN, shape
 from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
+from disco.refine.over_time import Response
 from disco.words import number, series
 
 MOST = 15  # drivers drawn
@@ -44,6 +45,20 @@ def over_values(curve: pd.DataFrame, effect: Effect, unit: str = "count") -> go.
     title = f"Mean of {theme.label(effect.on)} at every value of {theme.label(cause)}"
     title = title if several else f"{title}: {shape(curve).words}"
     return theme.titled(figure, title, height=360, legend=several)
+
+
+def over_time(response: Response) -> go.Figure:
+    """The ratio of an outcome's means with and without a setting, at every step after it, with its band."""
+    points = response.points.rename(columns={"step": "value"}).drop(columns="mean").rename(columns={"ratio": "mean"})
+    figure = go.Figure()
+    figure.add_hline(y=1.0, line={"color": colours.MUTED, "dash": "dot", "width": 1.5})
+    _line(figure, points, _COLOURS[0], _DASHES[0], "ratio", _MEAN)
+    figure.data[-1].mode = "lines+markers"
+    figure.layout.xaxis = {"title": f"steps after it is set (one per {theme.label(response.unit, 24)})", "dtick": 1}
+    figure.layout.yaxis = {"title": f"mean of {theme.label(response.on, 24)}, ratio"}
+    settings = series([f"{theme.label(name, 24)} = {value:g}" for name, value in response.do.items()])
+    when = "from then on" if response.is_steady else "once"
+    return theme.titled(figure, f"{theme.label(response.on)} after {settings}, {when}", height=320, legend=False)
 
 
 def over_counts(curves: pd.DataFrame, effect: Effect) -> go.Figure:
