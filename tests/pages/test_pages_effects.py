@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from app_world import HOSTILE, booted, box, button, frame_with, texts, wait_until_computed, written_when_asked
+from job_world import wait
 from made_up import finished_run, refine_by_hand
 from streamlit.testing.v1 import AppTest
 
@@ -16,10 +17,13 @@ from disco.effects.effect_question import among
 from disco.effects.sentences import in_words
 from disco.effects.strength import strength
 from disco.paper.settings import Settings
+from disco.refine import Choice, refine
 from disco.reports.script import Facts, python, shell
 from disco.runs import Run, create_run
+from disco.simulate.series import SeriesDesign, series
 from disco.subjects import FIT
 from disco.subjects.effects import run_graphs
+from disco.subjects.refinement.refined import save
 from disco.table.roles import Roles
 from disco.words import number, of_graphs
 from pages.shared.compute import background, machine
@@ -212,3 +216,17 @@ def test_the_means_are_over_the_rows_with_one_level_of_a_covariate():
 def test_names_are_written_as_they_are():
     at = asked(made([HOSTILE[0], HOSTILE[1], "**bold**, <b>x</b>", "d"]))
     assert not at.exception and "\\*\\*bold\\*\\*" in texts(at) and "<script>" not in texts(at)
+
+
+def test_a_series_shows_what_happens_in_later_rows(tmp_path):
+    drawn = series(SeriesDesign(nodes=4, steps=400, seed=2))
+    choice, roles = Choice(starts=1, restarts=1, bootstrap=0, folds=0), Roles({"step": "time"})
+    run = create_run(drawn.table, Settings(), name="series", roles=roles)
+    save(run.path, refine(drawn.table, choice, roles=roles), choice)
+    parent, child, lag = drawn.lagged.iloc[0]
+    at = booted("effects", run=run.id, cause=parent, outcome=child)
+    wait(lambda: any(found.key == "later_steps" for found in at.run().number_input))
+    wait(lambda: at.run() and "once, the mean of" in texts(at))
+    at.number_input(key="later_steps").set_value(lag).run()
+    wait(lambda: f"of {lag + 1} steps" in texts(at.run()))
+    assert not at.exception
