@@ -20,57 +20,14 @@ from disco.paper.ranks import rank_on_grid
 from disco.progress import Callback, Reporter
 from disco.refine.leading import memory_cuts, past_as_columns
 from disco.refine.refinement_result import Refined
+from disco.refine.response import MOST_STEPS, Response
 from disco.table.past import KEEP, Past, column_name
 from disco.table.prepared import Prepared, Table, prepare
 from disco.table.roles import Given
-from disco.words import how_many, listed
 
-MOST_STEPS = 20
 _DRAWS, _ROWS = 100, 200  # of coefficients; rows at which the simulations start
 _BAND = (0.05, 0.95)
 _TINY = 1e-9
-_NAMED = 3
-
-
-@dataclass(frozen=True)
-class Response:
-    """The response of one node to settings of others.
-
-    Attributes:
-        points: one row per step: step, mean, against (the mean without the setting), ratio, low, high.
-        unit: of a step, in words.
-    """
-
-    on: str
-    do: Mapping[str, float]
-    is_steady: bool
-    points: pd.DataFrame
-    unit: str
-    open_edges: tuple[tuple[str, str], ...] = ()  # on the way, of no known direction, along which it is taken
-
-    def __str__(self) -> str:
-        """The largest change in a sentence."""
-        settings = ", ".join(f"{name} = {value:g}" for name, value in self.do.items())
-        when = "from then on" if self.is_steady else "once"
-        sure = self.points[(self.points["low"] > 1) | (self.points["high"] < 1)]
-        if sure.empty:
-            return (
-                f"If {settings} {when}, no change of {self.on} is clear in {len(self.points) - 1} steps.{self._proviso}"
-            )
-        at = int(np.abs(np.log(sure["ratio"])).idxmax())
-        top = self.points.loc[at]
-        later = f"{how_many(at, 'step')} later (one per {self.unit})" if at else "in the same row"
-        return (
-            f"If {settings} {when}, the mean of {self.on} is changed most {later}: {top['ratio']:.2f} times as high "
-            f"({top['low']:.2f} to {top['high']:.2f}). The change is clear in {len(sure)} of {len(self.points)} steps."
-            f"{self._proviso}"
-        )
-
-    @property
-    def _proviso(self) -> str:
-        """That it depends on directions that are not known; empty if it does not."""
-        edges = listed([f"{parent} → {child}" for parent, child in self.open_edges], _NAMED)
-        return f" This holds only if {edges}: not decided." if edges else ""
 
 
 def over_time(
@@ -179,7 +136,7 @@ class _Course:
         random = np.random.default_rng([self.seed, 43, max(number, 0)])
         first = len(self.nodes.grids) - len(self.past.names)
         settings = {first + self.past.names.index(name): value for name, value in do.items()}
-        states = [_State.of(self.past, self.starts, self.nodes.grids) for _ in range(2)]
+        states = [_RecentRows.of(self.past, self.starts, self.nodes.grids) for _ in range(2)]
         result, outcome = np.empty((2, steps + 1)), self.past.names.index(on)
         for step in range(steps + 1):
             uniform = random.random((len(self.order), len(self.starts), 1))
@@ -207,14 +164,14 @@ class _Course:
         return drawn.clip(max=len(self.nodes.grids[node]) - 1)
 
 
-class _State:
+class _RecentRows:
     """The counts so far of simulated rows."""
 
     def __init__(self, recent: list[np.ndarray], memory: np.ndarray, cuts: list[np.ndarray], grids: tuple) -> None:
         self.recent, self.memory, self._cuts, self._grids = recent, memory, cuts, grids
 
     @classmethod
-    def of(cls, past: Past, rows: np.ndarray, grids: tuple[np.ndarray, ...]) -> "_State":
+    def of(cls, past: Past, rows: np.ndarray, grids: tuple[np.ndarray, ...]) -> "_RecentRows":
         """The state before some rows of a past; `grids` are those of its columns, then of the nodes."""
         cuts = [memory_cuts(column) for column in past.memory.T]
         return cls([past.counts[rows, lag] for lag in range(past.lags)], past.memory[rows], cuts, grids)

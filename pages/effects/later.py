@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from disco.progress import Callback
-from disco.refine.over_time import MOST_STEPS, Response
+from disco.refine.response import MOST_STEPS, Response
 from disco.runs import Run
 from disco.subjects.effects import figures
 from pages.effects.question import QuestionForm

@@ -159,6 +159,7 @@ INSIDE = {
     "disco.selectors.smooths": {"in_order"},
     "disco.refine.settling": {"next_experiment"},  # beside a finished refinement of the same table, as the next two
     "disco.refine.fitted_graphs": {"fitted_graphs"},
+    "disco.refine.over_time": {"over_time"},
     "disco.refine.refinement_result": {"Refined.effect"},
     "disco.methods.isolated": {"find_apart"},  # which calls `find` elsewhere
     "disco.methods.cont": {"order"},

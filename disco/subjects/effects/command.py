@@ -20,7 +20,7 @@ from disco.effects.hidden import Signs, signs
 from disco.effects.sentences import as_json, as_rows, in_words
 from disco.errors import InputError
 from disco.files import plain
-from disco.refine.over_time import Response
+from disco.refine.response import Response
 from disco.runs import open_run
 from disco.subjects.effects import run_graphs
 from disco.table import spreadsheets

@@ -11,7 +11,7 @@ from disco.effects.shape import PLAIN, shape
 from disco.figures import axes, theme
 from disco.figures.axes import WIDEST, around, log_axis, log_ticks, named_rows, ratios
 from disco.graph.draw import colours
-from disco.refine.over_time import Response
+from disco.refine.response import Response
 from disco.words import number, series
 
 MOST = 15  # drivers drawn
