@@ -28,7 +28,7 @@ _WEEKS, _DAY_NAMES = {"week", "woche", "semaine", "semana", "kw"}, {"day", "yday
 _WEEK = re.compile(r"(\d{4})[- ]?W(\d{1,2})", re.IGNORECASE)
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
-_ZONE = re.compile(r"([+-]\d{2}:?\d{2}|Z)$")
+_ZONE = re.compile(r"(?:[+-]\d{2}:?\d{2}|Z)$")
 _REGULAR = 0.8  # least share of the steps that are multiples of the commonest one, if a few rows are off the grid
 _NAMED = 3
 _ROUNDING = 1e-6  # of a step between numbers that are not whole
@@ -70,6 +70,19 @@ def clock(columns: Sequence[pd.Series], units: np.ndarray | None = None) -> Cloc
     if len(found) > 1 and not np.array_equal(found[0].steps - found[0].steps[0], found[1].steps - found[1].steps[0]):
         raise InputError(f"The dates of {name} may have the day or the month first: write them as 2024-01-31.")
     return found[0]
+
+
+def unreadable(column: pd.Series) -> np.ndarray:
+    """The rows whose time is blank, or neither a number nor a date, (rows,) bool."""
+    values, invalid = numbers_of(column)
+    is_bad = np.isnan(values) & ~invalid
+    filled = column[~is_bad]
+    is_number = np.isfinite(pd.to_numeric(filled, errors="coerce").to_numpy(float))
+    if is_number.sum() < len(filled) / 2:
+        texts = filled.astype(str).str.strip()
+        is_number = max((_dates(texts, is_first).notna().to_numpy(bool) for is_first in (False, True)), key=np.sum)
+    is_bad[~is_bad] = ~is_number
+    return is_bad
 
 
 def _readings(column: pd.Series) -> list[tuple[np.ndarray, dict[int, str] | str]]:
