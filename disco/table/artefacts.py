@@ -245,7 +245,7 @@ def _of_identifiers(names: Sequence[str], reasons: dict[int, str]) -> Iterator[F
 
 def _of_covariates(counts: pd.DataFrame, unused: pd.DataFrame) -> Iterator[Finding]:
     """The finding of unused columns that go with several counts; its cure leaves out what may be their effect."""
-    drivers = {at: guess for at, guess in guesses(unused).items() if guess.role != "exposure"}
+    drivers = {at: guess for at, guess in guesses(unused).items() if guess.role not in ("exposure", "time")}
     shifted = {at: count for at, count in going_with(counts, unused, drivers).items() if count >= _LEAST_SHIFTED}
     related = {str(unused.columns[at]): count for at, count in shifted.items()}
     if related:

@@ -29,7 +29,7 @@ _WEEK = re.compile(r"(\d{4})[- ]?W(\d{1,2})", re.IGNORECASE)
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
 _YEAR_FIRST = re.compile(r"\d{4}\D")
-_ZONE = re.compile(r"([+-]\d{2}:?\d{2}|Z)$")
+_ZONE = re.compile(r"(?:[+-]\d{2}:?\d{2}|Z)$")
 _REGULAR = 0.8  # least share of the steps that are multiples of the commonest one, if a few rows are off the grid
 _COMMONEST = 1 / 3  # least share of the commonest step
 _NAMED = 3
@@ -72,6 +72,19 @@ def clock(columns: Sequence[pd.Series], units: np.ndarray | None = None) -> Cloc
     if len({tuple((reading.steps - reading.steps[0]).tolist()) for reading in clocks}) > 1:
         raise InputError(f"The dates of {name} may have the day or the month first: write them as 2024-01-31.")
     return clocks[0]
+
+
+def unreadable(column: pd.Series) -> np.ndarray:
+    """The rows whose time is blank, or neither a number nor a date, (rows,) bool."""
+    values, invalid = numbers_of(column)
+    is_bad = np.isnan(values) & ~invalid
+    filled = column[~is_bad]
+    is_number = np.isfinite(pd.to_numeric(filled, errors="coerce").to_numpy(float))
+    if is_number.sum() < len(filled) / 2:
+        texts = filled.astype(str).str.strip()
+        is_number = max((_dates(texts, is_first).notna().to_numpy(bool) for is_first in (False, True)), key=np.sum)
+    is_bad[~is_bad] = ~is_number
+    return is_bad
 
 
 def _readings(column: pd.Series) -> list[tuple[np.ndarray, dict[int, str] | str]]:

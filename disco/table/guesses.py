@@ -23,6 +23,7 @@ from disco.table.identifiers import computed_columns, identifier, phrase, words_
 from disco.table.interventions import SET, found_in, targets_named
 from disco.table.reshape import described_by
 from disco.table.rows import MOST_FAULTY, is_rate, kind_of_text, readable
+from disco.table.time_guesses import time_of
 from disco.words import how_many
 
 _LOOKED_AT = 50  # cells
@@ -93,7 +94,7 @@ _EXPERIMENT_PHRASES = {"plot type", "sg rna", "g rna"}
 class Guess:
     """What a column may be."""
 
-    role: str  # covariate, context, intervention, exposure, group or ignore
+    role: str  # covariate, context, intervention, exposure, group, time or ignore
     kind: str  # of the first three; empty otherwise
     why: str  # the rest of a sentence that begins with the column's name
     caution: str = ""  # a sentence on a covariate that only its values suggest: it may be an effect of the counts
@@ -146,6 +147,10 @@ def guesses(table: pd.DataFrame) -> dict[int, Guess]:
         guessed = {at: guess for at, guess in guessed.items() if not (guess.is_by_name and _may_be_word(table, at))}
     covariates = [at for at, guess in guessed.items() if guess.role == "covariate"]
     guessed |= {at: _cautious(table.columns[at], guessed[at]) for at in covariates}
+    dates = [at for at, guess in guessed.items() if guess.role == "ignore" and _are_dates(table.iloc[:, at])]
+    times, step = time_of(table, dates, next((at for at, guess in guessed.items() if guess.role == "group"), None))
+    guessed |= dict.fromkeys(times, Guess("time", "", f"tells when, {step}"))
+    covariates = [at for at in covariates if at not in times]
     whys = computed_columns(table, covariates, [at for at in range(table.shape[1]) if at not in guessed])
     return guessed | {at: Guess("ignore", "", why) for at, why in whys.items()}
 

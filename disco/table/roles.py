@@ -28,6 +28,7 @@ from disco.files import parsed, read_regular
 from disco.table import role_columns
 from disco.table.adjustment import CATEGORICAL, CONTEXT_KINDS, KINDS, RANDOMISED, Adjustment
 from disco.table.cells import names_of, numbers_of
+from disco.table.clock import unreadable
 from disco.table.interventions import INTERVENTION_KINDS, SET, Interventions, Targets
 from disco.table.role_columns import kind_of, plain
 from disco.words import how_many
@@ -131,7 +132,8 @@ class Roles:
         for role in new & {*_SINGLE}:
             columns |= dict.fromkeys((name for name in self.named(role) if name not in changes), "ignore")
         exposure = None if "exposure" in new else self.exposure
-        return self._having(columns, exposure, None if "group" in new else self.blocks)
+        roles = self.in_order(False, None) if "time" in new else self  # which orders the rows itself
+        return roles._having(columns, exposure, None if "group" in new else roles.blocks)
 
     def _having(
         self, columns: Mapping[str, str | tuple[str, str]], exposure: str | None, blocks: int | None
@@ -337,8 +339,9 @@ def _check_targets(roles: Roles) -> None:
 def unusable_rows(table: pd.DataFrame, roles: Roles) -> dict[str, np.ndarray]:
     """The rows in which a column cannot have its role: name → mask, (rows,); columns without such rows are left out.
 
-    Such a row has a missing cell, a cell that is not a number where one is needed, an exposure that is not above zero,
-    or a level that no other row has. A computed exposure has the name of its kind.
+    Such a row has a missing cell, a cell that is not a number where one is needed (of a time, neither a number nor a
+    date), an exposure that is not above zero, or a level that no other row has. A computed exposure has the name of
+    its kind.
     """
     names, unusable = names_of(table), {}
     times = Counter(names)
@@ -364,6 +367,8 @@ def why_unusable(table: pd.DataFrame, roles: Roles, name: str, row: int) -> str:
     if pd.isna(cell) or not str(cell).strip():
         return "the cell is blank"
     kind = kind_of(column) if isinstance(declaration, str) else declaration[1]
+    if role == "time":
+        return f'"{cell}" is neither a number nor a date'
     if role == "group" or (role != "exposure" and kind in (CATEGORICAL, RANDOMISED)):
         return f'no other row has "{cell}"'
     return f'"{cell}" is not a number' + (" above 0" if role == "exposure" else "")
@@ -375,6 +380,8 @@ def _unusable(column: pd.Series, role: str, kind: str, group_effects: bool) -> n
     missing = np.isnan(values) & ~invalid
     if role == "group" and not group_effects:
         return missing
+    if role == "time":
+        return unreadable(column)
     if role == "group" or (role in ("covariate", "context") and kind in (CATEGORICAL, RANDOMISED)):
         levels = column.astype(str)
         return missing | (levels.map(levels[~missing].value_counts()) == 1).to_numpy(dtype=bool)

@@ -26,12 +26,14 @@ _ROLES: dict[str, str | tuple[str, str]] = {
     "exposure": "exposure",
     "group": "group",
     **{f"intervention, {kind}": ("intervention", kind) for kind in INTERVENTION_KINDS},
+    "time": "time",
     "ignore": "ignore",
 }
 _OTHERS = "Columns that are not counts keep their roles."
 _HELP = (
     f"Count: a node. Covariate: {define('covariate')} {ONLY_CAUSES} Context: {define('context')} "
     f"Exposure: {define('exposure')} Group: {define('group')} Intervention: {define('intervention')} "
+    f"Time: {define('time')} "
     "Ignore: left out."
 )
 

@@ -30,7 +30,8 @@ def asks_names(draft: Draft) -> bool:
     """Whether the first column looks like row names, and the reader has not said what it is."""
     if {_NAMES, LAYOUT} & draft.denied or not reshape.has_row_names(draft.table):
         return False
-    return names_of(draft.table)[0] not in draft.roles.columns
+    guess = draft_facts.guesses(draft).get(0)
+    return names_of(draft.table)[0] not in draft.roles.columns and (guess is None or guess.role != "time")
 
 
 def stops(draft: Draft) -> bool:

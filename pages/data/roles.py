@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from disco.table.adjustment import ONLY_CAUSES
+from disco.table.cells import names_of
 from disco.table.edits import AsBinary
 from disco.table.finding import named
 from disco.table.guesses import Guess
@@ -34,6 +35,13 @@ _ORDER_HELP = (
     "If the rows stand in an order that no column tells, such as time: adjust for a trend along them by the row "
     "number, or for whatever changes by blocks of consecutive rows. Rows of a block are then a group."
 )
+_TIME_ORDERS = "The time orders the rows, so their order in the file means nothing."
+_MOST_LAGS = 12
+_LAGS_HELP = (
+    "How many rows before a row may hold causes of its counts. 1: only the row one step earlier. Rows without so many "
+    "rows before them are not fitted. 0: the time is ignored."
+)
+_ONE_SERIES = "All rows are one series. If the table has several, give the column that tells them apart the role group."
 _BLOCKS, _LEAST_LENGTH = 60, 5  # of rows: how many at most, and rows of each at least
 _BINARY = (
     "An outcome, such as purchase yes or no, may be an effect of the counts. As a node of 0 and 1 it gets edges; as a "
@@ -186,6 +194,7 @@ def exposure(draft: Draft) -> None:
             width=260,
             help=_HELP,
         )
+        _lags(draft)
         _order(draft)
         if not _open(draft):
             binary_node(draft)
@@ -198,16 +207,46 @@ def exposure(draft: Draft) -> None:
                 on_change=valid(key, (False, True), _adjust_for_groups, effects),
                 help="Each group is also a level of a categorical covariate.",
             )
-    if not (draft.roles.row_number or draft.roles.blocks) and (name := draft_facts.rising_dates(draft)):
-        st.caption(
-            f"{plain(name)}: the dates rise, so the rows follow each other in time. If counts drift with it, choose "
-            "*Adjust for the row number* at *Order of the rows*."
-        )
+    if past := draft_facts.past(draft):
+        group = draft.roles.named("group")
+        units = f"Each {plain(shown(group[0], 40))} is a series." if group else _ONE_SERIES
+        st.caption(f"{plain(past)} {units}")
+    is_ordered = draft.roles.named("time") or draft.roles.row_number or draft.roles.blocks
+    if not is_ordered and (name := draft_facts.rising_dates(draft)):
+        _of_dates(draft, name)
     if current != _NONE:
         st.caption(_MEANING + (_OF_THE_COUNTS if current in (TOTAL, RATIOS) else ""))
 
 
+def _of_dates(draft: Draft, name: str) -> None:
+    """What to do about rows that follow each other in time, with the button that makes their dates the time."""
+    rises = f"{plain(name)}: the dates rise, so the rows follow each other in time."
+    drift = "If counts only drift with it, choose *Adjust for the row number* at *Order of the rows*."
+    if name not in names_of(draft.table):  # the names of the rows, which have no role
+        st.caption(f"{rises} {drift}")
+        return
+    st.caption(f"{rises} As the time, the counts of the rows before become possible causes. {drift}")
+    label, act = f"Take {plain(shown(name, 30))} as the time", partial(columns.give, draft, {name: "time"})
+    st.button(label, key="take_time", icon=":material/schedule:", on_click=act)
+
+
+def _lags(draft: Draft) -> None:
+    """How many rows before are possible causes; nothing without a time."""
+    if not draft.roles.named("time"):
+        return
+    lags, name = 1 if draft.roles.lags is None else draft.roles.lags, f"lags_{draft.key}"
+    key = agreeing(name, lags)
+    allowed = range(max(_MOST_LAGS, lags) + 1)
+    act = valid(key, allowed, _set_lags, name)
+    st.number_input("Rows before", 0, allowed[-1], key=key, on_change=act, width=120, help=_LAGS_HELP)
+
+
+def _set_lags(lags: int) -> None:
+    _change(lambda roles: replace(roles, lags=lags), f"Rows before: {lags}.")
+
+
 def _order(draft: Draft) -> None:
+    is_in_time = bool(draft.roles.named("time"))
     blocks = draft.roles.blocks or min(_BLOCKS, len(draft.table) // _LEAST_LENGTH)
     labels = {"none": "Means nothing", "number": "Adjust for the row number", "blocks": f"Adjust for {blocks} blocks"}
     current = "blocks" if draft.roles.blocks else "number" if draft.roles.row_number else "none"
@@ -219,9 +258,9 @@ def _order(draft: Draft) -> None:
         format_func=lambda which: labels.get(which, ""),
         key=key,
         on_change=valid(key, labels, partial(_set_order, blocks), name),
-        disabled=blocks < 2,
+        disabled=blocks < 2 or is_in_time,
         width=260,
-        help=_ORDER_HELP,
+        help=_TIME_ORDERS if is_in_time else _ORDER_HELP,
     )
 
 

@@ -61,7 +61,7 @@ def before_after(draft: Draft) -> None:
     st.caption(
         f"Shown as fitted on all rows. In the fit, each fold's transform is fitted on {fitted}; a held-out value not "
         "seen there is assigned to the level below it."
-        + (f" The fit draws {len(counts):,} of {len(draft.table):,} rows." if len(counts) < len(draft.table) else "")
+        + (f" The fit uses {len(counts):,} of {len(draft.table):,} rows." if len(counts) < len(draft.table) else "")
     )
 
 

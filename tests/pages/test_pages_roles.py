@@ -1,5 +1,7 @@
 """Data: the role of every column, guesses that wait, exposures, targets, artefacts and their cures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from disco.table.roles import Roles
 from disco.table.values import two_texts
 from pages.data import columns
 from pages.shared.table import draft_facts
+from pages.shared.table.drafts import Draft
 from pages.shared.work import fit_start
 
 
@@ -421,3 +424,36 @@ def test_edits_of_a_grid_that_was_replaced_are_ignored(monkeypatch):
     columns.taken_anew()
     columns._heard(key, [0, 1])
     assert seen == [[0, 1]]
+
+
+def weekly() -> pd.DataFrame:
+    """Six series of 20 weeks, of which one lacks a week, in a shuffled file."""
+    both = pd.concat([poisson(20).assign(unit=unit, week=range(20)) for unit in "uvwxyz"], ignore_index=True)
+    return both.drop(index=90).sample(frac=1, random_state=0).reset_index(drop=True)
+
+
+def test_a_time_keeps_all_rows_in_the_run():
+    table, roles = weekly(), Roles({"unit": "group", "week": "time"}, lags=2)
+    draft = Draft(table, "weekly", "", columns=(0, 1, 2), roles=roles, key="weekly")
+    assert (draft_facts.past(draft).alone, draft_facts.past(draft).gaps) == (14, 1)
+    assert draft_facts.usable_table(draft)["a"].tolist() == table["a"].tolist()
+    assert len(draft_facts.coded(draft)[0]) == 105
+    run = fit_start.new_run(draft, "in time", "auto")
+    assert (len(run.counts()), len(run.table()), run.roles) == (119, 105, roles)
+    (problem,) = draft_facts.problems(replace(draft, roles=Roles({"week": "time"})))
+    assert problem.blocking and problem.columns == ("week",)
+
+
+def test_a_column_becomes_the_time_and_the_rows_before_are_a_number():
+    assert roles_in(edits(weekly(), [0, 1, 2, 3, 4], {4: "time"}))[4] == "time"
+    table = poisson(120)
+    table.insert(0, "date", pd.date_range("2020-01-06", periods=120, freq="7D").astype(str))
+    at = press(upload(booted(), "weeks.csv", csv(table)), "Accept this guess")
+    order = next(box for box in at.selectbox if box.label == "Order of the rows")
+    assert order.disabled and "One row per week" in texts(at) and "All rows are one series" in texts(at)
+    next(box for box in at.number_input if box.label == "Rows before").set_value(3).run()
+    assert draft_of(at).roles.steps_back == 3 and "3 rows without 3 rows before" in texts(at) and not at.error
+    press(at, "Undo the last step")
+    assert draft_of(at).roles == Roles({"date": "time"})
+    press(at, "Undo the last step")
+    assert draft_of(at).roles.needed() is None and not at.exception

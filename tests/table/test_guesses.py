@@ -214,3 +214,21 @@ def test_a_percentage_that_is_mostly_0_is_a_rate_and_a_product_is_left_out(rng):
         table.assign(u=table[["a", "b", "v"]].sum(axis=1)), dict.fromkeys(["share", "u", "v"], "ignore")
     )
     assert described == "not counts" and related.roles is None and '"u" may be an effect' in related.remedy
+
+
+def test_a_time_has_one_row_per_step_and_unit():
+    rng, rows = np.random.default_rng(0), 240
+    counts = pd.DataFrame(rng.poisson(4, (rows, 2)), columns=["a", "b"])
+    week, month = pd.date_range("2020-01-06", periods=rows, freq="7D").astype(str), np.arange(rows)
+    panel = {"unit": np.repeat([f"u{at}" for at in range(24)], 10), "week": month % 10}
+    tables = [
+        (counts.assign(date=week), ["date"]),
+        (counts.assign(week=month), ["week"]),
+        (counts.assign(**panel), ["week"]),
+        (counts.assign(year=2000 + month // 12, month=month % 12 + 1), ["year", "month"]),
+        (counts.assign(year=np.sort(rng.integers(1990, 2001, rows))), []),
+        (counts.assign(week=rng.permutation(month)), []),
+        (counts.assign(date=week)[:20], []),
+    ]
+    for table, expected in tables:
+        assert [table.columns[at] for at, guess in guesses(table).items() if guess.role == "time"] == expected

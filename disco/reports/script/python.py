@@ -104,6 +104,7 @@ def _arguments(facts: Facts, script: _Script) -> str:
         options["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
         options |= {"row_number": roles.row_number, "blocks": roles.blocks}
         declared = {name: value for name, value in options.items() if value}
+        declared |= {} if roles.lags is None else {"lags": roles.lags}
         script.add(f"roles = Roles({_call(dict(roles.columns), **declared)})", uses="Roles")
         arguments.append("roles=roles")
     if (knowledge := facts.knowledge) is not None:

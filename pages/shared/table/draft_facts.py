@@ -23,6 +23,7 @@ from disco.table.guesses import guesses as guess_roles
 from disco.table.identifiers import identifiers
 from disco.table.kinds import KINDS, NAMES
 from disco.table.layout import GUESSES, Looked, tidied
+from disco.table.past import Past
 from disco.table.prepared import Prepared, is_continuous, prepare
 from disco.table.read import MATRIX
 from disco.table.row_findings import exposure_of_all as exposure_of_all_columns
@@ -122,7 +123,7 @@ def _why_not(draft: Draft) -> list[Finding]:
         error = _split_error(columns, draft.roles)
     if not isinstance(error, InputError):
         return []
-    about = [name for name in names_of(columns) if f'"{name}"' in str(error)]
+    about = [name for name in names_of(columns) if f'"{name}"' in str(error)] or draft.roles.named("time")
     return [Finding("role", str(error), blocking=True, columns=tuple(about))]
 
 
@@ -153,9 +154,22 @@ def usable(draft: Draft) -> set[int]:
 
 
 def chosen_counts(draft: Draft) -> pd.DataFrame | None:
-    """The chosen columns as counts; None while they, or the columns with another role, have blocking problems."""
+    """The chosen columns as counts, in all rows; None while they, or the others with a role, have blocking problems."""
     prepared = _prepared(draft)
-    return None if isinstance(prepared, InputError) or _of_roles(draft) else prepared.counts
+    if isinstance(prepared, InputError) or _of_roles(draft):
+        return None
+    return prepared.counts if prepared.past is None else _every_row(draft)
+
+
+@cached(lambda draft: (*_columns_key(draft), draft.settings.folds))
+def _every_row(draft: Draft) -> pd.DataFrame:
+    """The chosen counts of a series in all rows, as loaded."""
+    return prepare(draft.table.iloc[:, [*draft.columns]], checked=_of_counts(draft)).counts
+
+
+def past(draft: Draft) -> Past | None:
+    """The rows before each row that a fit would use; None without a time, or with one that cannot be used."""
+    return None if isinstance(prepared := _prepared(draft), InputError) else prepared.past
 
 
 def usable_table(draft: Draft) -> pd.DataFrame | None:
@@ -221,7 +235,7 @@ def maybe_effects(draft: Draft) -> set[int]:
     return {at for at, times in related.items() if times}
 
 
-@cached(_table_key)
+@cached(_columns_key)
 def rising_dates(draft: Draft) -> str:
     """What dates the rows in their order: their names, or the first column; empty if neither does."""
     names = draft.table.index.to_series(name="Row names")
