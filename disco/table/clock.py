@@ -28,8 +28,8 @@ _WEEKS, _DAY_NAMES = {"week", "woche", "semaine", "semana", "kw"}, {"day", "yday
 _WEEK = re.compile(r"(\d{4})[- ]?W(\d{1,2})", re.IGNORECASE)
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
-_YEAR_FIRST = re.compile(r"\d{4}\D")
-_ZONE = re.compile(r"(?:[+-]\d{2}:?\d{2}|Z)$")
+_TWO_NUMBERS = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}.*")
+_ZONE = re.compile(r"(:\d{2}(?:\.\d+)?) ?(?:[+-]\d{2}:?\d{2}|Z)$")  # after a time of the day
 _REGULAR = 0.8  # least share of the steps that are multiples of the commonest one, if a few rows are off the grid
 _COMMONEST = 1 / 3  # least share of the commonest step
 _NAMED = 3
@@ -82,7 +82,7 @@ def unreadable(column: pd.Series) -> np.ndarray:
     is_number = np.isfinite(pd.to_numeric(filled, errors="coerce").to_numpy(float))
     if is_number.sum() < len(filled) / 2:
         texts = filled.astype(str).str.strip()
-        is_number = max((_dates(texts, is_first).notna().to_numpy(bool) for is_first in (False, True)), key=np.sum)
+        is_number = max((_dates(texts, is_first).notna().to_numpy(bool) for is_first in _orders(texts)), key=np.sum)
     is_bad[~is_bad] = ~is_number
     return is_bad
 
@@ -97,14 +97,22 @@ def _readings(column: pd.Series) -> list[tuple[np.ndarray, dict[int, str] | str]
     if np.isfinite(numbers).all():
         return [(_whole(numbers), str(column.name))]
     texts = column.astype(str).str.strip()
-    may_swap = (False, True) if not texts.str.match(_YEAR_FIRST).any() else (False,)
-    dates = [_dates(texts, day_first) for day_first in may_swap]
+    dates = [_dates(texts, day_first) for day_first in _orders(texts)]
     best = min(dates, key=lambda read: int(read.isna().sum()))
     _refuse(column, best.isna().to_numpy(bool), "is neither a number nor a date")
     complete = [read for read in dates if not read.isna().any()]
     if len(complete) > 1 and complete[0].equals(complete[1]):
         del complete[1]
     return [_counted(read) for read in complete]
+
+
+def _orders(texts: pd.Series) -> tuple[bool, ...]:
+    """Whether the day may stand before the month: one answer, or both if no number is above 12."""
+    pairs = [(int(match[1]), int(match[2])) for match in map(_TWO_NUMBERS.fullmatch, texts) if match]
+    if not pairs:
+        return (False,)
+    firsts, seconds = zip(*pairs, strict=True)
+    return (True,) if max(firsts) > 12 else (False,) if max(seconds) > 12 else (False, True)
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -126,10 +134,9 @@ def _dates(texts: pd.Series, day_first: bool) -> pd.Series:
         if all(matches):
             return pd.Series([read(int(match[1]), int(match[2])) for match in matches if match], dtype="datetime64[s]")
     parse = partial(pd.to_datetime, format="mixed", dayfirst=day_first, errors="coerce")
-    on_the_wall = pd.Series(parse(texts.str.replace(_ZONE, "", regex=True)).to_numpy())
-    if not texts.str.contains(_ZONE.pattern.replace("(", "(?:")).any() or _are_equal(
-        on_the_wall.dt.strftime("%H:%M:%S")
-    ):
+    on_the_wall = pd.Series(parse(pd.Series([_ZONE.sub(r"\1", text) for text in texts], dtype=object)).to_numpy())
+    has_zone = any(map(_ZONE.search, texts))
+    if not has_zone or _are_equal(on_the_wall.dt.strftime("%H:%M:%S")):
         return on_the_wall
     return pd.Series(parse(texts, utc=True).dt.tz_localize(None).to_numpy())
 
