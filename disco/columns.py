@@ -14,7 +14,7 @@ WORDS = ("node", "word", "label", "direction", "rule", "source")  # kinds of tex
 # Knowledge about an edge: nothing; never; always; only this direction.
 FREE, FORBIDDEN, REQUIRED, FIXED = RULES = ("free", "forbidden", "required", "fixed")
 # What gives an edge its direction, the first that applies; empty if it is not known.
-KNOWLEDGE, EXPERIMENT, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "class", "")
+KNOWLEDGE, EXPERIMENT, TIME, CLASS, NO_SOURCE = SOURCES = ("knowledge", "experiment", "time", "class", "")
 # Whether the direction of a true edge can be known (`disco.simulate.identifiable`).
 KNOWN, UNKNOWN, NOT_PROVED, BY_EXPERIMENT = DIRECTIONS = ("known", "unknown", "not proved", EXPERIMENT)
 NATS = "%.1f"  # the format of nats, and of mean numbers of edges
@@ -323,13 +323,17 @@ METHODS = Column("methods", "whole", "Methods", help="Methods that join the two.
 IS_OPEN = Column("is_open", "flag", "Open", help="Whether the method leaves the direction open.")
 FOUND_BY = Column("found_by", "word", "Found by", width=74)
 LEVELS = Column("levels", "word", "Levels", help="The levels of a context that act.")
+LAGS = Column("lags", "word", "Rows later", help="How many rows later the parent acts on the child.")
 OF_EDGES = {  # what the edges of a graph may have, by name and in the order of its exports
     column.name: column
-    for column in (OCS, Z, FREQUENCY, SCORE, *REFINED_EDGES.columns, METHODS, IS_OPEN, FOUND_BY, RULE, SOURCE, LEVELS)
+    for column in (
+        *(OCS, Z, FREQUENCY, SCORE, *REFINED_EDGES.columns),
+        *(METHODS, IS_OPEN, FOUND_BY, RULE, SOURCE, LEVELS, LAGS),
+    )
     if column.in_graph and column not in ENDS
 }
 EDGE_NUMBERS = tuple(name for name, column in OF_EDGES.items() if column.kind not in WORDS)
-EDGE_WORDS = tuple(column.name for column in (FOUND_BY, RULE, SOURCE, LEVELS))
+EDGE_WORDS = tuple(column.name for column in (FOUND_BY, RULE, SOURCE, LEVELS, LAGS))
 EDGE_FLAGS = tuple(name for name, column in OF_EDGES.items() if column.kind == "flag")
 NODE_FACTS = {  # of the nodes of a refined graph, and their type there
     column.name: bool if column.kind == "flag" else float

@@ -20,7 +20,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, NO_SOURCE, NODE_FACTS
+from disco.columns import EDGE_FLAGS, EDGE_NUMBERS, EDGE_WORDS, NO_SOURCE, NODE_FACTS, TIME
 from disco.errors import InputError
 from disco.table import spreadsheets
 
@@ -117,6 +117,30 @@ def with_contexts(graph: nx.DiGraph, names: Sequence[str], effects: pd.DataFrame
         levels = {"levels": "; ".join(rows["level"])} if rows["level"].any() else {}
         numbers = rows.iloc[0][["gain_nats", "p_value"]].astype(float)
         extended.add_edge(context, node, **numbers, source=CONTEXT, **levels)
+    return extended
+
+
+def with_past(graph: nx.DiGraph, lagged: pd.DataFrame | None) -> nx.DiGraph:
+    """The summary graph: also an edge for every parent in rows before, with `lags`, how many rows later it acts.
+
+    `lagged` is `disco.refine.Refined.lagged`; rows that name a node the graph lacks are left out. An edge of the
+    same row in this sense only gets `lags`; a new edge has the numbers of its strongest lag and `is_lagged`. A node's
+    own past is its `own_past`. The result may have cycles.
+    """
+    extended = graph.copy()
+    if lagged is None:
+        return extended
+    seen = lagged[lagged["parent"].isin(list(graph)) & lagged["child"].isin(list(graph))]
+    for (parent, child), rows in seen.groupby(["parent", "child"], sort=False):
+        lags = ", ".join(str(lag) for lag in sorted(rows["lag"]))
+        if parent == child:
+            extended.nodes[child]["own_past"] = lags
+        elif graph.has_edge(parent, child):
+            extended.edges[parent, child]["lags"] = lags  # an open direction in the same row stays open
+        else:
+            strongest = rows.sort_values("gain_nats", ascending=False, kind="stable").iloc[0]
+            numbers = strongest[["gain_nats", "p_value"]].astype(float)
+            extended.add_edge(parent, child, **numbers, source=TIME, lags=lags, is_lagged=True)
     return extended
 
 
