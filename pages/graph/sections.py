@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from disco import runs
-from disco.columns import REFINED_MOVES
+from disco.columns import REFINED_LAGGED, REFINED_MOVES
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.refine import Choice
@@ -16,7 +16,7 @@ from disco.refine.refinement_result import EARLY, POOR, ends, start_words
 from disco.subjects import FIT, REFINE
 from disco.subjects.refinement.refined import choice_from
 from disco.verdicts import ANY_ORDER
-from disco.words import how_many, plural, share
+from disco.words import how_many, listed, plural, share
 from disco.work import jobs
 from pages.shared.evidence import evidence_words
 from pages.shared.result.refinement import Refinement
@@ -149,6 +149,22 @@ def _progress(run: runs.Run) -> None:
     REFINEMENT.curves(run, run.status(REFINE))
 
 
+def rows_before(lagged: pd.DataFrame | None) -> None:
+    """The edges from rows before, strongest first, and the nodes whose own past matters; nothing without a time."""
+    if lagged is None:
+        return
+    is_own = lagged["parent"] == lagged["child"]
+    st.markdown(f"**From rows before**: {how_many(int((~is_own).sum()), 'edge')}, directed by time.")
+    if len(edges := lagged[~is_own]):
+        columns = [column for column in REFINED_LAGGED.columns if edges[column.name].notna().any()]
+        shown_edges = edges[[column.name for column in columns]]
+        tables.show(shown_edges, "Edges from rows before", tables.config(tuple(columns)), max_height=320)
+    own = [code(name) for name in dict.fromkeys(lagged.loc[is_own, "child"])]
+    if own:
+        st.caption(f"Their own past matters for {listed(own, _MOST_OWN)}.")
+
+
+_MOST_OWN = 12
 _IN_SIGHT = ("starts", "bootstrap")
 
 

@@ -24,7 +24,7 @@ from pages.shared.graph import canvas, contexts, layout
 from pages.shared.result import truth
 from pages.shared.result.truth import TruthComparison
 from pages.shared.widgets import answers, figure
-from pages.shared.widgets.names import code, define, labels_of, plain
+from pages.shared.widgets.names import bullets, code, define, labels_of, plain
 from pages.shared.work import find_graph
 
 REACH = {"All": None, "1 step": 1, "2 steps": 2}
@@ -154,6 +154,14 @@ def _effect_on(view: View, node: str) -> None:
 
 def _edge(view: View, edge: tuple[str, str]) -> None:
     parent, child = edge
+    if view.name != DISCO and edge not in view.graph.edges and (lagged := _lagged(view, edge)):
+        st.markdown(f"##### {code(parent)} → {code(child)}")
+        st.markdown(bullets(lagged))
+        st.caption(
+            "Directed by time: what comes later is no cause of what came before. A common cause of both that no column "
+            "measures is still possible."
+        )
+        return
     st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")
     _to_effects(view, f"What if {code(parent)} is set?", cause=parent, outcome=child)
     if view.name != DISCO and edge in view.refinement.graph.edges:
@@ -173,6 +181,15 @@ def _edge(view: View, edge: tuple[str, str]) -> None:
     slot.metric("Z", number(row["z"]), width=90, help=define("Z"))
     passed = share(round(row["frequency"] * folds), folds)
     slot.metric("Folds above τ_Z", passed, width=140, help=define("π_min"))
+
+
+def _lagged(view: View, edge: tuple[str, str]) -> list[str]:
+    """How many rows later a node acts on another, with the evidence of each."""
+    lagged = view.refinement.refined.lagged
+    if lagged is None:
+        return []
+    rows = lagged[(lagged["parent"] == edge[0]) & (lagged["child"] == edge[1])].sort_values("lag")
+    return [f"{how_many(row.lag, 'row')} later: evidence {number(row.gain_nats)} nats" for row in rows.itertuples()]
 
 
 def _node(view: View, judged: nx.DiGraph, visible: nx.DiGraph, node: str) -> None:

@@ -227,6 +227,8 @@ def counts(view: View, drawn: nx.DiGraph) -> str:
     nodes, drawn_nodes = len(view.graph), sum(node in view.graph for node in drawn)
     effects = sum(CONTEXT in drawn.nodes[parent] for parent, _ in drawn.edges)
     of_contexts = f" and {effects:,} from contexts" if effects else ""
+    lagged = sum(bool(edge.get("is_lagged")) for *_, edge in drawn.edges(data=True))
+    of_contexts += f" and {lagged:,} from rows before alone" if lagged else ""
     some_edges = f", {drawn_edges:,} drawn" if drawn_edges < edges else ""
     some_nodes = f", {how_many(drawn_nodes, 'node')} shown" if drawn_nodes < nodes else ""
     named = f"**{how_many(edges, 'edge')}**{of_contexts}{some_edges} among {how_many(nodes, 'node')}"

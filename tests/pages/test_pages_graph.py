@@ -10,7 +10,13 @@ from job_world import wait
 from made_up import finished_run, refine_by_hand
 from test_pages_ordering import opened
 
+from disco.paper.settings import Settings
+from disco.refine import Choice, refine
+from disco.runs import create_run
+from disco.simulate.series import SeriesDesign, series
 from disco.subjects.fit.results import StoredFit
+from disco.subjects.refinement.refined import save
+from disco.table.roles import Roles
 from pages.shared.compute import machine
 
 PAGE = "pages/graph/page.py"
@@ -90,3 +96,22 @@ def test_pairs_that_a_hidden_cause_ties_are_drawn_once_they_are_asked_for_and_an
 def pictures(written: dict[str, str]) -> list[str]:
     """The SVG and the HTML file of the graph."""
     return [text for name, text in written.items() if name.endswith((".svg", ".html"))]
+
+
+def test_edges_from_rows_before_are_drawn_dashed_listed_and_picked(monkeypatch):
+    monkeypatch.setattr(machine, "compiled", lambda: True)
+    written = written_when_asked(monkeypatch)
+    drawn = series(SeriesDesign(nodes=4, steps=400, seed=2))
+    choice, roles = Choice(starts=1, restarts=1, bootstrap=0, folds=0), Roles({"step": "time"})
+    run = create_run(drawn.table, Settings(), name="series", roles=roles)
+    result = refine(drawn.table, choice, roles=roles)
+    save(run.path, result, choice)
+    lagged = result.lagged[result.lagged["parent"] != result.lagged["child"]]
+    same = {*zip(result.edges["parent"], result.edges["child"], strict=True)}
+    pairs = [pair for pair in zip(lagged["parent"], lagged["child"], strict=True) if pair not in same]
+    at = booted("graph", run=run.id)
+    assert pairs and not at.exception and f"{len(pairs)} from rows before alone" in texts(at)
+    assert pictures(written) and all("from rows before" in text for text in pictures(written))
+    assert len(frame_with(at, "lag")) == len(lagged)
+    at.session_state["shared_picked_edge"] = {run.id: pairs[0]}
+    assert "1 row later: evidence" in texts(at.run()) and not at.exception

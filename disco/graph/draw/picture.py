@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED
+from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED, TIME
 from disco.graph.dag import CONTEXT, has_direction
 from disco.graph.draw import colours, routing
 from disco.graph.draw.lines import (
@@ -93,7 +93,7 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
     return [
         Edge(
             *(parent, child, width(values)),
-            is_firm=values.get("rule") == REQUIRED or "found_by" in values or values.get("frequency", 1.0) > _ALL_FOLDS,
+            is_firm=_is_firm(values),
             scores=_scores(graph, parent, child),
             verdict=values.get("verdict"),
             found_by=values.get("found_by"),
@@ -103,6 +103,13 @@ def edges(graph: nx.DiGraph, strongest: float | None = None) -> list[Edge]:
         )
         for parent, child, values in data
     ]
+
+
+def _is_firm(values: Mapping[str, Any]) -> bool:
+    """Whether an edge is drawn solid: not one from rows before alone, nor one that passed in some folds only."""
+    if values.get("is_lagged", False):
+        return False
+    return values.get("rule") == REQUIRED or "found_by" in values or values.get("frequency", 1.0) > _ALL_FOLDS
 
 
 def strength(values: Mapping[str, float]) -> float:
@@ -152,7 +159,9 @@ def _evidence(values: Mapping[str, float]) -> str:
     facts = [f"{GAIN.short.lower()} {GAIN.text(values['gain_nats'])}"]
     if "levels" in values:
         facts.append(f"levels: {values['levels']}")
-    if values.get("source") == CONTEXT:
+    if "lags" in values:
+        facts.append(f"rows later: {values['lags']}")
+    if values.get("source") in (CONTEXT, TIME):
         return ", ".join(facts)
     for column in EDGE_LINE:
         value = values.get(column.name, np.nan)
@@ -217,6 +226,8 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
     for is_firm, meaning in words.items():
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
+    if "is_lagged" in numbers:
+        keys.append(Key("from rows before, directed by time", 3, dash=UNSURE))
     if any(edge.is_required for edge in drawn):
         keys.append(Key(BY_RULE[REQUIRED], 3, has_square=True))
     if any(edge.is_shown for edge in drawn):

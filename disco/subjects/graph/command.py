@@ -7,7 +7,7 @@ from disco.cli import options
 from disco.cli.saying import write
 from disco.errors import InputError
 from disco.files import write_bytes
-from disco.graph.dag import FORMATS, export, with_contexts
+from disco.graph.dag import FORMATS, export, with_contexts, with_past
 from disco.runs import open_run
 from disco.subjects.graph.chosen_graph import chosen_graph
 from disco.subjects.graph.provenance import about
@@ -32,7 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     opened = open_run(arguments.run)
     graph = chosen_graph(opened, arguments)
     if arguments.graph == "refined" and opened.roles is not None:
-        graph = with_contexts(graph, opened.roles.named("context"), read_refined(opened).contexts)
+        refined = read_refined(opened)
+        graph = with_past(with_contexts(graph, opened.roles.named("context"), refined.contexts), refined.lagged)
     text = export(graph, arguments.format or _format_of(arguments.out), about(opened, **graph.graph))
     if arguments.out is None:
         write(text)

@@ -3,7 +3,7 @@
 import networkx as nx
 import streamlit as st
 
-from disco.graph.dag import with_contexts
+from disco.graph.dag import with_contexts, with_past
 from disco.graph.draw.placing import above
 from disco.runs import Run
 from disco.table.adjustment import RANDOMISED
@@ -34,7 +34,11 @@ def placed(refinement: Refinement) -> Placed:
 
 
 def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
-    """A graph with the contexts that act on any of its nodes; if it has all nodes, with all contexts."""
+    """A graph with the edges from rows before, and with the contexts that act on any of its nodes.
+
+    If it has all nodes, with all contexts.
+    """
+    graph = with_past(graph, refinement.refined.lagged)
     contexts, acts = names(refinement.run), _acts(refinement)
     if len(graph) < len(refinement.order):
         contexts = [name for name in contexts if any(child in graph for child, _ in acts[name])]
