@@ -156,15 +156,15 @@ def rows_before(lagged: pd.DataFrame | None) -> None:
     is_own = lagged["parent"] == lagged["child"]
     st.markdown(f"**From rows before**: {how_many(int((~is_own).sum()), 'edge')}, directed by time.")
     if len(edges := lagged[~is_own]):
-        columns = [column for column in REFINED_LAGGED.columns if edges[column.name].notna().any()]
-        shown_edges = edges[[column.name for column in columns]]
-        tables.show(shown_edges, "Edges from rows before", tables.config(tuple(columns)), max_height=320)
+        columns = REFINED_LAGGED.columns[:_OF_LAGGED]
+        frame = edges[[column.name for column in columns]]
+        tables.show(frame, "Edges from rows before", tables.config(columns), max_height=320)
     own = [code(name) for name in dict.fromkeys(lagged.loc[is_own, "child"])]
     if own:
         st.caption(f"Their own past matters for {listed(own, _MOST_OWN)}.")
 
 
-_MOST_OWN = 12
+_OF_LAGGED, _MOST_OWN = 5, 12  # columns: the ends, the lag, evidence and p-value; names in a sentence
 _IN_SIGHT = ("starts", "bootstrap")
 
 
