@@ -159,9 +159,9 @@ def rows_before(lagged: pd.DataFrame | None) -> None:
         columns = REFINED_LAGGED.columns[:_OF_LAGGED]
         frame = edges[[column.name for column in columns]]
         tables.show(frame, "Edges from rows before", tables.config(columns), max_height=320)
-    own = [code(name) for name in dict.fromkeys(lagged.loc[is_own, "child"])]
-    if own:
-        st.caption(f"Their own past matters for {listed(own, _MOST_OWN)}.")
+    with_past = [code(name) for name in dict.fromkeys(lagged.loc[is_own, "child"])]
+    if with_past:
+        st.caption(f"Their own past matters for {listed(with_past, _MOST_OWN)}.")
 
 
 _OF_LAGGED, _MOST_OWN = 5, 12  # columns: the ends, the lag, evidence and p-value; names in a sentence

@@ -127,9 +127,9 @@ def _why_not(draft: Draft) -> list[Finding]:
     return [Finding("role", str(error), blocking=True, columns=tuple(about))]
 
 
-def _split_error(columns: pd.DataFrame, given: roles.Roles) -> InputError | None:
+def _split_error(columns: pd.DataFrame, declared: roles.Roles) -> InputError | None:
     try:
-        given.split(columns)
+        declared.split(columns)
     except InputError as error:
         return error
     return None
