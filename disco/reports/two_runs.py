@@ -15,7 +15,8 @@ from disco.runs.folder import Run
 from disco.table.adjustment import Adjustment
 
 FIRST, SECOND = "first", "second"
-_ROLES = {name: name for name in ("covariates", "contexts", "exposure", "interventions")} | {"group": "groups"}
+_ROLES = {name: name for name in ("covariates", "contexts", "exposure", "interventions")}
+_ROLES |= {"group": "groups", "past": "rows before"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _differences(first: Run, second: Run, nodes: list[str]) -> Iterator[str]:
     if first.shape[0] != second.shape[0]:
         yield f"rows ({first.shape[0]:,} and {second.shape[0]:,})"
         return
-    if first != second and not first.table()[nodes].equals(second.table()[nodes]):
+    if first != second and not first.counts()[nodes].equals(second.counts()[nodes]):
         yield "counts"
     empty = Adjustment(first.shape[0])
     for name, words in _ROLES.items():

@@ -220,7 +220,7 @@ def test_names_are_written_as_they_are():
 
 def test_a_series_shows_what_happens_in_later_rows(tmp_path):
     drawn = series(SeriesDesign(nodes=4, steps=400, seed=2))
-    choice, roles = Choice(starts=1, restarts=1, bootstrap=0, folds=0), Roles({"step": "time"})
+    choice, roles = Choice(starts=1, restarts=1, bootstrap=0, folds=0), Roles({"step": "time"}, season=7, trend=False)
     run = create_run(drawn.table, Settings(), name="series", roles=roles)
     save(run.path, refine(drawn.table, choice, roles=roles), choice)
     parent, child, lag = drawn.lagged.iloc[0]
@@ -230,3 +230,4 @@ def test_a_series_shows_what_happens_in_later_rows(tmp_path):
     at.number_input(key="later_steps").set_value(lag).run()
     wait(lambda: f"of {lag + 1} steps" in texts(at.run()))
     assert not at.exception
+    assert "Roles({'step': 'time'}, season=7, trend=False)" in python(Facts.of(run))

@@ -11,6 +11,7 @@ from disco.runs.folder import Run
 from disco.runs.origin import FromDesign, FromFile, FromLahman, FromPortal, Source
 from disco.subjects.fit import results
 from disco.table.edits import EDITS, Edit
+from disco.table.roles import Roles
 
 _WIDTH = 100
 _WHERE = {  # how a name begins in the script → the module that has it
@@ -100,11 +101,10 @@ def _arguments(facts: Facts, script: _Script) -> str:
     """Lines for the roles and the knowledge, and the arguments that pass them on."""
     arguments = []
     if (roles := facts.roles) is not None:
-        options: dict[str, Any] = {"exposure": roles.exposure, "group_effects": roles.group_effects}
-        options["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
-        options |= {"row_number": roles.row_number, "blocks": roles.blocks}
-        declared = {name: value for name, value in options.items() if value}
-        declared |= {} if roles.lags is None else {"lags": roles.lags}
+        usual = vars(Roles())
+        declared = {name: value for name, value in vars(roles).items() if value != usual[name] and name != "columns"}
+        if roles.targets:
+            declared["targets"] = {label: list(nodes) for label, nodes in roles.targets.items()}
         script.add(f"roles = Roles({_call(dict(roles.columns), **declared)})", uses="Roles")
         arguments.append("roles=roles")
     if (knowledge := facts.knowledge) is not None:
