@@ -8,6 +8,7 @@ from disco.progress import Callback
 from disco.refine.response import MOST_STEPS, Response
 from disco.runs import Run
 from disco.subjects.effects import figures
+from disco.table import spreadsheets
 from pages.effects.question import QuestionForm
 from pages.shared.compute.background import Slow
 from pages.shared.evidence import questions
@@ -49,6 +50,6 @@ def _show(run: Run, response: Response) -> None:
         "The mean with the setting, divided by the mean without it, from the same rows on. Band: 90%, without what is "
         "unsure of the graph. A common cause that no column measures may be behind an effect."
     )
-    csv = response.points.to_csv(index=False).encode()
+    csv = spreadsheets.to_csv(response.points)
     name = f"disco_{run.id}_later.csv"
     st.download_button("Download as CSV", csv, name, "text/csv", key="later_csv", icon=":material/download:")
