@@ -96,6 +96,8 @@ def prepare(
     if not isinstance(table, pd.DataFrame):
         raise InputError("Roles are given by the names of columns, and an array has none: give a DataFrame.")
     roles = roles if isinstance(roles, Roles) else Roles(roles)
+    if (roles.lags is not None or roles.season or not roles.trend) and not roles.named("time"):
+        raise InputError("Lags, a season and a trend belong to a time: give a column the role time.")
     nodes, adjustment = roles.split(frame)
     if nodes.shape[1] < 2:
         words = f'Only "{nodes.columns[0]}" is left as a count' if nodes.shape[1] else "No column is left as a count"
@@ -117,7 +119,8 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
         return prepared, ""
     adjustment = prepared.adjustment.as_covariates()
     if adjustment.interventions is None:
-        return (replace(prepared, adjustment=adjustment) if prepared.adjustment.contexts else prepared), ""
+        is_changed = prepared.adjustment.contexts or prepared.past
+        return (replace(prepared, adjustment=adjustment) if is_changed else prepared), ""
     interventions, remaining = adjustment.interventions, replace(adjustment, interventions=None)
     controls = interventions.arm == 0
     counts = prepared.counts[controls]

@@ -33,7 +33,7 @@ def time_of(table: pd.DataFrame, dates: list[int], group: int | None) -> tuple[t
         ends = pd.Series(times.steps).groupby(units).agg(["min", "max"])
         is_single = len(np.unique(np.column_stack([units, times.steps]), axis=0)) == len(table)
         if is_single and len(table) >= _LEAST_DENSE * (ends["max"] - ends["min"] + 1).sum():
-            return at, "one row per step" if times.unit.startswith("1 of ") else str(times)
+            return at, str(times)
     return (), ""
 
 

@@ -78,7 +78,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
     for row in () if result.lagged is None else result.lagged.itertuples():
         gain = f"{GAIN.short.lower()} {GAIN.text(row.gain_nats)}"
         what = "own past" if row.parent == row.child else "directed by time"
-        say(f"  {short(row.parent)} -> {short(row.child)}, {how_many(row.lag, 'row')} later  {gain}, {what}")
+        when = f"{how_many(row.lag, 'row')} later" if row.lag else "by all rows before"
+        say(f"  {short(row.parent)} -> {short(row.child)}, {when}  {gain}, {what}")
     if target.roles is not None:
         say(sentence(f"Roles: {target.roles}."))
     if (knowledge := target.knowledge()) is not None:
