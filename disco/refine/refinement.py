@@ -101,8 +101,7 @@ def refine(
     _check_memory(row_count, prepared.counts.shape[1])
     all_rows, notes, rows = None, list[str](), searched_rows(prepared.counts.to_numpy())
     contrast_rows = contrasts(prepared, choice.margin)
-    notes += remarks(prepared, contrast_rows)
-    notes += [] if prepared.past is None else [str(prepared.past)]
+    notes += [*remarks(prepared, contrast_rows), *([str(prepared.past)] if prepared.past else [])]
     if rows is not None:
         all_rows = whole_design(prepared, settings)
         notes.append(_PART.format(rows=len(rows), many=row_count, of="those" if all_rows is None else "all"))

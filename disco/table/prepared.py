@@ -119,8 +119,8 @@ def without_interventions(prepared: Prepared) -> tuple[Prepared, str]:
         return prepared, ""
     adjustment = prepared.adjustment.as_covariates()
     if adjustment.interventions is None:
-        is_changed = prepared.adjustment.contexts or prepared.past
-        return (replace(prepared, adjustment=adjustment) if is_changed else prepared), ""
+        unchanged = not (prepared.adjustment.contexts or prepared.past)
+        return (prepared if unchanged else replace(prepared, adjustment=adjustment)), ""
     interventions, remaining = adjustment.interventions, replace(adjustment, interventions=None)
     controls = interventions.arm == 0
     counts = prepared.counts[controls]

@@ -93,8 +93,8 @@ class Roles:
         optional = {"targets": targets, "row_number": self.row_number, "blocks": self.blocks, "season": self.season}
         result: dict[str, Any] = {"columns": columns, "exposure": self.exposure, "group_effects": self.group_effects}
         result |= {name: value for name, value in optional.items() if value}
-        result |= {} if self.trend else {"trend": False}
-        return result if self.lags is None else {**result, "lags": self.lags}
+        lags = {} if self.lags is None else {"lags": self.lags}
+        return result | lags | ({} if self.trend else {"trend": False})
 
     def __str__(self) -> str:
         """What results are adjusted for, as: adjusted for batch, age; exposure depth; groups by site."""

@@ -17,7 +17,7 @@ from disco.table.rows import MOST_STRETCHES, with_more
 from disco.words import how_many
 from pages.data import columns
 from pages.shared import session
-from pages.shared.table import draft_facts
+from pages.shared.table import draft_artefacts, draft_facts
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import findings
 from pages.shared.widgets.names import plain, shown
@@ -30,12 +30,14 @@ def panel(draft: Draft) -> None:
     """A box with what was found so far and not dismissed; nothing while the chosen columns are not counts."""
     if draft_facts.usable_table(draft) is None:
         return
-    search = draft_facts.artefact_search(draft)
-    if search.result is not None and draft_facts.current_artefacts(draft) is None:  # dismissed: another search is due
+    search = draft_artefacts.artefact_search(draft)
+    if (
+        search.result is not None and draft_artefacts.current_artefacts(draft) is None
+    ):  # dismissed: another search is due
         search.begin(anew=True)
     search.replace_earlier()
     search.panel(lambda _: None)
-    artefacts = draft_facts.artefacts_so_far(draft)
+    artefacts = draft_artefacts.artefacts_so_far(draft)
     if artefacts is None:
         return
     if artefacts.standing:

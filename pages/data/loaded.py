@@ -17,7 +17,7 @@ from pages.data import arms, columns, mending, quality, reshaping, roles, screen
 from pages.shared import session
 from pages.shared.frame import intro
 from pages.shared.result import truth
-from pages.shared.table import draft_facts, preview
+from pages.shared.table import draft_artefacts, draft_facts, preview
 from pages.shared.table.drafts import Draft
 from pages.shared.widgets import answers, errors, findings
 from pages.shared.widgets.names import plain
@@ -70,7 +70,7 @@ def _onward(draft: Draft) -> None:
             parameters = session.address.parameters()
             st.page_link("pages/preprocess/page.py", label="Or step by step: Preprocess", query_params=parameters)
     find_graph.times(draft)
-    if not why_not and (artefacts := draft_facts.current_artefacts(draft)) is not None:
+    if not why_not and (artefacts := draft_artefacts.current_artefacts(draft)) is not None:
         of_levels = draft_facts.few_per_level(draft) if draft.table.size <= _AT_ONCE else None
         findings.doubts([*([of_levels] if of_levels else []), *artefacts.doubts], "below")
     if draft.knowledge is not None:

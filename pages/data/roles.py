@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from disco.table.adjustment import ONLY_CAUSES
-from disco.table.cells import names_of
 from disco.table.edits import AsBinary
 from disco.table.finding import named
 from disco.table.guesses import Guess
@@ -213,21 +212,12 @@ def exposure(draft: Draft) -> None:
         st.caption(f"{plain(past)} {units}")
     is_ordered = draft.roles.named("time") or draft.roles.row_number or draft.roles.blocks
     if not is_ordered and (name := draft_facts.rising_dates(draft)):
-        _of_dates(draft, name)
+        st.caption(
+            f"{plain(name)}: the dates rise, so the rows follow each other in time. If counts drift with it, choose "
+            "*Adjust for the row number* at *Order of the rows*."
+        )
     if current != _NONE:
         st.caption(_MEANING + (_OF_THE_COUNTS if current in (TOTAL, RATIOS) else ""))
-
-
-def _of_dates(draft: Draft, name: str) -> None:
-    """What to do about rows that follow each other in time, with the button that makes their dates the time."""
-    rises = f"{plain(name)}: the dates rise, so the rows follow each other in time."
-    drift = "If counts only drift with it, choose *Adjust for the row number* at *Order of the rows*."
-    if name not in names_of(draft.table):  # the names of the rows, which have no role
-        st.caption(f"{rises} {drift}")
-        return
-    st.caption(f"{rises} As the time, the counts of the rows before become possible causes. {drift}")
-    label, act = f"Take {plain(shown(name, 30))} as the time", partial(columns.give, draft, {name: "time"})
-    st.button(label, key="take_time", icon=":material/schedule:", on_click=act)
 
 
 def _lags(draft: Draft) -> None:

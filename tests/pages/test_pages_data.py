@@ -18,7 +18,7 @@ from disco.simulate import Design, simulate
 from disco.subjects.studies import lahman
 from disco.table.edits import AddColumns, BlankAsZero, Restore
 from pages.shared.compute import background
-from pages.shared.table import draft_facts
+from pages.shared.table import draft_artefacts, draft_facts
 from pages.shared.widgets.names import code
 from pages.shared.work import fit_start
 
@@ -153,10 +153,10 @@ def test_find_the_graph_does_not_wait_for_the_search_for_artefacts(monkeypatch):
             reporter.step("common", 0, 1)
 
     monkeypatch.setattr(background, "PATIENCE", 0)
-    monkeypatch.setattr(draft_facts, "finished", search)
+    monkeypatch.setattr(draft_artefacts, "finished", search)
     at = upload(booted(), "t.csv", csv(poisson()))
     assert begun.wait(10)
-    computation = draft_facts.artefact_search(draft_of(at)).find()
+    computation = draft_artefacts.artefact_search(draft_of(at)).find()
     run = fit_start.new_run(draft_of(at))
     assert runs.artefacts.of(run).due
     wait(lambda: computation.state == "stopped")
@@ -168,13 +168,13 @@ def test_the_search_for_artefacts_stops_when_the_table_changes_and_begins_anew_a
             reporter.step("common", 0, 1)
 
     monkeypatch.setattr(background, "PATIENCE", 0)
-    monkeypatch.setattr(draft_facts, "finished", search)
+    monkeypatch.setattr(draft_artefacts, "finished", search)
     at = upload(booted(), "t.csv", csv(poisson()))
-    earlier = draft_facts.artefact_search(draft_of(at))
+    earlier = draft_artefacts.artefact_search(draft_of(at))
     computation = earlier.find()
     at.button(key="row_names").click().run()
     wait(lambda: computation.state == "stopped" and earlier.find() is None)
-    later = draft_facts.artefact_search(draft_of(at)).find()
+    later = draft_artefacts.artefact_search(draft_of(at)).find()
     assert later.is_running
     at.button(key="history_undo").click().run()
     wait(lambda: later.state == "stopped")
@@ -185,12 +185,12 @@ def test_the_search_for_artefacts_stops_when_the_table_changes_and_begins_anew_a
 def test_a_sum_can_be_left_out_while_common_causes_are_looked_for(monkeypatch):
     may_end = threading.Event()
     monkeypatch.setattr(background, "PATIENCE", 0)
-    monkeypatch.setattr(draft_facts, "finished", lambda result, prepared, reporter: may_end.wait(60) and result)
+    monkeypatch.setattr(draft_artefacts, "finished", lambda result, prepared, reporter: may_end.wait(60) and result)
     table = poisson()
     at = upload(booted(), "t.csv", csv(table.assign(all=table.sum(axis=1))))
-    wait(lambda: draft_facts.is_checked(draft_of(at)))
+    wait(lambda: draft_artefacts.is_checked(draft_of(at)))
     at.run()
-    assert draft_facts.artefact_search(draft_of(at)).find().is_running
+    assert draft_artefacts.artefact_search(draft_of(at)).find().is_running
     at.button(key="artefact_cure_relation").click()
     may_end.set()
     at.run()
@@ -198,14 +198,14 @@ def test_a_sum_can_be_left_out_while_common_causes_are_looked_for(monkeypatch):
 
 
 def test_find_the_graph_waits_for_the_check_of_the_table_or_not(monkeypatch):
-    checked, check = threading.Event(), draft_facts.begun
+    checked, check = threading.Event(), draft_artefacts.begun
 
     monkeypatch.setattr(background, "PATIENCE", 0)
-    monkeypatch.setattr(draft_facts, "begun", lambda *arguments: checked.wait(20) and check(*arguments))
+    monkeypatch.setattr(draft_artefacts, "begun", lambda *arguments: checked.wait(20) and check(*arguments))
     at = upload(booted(), "t.csv", csv(poisson()))
     assert button(at, "Find the graph").disabled and not button(at, "Find it without waiting").disabled
     checked.set()
-    wait(lambda: draft_facts.is_checked(draft_of(at)))
+    wait(lambda: draft_artefacts.is_checked(draft_of(at)))
     at.run()
     assert not button(at, "Find the graph").disabled and "find_at_once" not in {one.key for one in at.button}
 

@@ -7,7 +7,7 @@ from disco.runs import Run, Work
 from disco.subjects import FIT, REFINE
 from disco.words import series
 from disco.work import jobs
-from pages.shared.table import draft_facts
+from pages.shared.table import draft_artefacts, draft_facts
 from pages.shared.table.drafts import Draft, own_settings
 from pages.shared.widgets import errors
 from pages.shared.widgets.names import plain, why
@@ -23,7 +23,7 @@ def button(draft: Draft, why_not: str = "") -> None:
 
     While the table is checked for sums, depth and near copies, it waits, and a second button does not.
     """
-    is_checked = bool(why_not) or draft_facts.is_checked(draft)
+    is_checked = bool(why_not) or draft_artefacts.is_checked(draft)
     pressed = st.button(
         "Find the graph",
         type="primary",
@@ -42,7 +42,7 @@ def button(draft: Draft, why_not: str = "") -> None:
 
 def _wait(draft: Draft) -> None:
     st.caption("Waits for the check of the table.")
-    if draft_facts.is_checked(draft):
+    if draft_artefacts.is_checked(draft):
         errors.redraw()
 
 

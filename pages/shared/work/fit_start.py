@@ -23,7 +23,7 @@ from disco.work import jobs
 from pages.shared import session
 from pages.shared.compute import machine
 from pages.shared.compute.background import Key, Slow, Work
-from pages.shared.table import draft_facts
+from pages.shared.table import draft_artefacts, draft_facts
 from pages.shared.table.drafts import Draft, next_number, run_name
 from pages.shared.widgets import errors
 from pages.shared.widgets.answers import lasting
@@ -118,7 +118,7 @@ def new_run(draft: Draft, name: str = "", device: str = "auto") -> runs.Run:
         roles=draft.roles.needed(),
         aside=draft.table.iloc[:, unused],
         dismissed=draft.dismissed,
-        spoilt=draft_facts.begun_artefacts(draft),
+        spoilt=draft_artefacts.begun_artefacts(draft),
         origin=draft.origin_for({*draft.columns, *draft.adjusted, *unused}),
     )
 
