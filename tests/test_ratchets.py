@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LINES = {"source": 72_935, "tests": 44_510, "benchmarks": 6_200}
+LINES = {"source": 72_945, "tests": 44_515, "benchmarks": 6_200}
 VAGUE_SHARE = 0.005  # of all names that the source binds
 CLASSES, MODULES = 1, 15  # names that several files of the source use
 SOURCE = ("app.py", "pages", "disco")

@@ -120,12 +120,13 @@ def with_contexts(graph: nx.DiGraph, names: Sequence[str], effects: pd.DataFrame
     return extended
 
 
-def with_past(graph: nx.DiGraph, lagged: pd.DataFrame | None) -> nx.DiGraph:
+def with_past(graph: nx.DiGraph, lagged: pd.DataFrame | None, is_directed: bool = True) -> nx.DiGraph:
     """The summary graph: also an edge for every parent in rows before, with `lags`, how many rows later it acts.
 
     `lagged` is `disco.refine.Refined.lagged`; rows that name a node the graph lacks are left out. An edge of the
     same row in this sense only gets `lags`; a new edge has the numbers of its strongest lag and `is_lagged`. A node's
-    own past is its `own_past`. The result may have cycles.
+    own past is its `own_past`. The result may have cycles. Unless `is_directed`, as while the table has artefacts, the
+    direction of new edges is open.
     """
     extended = graph.copy()
     if lagged is None:
@@ -140,7 +141,8 @@ def with_past(graph: nx.DiGraph, lagged: pd.DataFrame | None) -> nx.DiGraph:
         else:
             strongest = rows.sort_values("gain_nats", ascending=False, kind="stable").iloc[0]
             numbers = strongest[["gain_nats", "p_value"]].astype(float)
-            extended.add_edge(parent, child, **numbers, source=TIME, lags=lags, is_lagged=True)
+            direction = {"source": TIME} if is_directed else {"source": NO_SOURCE, "decided": 0.0}
+            extended.add_edge(parent, child, **numbers, **direction, lags=lags, is_lagged=True)
     return extended
 
 

@@ -86,6 +86,11 @@ class Refined:
         return not self.edges["decided"].any()
 
     @property
+    def directs_by_time(self) -> bool:
+        """Whether edges from rows before count as directed: not while the table has artefacts."""
+        return not self.found.artefacts
+
+    @property
     def is_early(self) -> bool:
         """Whether the search was ended early."""
         return any(getattr(note, "kind", "") == EARLY for note in self.notes)

@@ -54,7 +54,7 @@ with left, st.container(key="graph_below"):  # on a phone below the panel (asset
     downloads.row(placed, drawn, view.strength, view.method, view.rule, choices)
     edge_table.draw(view, listed, comparison)
     if view.name != DISCO:
-        sections.rows_before(refined.refined.lagged)
+        sections.rows_before(refined.refined)
 views.tell_address(view)
 if comparison:
     truth.verdict_numbers(view.graph, comparison)

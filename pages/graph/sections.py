@@ -12,7 +12,7 @@ from disco.columns import REFINED_LAGGED, REFINED_MOVES
 from disco.errors import InputError
 from disco.fields import Option, options
 from disco.refine import Choice
-from disco.refine.refinement_result import EARLY, POOR, ends, start_words
+from disco.refine.refinement_result import EARLY, POOR, Refined, ends, start_words
 from disco.subjects import FIT, REFINE
 from disco.subjects.refinement.refined import choice_from
 from disco.verdicts import ANY_ORDER
@@ -149,12 +149,13 @@ def _progress(run: runs.Run) -> None:
     REFINEMENT.curves(run, run.status(REFINE))
 
 
-def rows_before(lagged: pd.DataFrame | None) -> None:
+def rows_before(refined: Refined) -> None:
     """The edges from rows before, strongest first, and the nodes whose own past matters; nothing without a time."""
-    if lagged is None:
+    if (lagged := refined.lagged) is None:
         return
     is_own = lagged["parent"] == lagged["child"]
-    st.markdown(f"**From rows before**: {how_many(int((~is_own).sum()), 'edge')}, directed by time.")
+    direction = "directed by time" if refined.directs_by_time else "without direction while a warning above stands"
+    st.markdown(f"**From rows before**: {how_many(int((~is_own).sum()), 'edge')}, {direction}.")
     if len(edges := lagged[~is_own]):
         columns = REFINED_LAGGED.columns[:_OF_LAGGED]
         frame = edges[[column.name for column in columns]]

@@ -155,11 +155,12 @@ def _effect_on(view: View, node: str) -> None:
 def _edge(view: View, edge: tuple[str, str]) -> None:
     parent, child = edge
     if view.name != DISCO and edge not in view.graph.edges and (lagged := _lagged(view, edge)):
-        st.markdown(f"##### {code(parent)} → {code(child)}")
+        mark = "→" if view.refinement.refined.directs_by_time else "—"
+        st.markdown(f"##### {code(parent)} {mark} {code(child)}")
         st.markdown(bullets(lagged))
         st.caption(
-            "Directed by time: what comes later is no cause of what came before. A common cause of both that no column "
-            "measures is still possible."
+            "What comes later is no cause of what came before. A common cause of both that no column measures is still "
+            "possible, such as a season."
         )
         return
     st.markdown(f"##### {canvas.edge_words(view.graph, parent, child)}")

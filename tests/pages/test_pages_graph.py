@@ -111,7 +111,7 @@ def test_edges_from_rows_before_are_drawn_dashed_listed_and_picked(monkeypatch):
     pairs = [pair for pair in zip(lagged["parent"], lagged["child"], strict=True) if pair not in same]
     at = booted("graph", run=run.id)
     assert pairs and not at.exception and f"{len(pairs)} from rows before alone" in texts(at)
-    assert pictures(written) and all("from rows before" in text for text in pictures(written))
+    assert pictures(written) and all("from rows before alone" in text for text in pictures(written))
     assert len(frame_with(at, "lag")) == len(lagged)
     at.session_state["shared_picked_edge"] = {run.id: pairs[0]}
     assert "1 row later: evidence" in texts(at.run()) and not at.exception

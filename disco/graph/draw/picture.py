@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED, TIME
+from disco.columns import EDGE_LINE, EXPERIMENT, GAIN, REQUIRED
 from disco.graph.dag import CONTEXT, has_direction
 from disco.graph.draw import colours, routing
 from disco.graph.draw.lines import (
@@ -161,7 +161,7 @@ def _evidence(values: Mapping[str, float]) -> str:
         facts.append(f"levels: {values['levels']}")
     if "lags" in values:
         facts.append(f"rows later: {values['lags']}")
-    if values.get("source") in (CONTEXT, TIME):
+    if values.get("source") == CONTEXT or values.get("is_lagged", False):
         return ", ".join(facts)
     for column in EDGE_LINE:
         value = values.get(column.name, np.nan)
@@ -227,7 +227,7 @@ def legend(graph: nx.DiGraph, drawn: list[Edge]) -> list[Key]:
         if any(edge.is_firm == is_firm for edge in plain):
             keys.append(Key(meaning, 3, dash=() if is_firm else UNSURE))
     if "is_lagged" in numbers:
-        keys.append(Key("from rows before, directed by time", 3, dash=UNSURE))
+        keys.append(Key("from rows before alone", 3, dash=UNSURE))
     if any(edge.is_required for edge in drawn):
         keys.append(Key(BY_RULE[REQUIRED], 3, has_square=True))
     if any(edge.is_shown for edge in drawn):

@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace) -> None:
     graph = chosen_graph(opened, arguments)
     if arguments.graph == "refined" and opened.roles is not None:
         refined = read_refined(opened)
-        graph = with_past(with_contexts(graph, opened.roles.named("context"), refined.contexts), refined.lagged)
+        graph = with_contexts(graph, opened.roles.named("context"), refined.contexts)
+        graph = with_past(graph, refined.lagged, refined.directs_by_time)
     text = export(graph, arguments.format or _format_of(arguments.out), about(opened, **graph.graph))
     if arguments.out is None:
         write(text)

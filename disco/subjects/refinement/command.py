@@ -77,7 +77,8 @@ def _print(target: Run, result: Refined, choice: Choice) -> None:
         say(f"  {short(row.context)}{level} -> {short(row.node)}  {gain}, context")
     for row in () if result.lagged is None else result.lagged.itertuples():
         gain = f"{GAIN.short.lower()} {GAIN.text(row.gain_nats)}"
-        what = "own past" if row.parent == row.child else "directed by time"
+        is_directed = "directed by time" if result.directs_by_time else "undecided"
+        what = "own past" if row.parent == row.child else is_directed
         when = f"{how_many(row.lag, 'row')} later" if row.lag else "by all rows before"
         say(f"  {short(row.parent)} -> {short(row.child)}, {when}  {gain}, {what}")
     if target.roles is not None:

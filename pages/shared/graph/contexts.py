@@ -38,7 +38,7 @@ def joined(refinement: Refinement, graph: nx.DiGraph) -> nx.DiGraph:
 
     If it has all nodes, with all contexts.
     """
-    graph = with_past(graph, refinement.refined.lagged)
+    graph = with_past(graph, refinement.refined.lagged, refinement.refined.directs_by_time)
     contexts, acts = names(refinement.run), _acts(refinement)
     if len(graph) < len(refinement.order):
         contexts = [name for name in contexts if any(child in graph for child, _ in acts[name])]
